@@ -13,8 +13,8 @@ from typing import Any
 
 from bench.figures import Measured
 from bench.peers import ROOT
-from outrider.agents.run import Run, RunRows
-from outrider.agents.steps import Steps
+from outrider.agents.run import Run, RunStore
+from outrider.agents.steps import RunSteps
 from outrider.core.db import Database
 
 ROW, SQLITE, POSTGRES = "a row by sqlite3 itself", "a step in SQLite", "a step in Postgres"
@@ -63,12 +63,14 @@ def _since(began: Took) -> Took:
 async def _steps(url: str, turn: int) -> Took:
     database = Database(url)
     try:
-        run, steps = await _run(database, turn), Steps(database, "bench")
-        await steps.begin(run, "first", 0, "look", {})
+        run, steps = await _run(database, turn), RunSteps(database, "bench")
+        await steps.start_step(run, "first", 0, "look", {})
         began = time.perf_counter(), time.process_time()
         for number in range(STEPS):
-            await steps.begin(run, f"call_{number}", number, "look", {"text": "again"})
-            await steps.end(run, f"call_{number}", outcome="ok", seconds=0.0, result={"text": TEXT, "sources": {}})
+            await steps.start_step(run, f"call_{number}", number, "look", {"text": "again"})
+            await steps.finish_step(
+                run, f"call_{number}", outcome="ok", seconds=0.0, result={"text": TEXT, "sources": {}}
+            )
         return _since(began)
     finally:
         await database.close()
@@ -88,7 +90,9 @@ async def _run(database: Database, turn: int) -> Run:
         "session": "s",
     }
     counts = {"attempt": 1, "depth": 0, "ancestors": [], "created_at": now, "updated_at": now}
-    made, _ = await RunRows(database).add(empty | texts | fixed | counts | {"status": "running", "executor": "bench"})
+    made, _ = await RunStore(database).add_run(
+        empty | texts | fixed | counts | {"status": "running", "executor": "bench"}
+    )
     return made
 
 

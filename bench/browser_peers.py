@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from bench.peers import FOLDER, node_command, outrider
 from bench.server import Server
-from outrider.browser.find import find_browser
+from outrider.browser.process.find import find_browser
 
 CHROMIUM = str(find_browser().path)
 BARE = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # Chromium's sandbox refuses root

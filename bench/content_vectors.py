@@ -20,7 +20,7 @@ import anyio
 import numpy as np
 from numpy.typing import NDArray
 
-from outrider.content.meaning.vectors import Vectors
+from outrider.content.semantic.vector_index import VectorIndex
 from outrider.content.tables import content_stores, content_vectors
 from outrider.core.db import Database
 
@@ -63,7 +63,7 @@ def unit(vectors: Floats) -> Floats:
 @asynccontextmanager
 async def filled(folder: Path, count: int) -> AsyncGenerator[Database]:
     """A database with so many vectors in one store."""
-    database = Database.file(folder / "x.db")
+    database = Database.from_file(folder / "x.db")
     row = dict.fromkeys(("scope", "name", "description", "stamp", "languages"), "")
     numbers = dict.fromkeys(("created_at", "modified_at", "generation", "swept"), 0)
     async with database.write() as connection:
@@ -106,15 +106,15 @@ async def measured(count: int) -> dict[str, float]:
     queries = made(QUERIES, 0)
     with tempfile.TemporaryDirectory() as folder:
         async with filled(Path(folder), count) as database:
-            vectors = Vectors(database, Given(queries), Path(folder) / "vectors")
+            vectors = VectorIndex(database, Given(queries), Path(folder) / "vectors")
             started = time.process_time()
-            await vectors.nearest("0", ["s"], RESULTS)
+            await vectors.find_nearest("0", ["s"], RESULTS)
             found = {"codes_cpu_s": time.process_time() - started}
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             spent, near = [], []
             for number in range(QUERIES):
                 started = time.process_time()
-                near.append({each.chunk for each in await vectors.nearest(str(number), ["s"], RESULTS)})
+                near.append({each.chunk for each in await vectors.find_nearest(str(number), ["s"], RESULTS)})
                 spent.append((time.process_time() - started) * 1_000)
             found |= {"p50_ms": median(spent), "p99_ms": quantiles(spent, n=100)[98], "rss_mb": before / 1_000}
             found["codes_mb"] = sum(path.stat().st_size for path in (Path(folder) / "vectors").rglob("*.codes")) / 1e6

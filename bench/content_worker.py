@@ -19,7 +19,9 @@ from typing import Any, Protocol
 import anyio
 
 from bench.content_text import documents, queries
-from outrider.content import Content, Draft, SearchOptions
+from outrider.content.models import ContentDraft
+from outrider.content.search import SearchOptions
+from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.db import Database
 
@@ -49,28 +51,28 @@ class Ours:
     """Content stores: rows in the database, the index of each store in a file beside it."""
 
     def __init__(self, folder: Path) -> None:
-        self._database = Database.file(folder / "outrider.db")
-        self._content = Content(self._database, folder / "content", embedder=None)
+        self._database = Database.from_file(folder / "outrider.db")
+        self._content = ContentStores(self._database, folder / "content", embedder=None)
         self._stores: list[str] = []
 
     async def fill(self, batches: Batches, stores: int) -> None:
         self._stores = [(await self._content.create_store(CALL, f"{number}")).id for number in range(stores)]
         for number, texts in enumerate(batches):
             store = self._stores[number % stores]
-            await self._content.add_many(CALL, [Draft(text, filename="text") for text in texts], store)
+            await self._content.add_many(CALL, [ContentDraft(text, filename="text") for text in texts], store)
 
     async def search(self, query: str, store: int | None) -> int:
         chosen = None if store is None else [self._stores[store]]
         return len((await self._content.search(CALL, query, SearchOptions(stores=chosen, top_n=RESULTS))).hits)
 
     async def add(self, text: str) -> None:
-        await self._content.add(CALL, Draft(text, filename="text"), self._stores[0])
+        await self._content.add(CALL, ContentDraft(text, filename="text"), self._stores[0])
 
     async def delete(self, store: int) -> None:
         await self._content.delete_store(CALL, self._stores[store])
 
     async def sweep(self) -> None:
-        await self._content.sweep()
+        await self._content.purge_stale()
 
     async def close(self) -> None:
         await self._content.close()

@@ -17,12 +17,12 @@ from bench.peers import outrider
 from bench.processes import family
 from bench.server import TICKS, Server
 from bench.sites import PageHandler
-from outrider.browser.browser import Browser
-from outrider.browser.context import open_context
-from outrider.browser.launch import launch
-from outrider.browser.navigate import navigate
-from outrider.browser.page import Page
-from outrider.dashboard.address import running
+from outrider.browser.page.navigate import navigate_page
+from outrider.browser.process.browser import Browser
+from outrider.browser.process.context import open_context
+from outrider.browser.process.launch import launch_browser
+from outrider.browser.protocol.page import BrowserPage
+from outrider.dashboard.address import list_running
 
 TOKEN = "0123456789abcdef" * 2
 WATCHED, UNWATCHED = "watched", "not watched"
@@ -116,7 +116,7 @@ class House(Server):
     def place(self) -> str:
         """Where the dashboard is, with its token."""
         deadline = time.monotonic() + 60
-        while not (found := running(Path(self.folder.name))):
+        while not (found := list_running(Path(self.folder.name))):
             assert time.monotonic() < deadline, "there is no dashboard"
             time.sleep(0.05)
         return found[0].place
@@ -144,7 +144,7 @@ def site() -> Generator[str]:
 @asynccontextmanager
 async def person() -> AsyncGenerator[Browser]:
     """The browser of whoever watches."""
-    running_now = await launch(proxy=None)
+    running_now = await launch_browser(proxy=None)
     try:
         browser = Browser(running_now.connection)
         await browser.start()
@@ -154,12 +154,12 @@ async def person() -> AsyncGenerator[Browser]:
 
 
 @asynccontextmanager
-async def watching(browser: Browser, place: str, session: str) -> AsyncGenerator[Page]:
+async def watching(browser: Browser, place: str, session: str) -> AsyncGenerator[BrowserPage]:
     """A window on a live session, with a picture."""
     context, page = await open_context(browser, None)
     metrics = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     await page.send("Emulation.setDeviceMetricsOverride", metrics)
-    await navigate(page, f"{place}live?session={session}&token={TOKEN}")
+    await navigate_page(page, f"{place}live?session={session}&token={TOKEN}")
     await _until(page, "document.getElementById('screen').dataset.seq && !document.getElementById('take').disabled")
     try:
         yield page
@@ -207,7 +207,7 @@ async def _inputs(house: House, browser: Browser, session: str, events: int) -> 
         await _until(page, "document.activeElement.id === 'keys'")
         x, y = await page.evaluate_in("", POINT)
         for _ in range(events):
-            await page.mouse("click", x, y)
+            await page.dispatch_mouse("click", x, y)
             await asyncio.sleep(random.uniform(0.02, 0.08))
         pressed = await page.evaluate_in("", "() => pressed")
         await page.evaluate_in("", "() => document.getElementById('take').click()")
@@ -265,7 +265,7 @@ def _task(house: House, session: str) -> float:
     return time.perf_counter() - began
 
 
-async def _until(page: Page, condition: str) -> None:
+async def _until(page: BrowserPage, condition: str) -> None:
     look = f"""() => new Promise((done) => {{
         const look = () => {{ if ({condition}) done(true); else setTimeout(look, 5); }};
         look();

@@ -13,7 +13,7 @@ import anyio
 
 from bench.figures import Measured, Part
 from outrider.workspace.jail import Jail
-from outrider.workspace.searching.grep import Search, grep_tree
+from outrider.workspace.search.grep import GrepQuery, grep_tree
 
 BYTES = 1_000_000_000
 TURNS = 7
@@ -63,7 +63,7 @@ def _measured(folder: Path, rg: str, what: str, pattern: str, turns: int) -> Mea
     jail = Jail(folder)
 
     async def ours(engine: str | None = rg) -> None:
-        await grep_tree(jail, ".", Search(pattern, most=1_000, rg=engine, seconds=600))
+        await grep_tree(jail, ".", GrepQuery(pattern, max_lines=1_000, ripgrep_path=engine, timeout_s=600))
 
     def theirs() -> None:
         command = [rg, "--no-config", "--no-ignore", "--line-number", "-e", pattern, "./"]

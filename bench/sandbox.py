@@ -15,9 +15,9 @@ from bench.processes import family, megabytes
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.settings import load
+from outrider.workspace.jobs import build_python_job, build_typescript_job
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.settings import CodeSettings
-from outrider.workspace.scripts import python_job, typescript_job
 
 BARE, BARE_DENO, BARE_MANY = "python3", "deno", "64 bare interpreters"
 OURS = "execute_python"
@@ -51,20 +51,24 @@ async def _starts(folder: Path, turns: int) -> tuple[dict[str, list[float]], dic
     python: dict[str, list[float]] = {BARE: []}
     deno: dict[str, list[float]] = {BARE_DENO: []}
     boxes = {level: Sandbox(CodeSettings.model_validate({"isolation": level, "python": PYTHON})) for level in LEVELS}
-    boxes = {level: box for level, box in boxes.items() if (await box.isolation()).backend}
+    boxes = {level: box for level, box in boxes.items() if (await box.detect_isolation()).backend}
     workspace = folder / "workspace"
     workspace.mkdir()
     script = folder / "empty.ts"
     script.write_text("")
     for turn in range(turns + 1):
         for level, box in boxes.items():
-            found = (await box.python(workspace)).executable
-            program = (await box.deno(workspace)).executable
+            found = (await box.resolve_python(workspace)).executable
+            program = (await box.resolve_deno(workspace)).executable
             for into, name, command in ((python, BARE, [found, "-c", ""]), (deno, BARE_DENO, [program, "run", script])):
                 if level == next(iter(boxes)):
                     _note(into, name, turn, await _timed(partial(anyio.run_process, [str(each) for each in command])))
-            _note(python, level, turn, await _timed(partial(_execute, box, await python_job(box, workspace, " "))))
-            _note(deno, level, turn, await _timed(partial(_execute, box, await typescript_job(box, workspace, " "))))
+            _note(
+                python, level, turn, await _timed(partial(_execute, box, await build_python_job(box, workspace, " ")))
+            )
+            _note(
+                deno, level, turn, await _timed(partial(_execute, box, await build_typescript_job(box, workspace, " ")))
+            )
     return python, deno
 
 
@@ -81,7 +85,7 @@ async def _timed(work) -> float:
 
 async def _execute(box: Sandbox, job) -> None:
     running = await box.start(job)
-    await running.run(60)
+    await running.communicate(60)
     assert running.exit_code == 0, running.stderr.text
 
 
@@ -90,7 +94,7 @@ async def _many(folder: Path, turns: int) -> tuple[dict[str, list[float]], dict[
     memory: dict[str, list[float]] = {OURS: [], BARE_MANY: []}
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}, "code": {"python": PYTHON}}
     async with open_app(load(flags, environ={}, home=folder, workspace=folder)) as app:
-        python = str((await app.processes.sandbox.python(folder)).executable)
+        python = str((await app.processes.sandbox.resolve_python(folder)).executable)
         works = {OURS: partial(_ours, app), BARE_MANY: partial(_bare, python)}
         for _ in range(turns):
             for name, work in works.items():

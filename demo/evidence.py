@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from demo.agent import Agent, Answer
-from outrider.core.text import terms
+from outrider.core.text import extract_terms
 
 LONGEST = 320  # characters of a quote
 # A line that goes on in small letters belongs to the one before: listings and plain texts break their sentences.
 SENTENCE = re.compile(r"(?:(?<=[.!?|])\s+|\n\s*\n|\n(?![ \t]*[a-z]))(?::\s+)?")
 # Words that say nothing about what is asked.
 COMMON = frozenset(
-    terms(
+    extract_terms(
         "a an and are as at be by can do does for from how i if in is it its me my not of on or should so that the "
         "their this to use we what when where which who why will with you your"
     )
@@ -36,7 +36,7 @@ class Quote:
 
 def marks(text: str) -> set[str]:
     """What a text is about, roughly: its words without plural endings and common ones, and each two in a row."""
-    words = [word for word in terms(text) if word not in COMMON]
+    words = [word for word in extract_terms(text) if word not in COMMON]
     words = [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
     return {*words, *(f"{one} {next_one}" for one, next_one in pairwise(words))}
 

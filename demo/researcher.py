@@ -10,9 +10,9 @@ from rich.markup import escape
 from demo import model
 from demo.agent import Answer, command_line, connected
 from demo.stage import Stage, Step
-from outrider.agents.catalogue import KINDS
-from outrider.agents.definition import read_agent, written
-from outrider.browser.find import find_browser
+from outrider.agents.catalogue import BUILTIN_AGENTS_DIR
+from outrider.agents.definition import read_agent, render_agent
+from outrider.browser.process.find import find_browser
 from outrider.core.errors import OutriderError
 from outrider.settings import load
 
@@ -41,14 +41,14 @@ async def shown(stage: Stage, home: Path, question: str, settings: tuple[str, ..
 
 def _written(home: Path) -> str:
     """Writes the agent's file: the shipped one, which has to ask for one of its tools; which tool that is."""
-    agent = read_agent(KINDS / "researcher.md", "kind")
+    agent = read_agent(BUILTIN_AGENTS_DIR / "researcher.md", "kind")
     if _browser():
         agent, asks = agent.model_copy(update={"tools": list(EYES), "stakes": {EYES[0]: "high"}}), EYES[0]
     else:
         agent, asks = agent.model_copy(update={"stakes": {"webbrowser": "high"}}), "webbrowser"
     folder = home / ".outrider" / "agents"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "researcher.md").write_text(written(agent), encoding="utf-8")
+    (folder / "researcher.md").write_text(render_agent(agent), encoding="utf-8")
     return asks
 
 

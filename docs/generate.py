@@ -15,9 +15,9 @@ from pydantic import BaseModel, SecretStr
 
 from outrider import toolsets
 from outrider.app import App, open_app
-from outrider.core.policy import stake_of
 from outrider.core.tool import Tool, Toolset
-from outrider.serve.content import tokens, tool_entry
+from outrider.core.tool_policy import resolve_stake
+from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
 from outrider.settings import Settings, load
 
 FOLDER = Path(__file__).parent / "reference"
@@ -36,9 +36,9 @@ async def house() -> AsyncGenerator[App]:
 async def schemas() -> str:
     """The schemas of every tool of ours, one line each, as `outrider.core.schema` reads them."""
     async with house() as app:
-        await app.toolbox.refresh()
+        await app.toolbox.refresh_tools()
         every = list(app.toolbox.tools.values())
-    built = {f"{tool.fn.__module__}:{tool.fn.__qualname__}": tool.built_schemas() for tool in every}
+    built = {f"{tool.fn.__module__}:{tool.fn.__qualname__}": tool.build_schemas() for tool in every}
     lines = [f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}" for name, each in sorted(built.items())]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -56,7 +56,7 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
     for each in sets:
         also = f" (also answers to {', '.join(f'`{name}`' for name in each.aliases)})" if each.aliases else ""
         served = "served by default" if each.default else f"served with `--toolsets {each.name}`"
-        served += ", and by itself where it is configured" if each.wanted else ""
+        served += ", and by itself where it is configured" if each.default_check else ""
         yield f"## Toolset `{each.name}`{also}: {served}\n"
         yield f"{each.instructions}\n"
         for tool in each.tools.values():
@@ -64,10 +64,12 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
 
 
 def _tool(tool: Tool) -> Iterator[str]:
-    cost = tokens(tool_entry(tool, tool.name))
+    cost = count_entry_tokens(build_tool_entry(tool, tool.name))
     yield f"### `{tool.name}`: {tool.title}\n"
     yield f"{tool.description}\n"
-    facts = f"Effect `{tool.effect}`, stake `{stake_of(tool, {})}`, gives up after {tool.timeout:g} s, {cost} tokens."
+    facts = (
+        f"Effect `{tool.effect}`, stake `{resolve_stake(tool, {})}`, gives up after {tool.timeout:g} s, {cost} tokens."
+    )
     yield f"{facts}\n"
     yield "| parameter | type | default | meaning |\n|---|---|---|---|"
     required = tool.input_schema.get("required", [])

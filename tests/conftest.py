@@ -14,7 +14,7 @@ from support.databases import postgres, sqlite
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def pytest_collection_finish() -> None:
@@ -31,7 +31,7 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home directory, which is also the working directory."""
-    for name in set(os.environ) - set(KEPT) - {name for name in os.environ if name.startswith("PYTEST")}:
+    for name in set(os.environ) - set(KEPT_VARIABLES) - {name for name in os.environ if name.startswith("PYTEST")}:
         monkeypatch.delenv(name)
     folder = tmp_path / "home"
     folder.mkdir()
@@ -43,14 +43,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def tables(home: Path) -> Path:
     """The home's database, which has its tables already: to make them costs a process half a second."""
-    return sqlite.migrated(home / ".outrider" / "outrider.db")
+    return sqlite.create_migrated_file(home / ".outrider" / "outrider.db")
 
 
 @pytest.fixture(scope="session")
-def server() -> Generator[postgres.Server]:
+def server() -> Generator[postgres.PostgresServer]:
     """One Postgres for all tests of this process: each takes databases of its own, and who stops it starts it again."""
-    programs = postgres.found()
+    programs = postgres.find_programs()
     if programs is None:
         pytest.skip("Postgres is not installed here")
-    with postgres.serving(programs) as made:
+    with postgres.start_server(programs) as made:
         yield made

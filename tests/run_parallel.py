@@ -14,17 +14,17 @@ from concurrent.futures import ThreadPoolExecutor
 def main(make: str, *rows: str) -> int:
     """Exit code 0: all targets are well; 1: one is not."""
     with ThreadPoolExecutor(len(rows)) as side_by_side:
-        failed = list(side_by_side.map(lambda row: first_failing(make, row.split()), rows))
+        failed = list(side_by_side.map(lambda row: run_row(make, row.split()), rows))
     print(f"failed: {', '.join(filter(None, failed))}" if any(failed) else "all passed", flush=True)
     return int(any(failed))
 
 
-def first_failing(make: str, targets: Sequence[str]) -> str:
+def run_row(make: str, targets: Sequence[str]) -> str:
     """The target that ended the row; empty if none did."""
-    return next((target for target in targets if not passes(make, target)), "")
+    return next((target for target in targets if not run_target(make, target)), "")
 
 
-def passes(make: str, target: str) -> bool:
+def run_target(make: str, target: str) -> bool:
     """Runs one target and repeats what it says."""
     begun = time.monotonic()
     command = [make, "--no-print-directory", target]
@@ -33,13 +33,13 @@ def passes(make: str, target: str) -> bool:
     ) as process:
         assert process.stdout
         for line in process.stdout:
-            say(target, line)
+            print_line(target, line)
     how = "passed" if process.returncode == 0 else f"failed with exit code {process.returncode}"
-    say(target, f"{how} after {time.monotonic() - begun:.0f} seconds".encode())
+    print_line(target, f"{how} after {time.monotonic() - begun:.0f} seconds".encode())
     return process.returncode == 0
 
 
-def say(target: str, line: bytes) -> None:
+def print_line(target: str, line: bytes) -> None:
     """A whole line in one piece, so that those of two targets do not mix."""
     sys.stdout.buffer.write(f"{target}: ".encode() + line.rstrip(b"\n") + b"\n")
     sys.stdout.buffer.flush()

@@ -12,12 +12,12 @@ import anyio
 import browser_site
 from outrider.app import open_app
 from outrider.settings import load
-from support.apps.dashboard_app import live_in, pages
-from support.apps.dashboard_browser import NARROW, WIDE, chromium, desk
+from support.apps.dashboard_app import crawl_dashboard_pages, fill_app
+from support.apps.dashboard_browser import NARROW_VIEWPORT, WIDE_VIEWPORT, launch_chromium, open_dashboard
 from support.fakes import http_servers
 
-STILL = "document.readyState === 'complete' && (document.getElementById('veil')?.hidden ?? true)"
-FOLDER = Path(".cache/screenshots")
+PAGE_READY_JS = "document.readyState === 'complete' && (document.getElementById('veil')?.hidden ?? true)"
+DEFAULT_FOLDER = Path(".cache/screenshots")
 
 
 async def main(folder: Path, names: tuple[str, ...]) -> None:
@@ -25,24 +25,26 @@ async def main(folder: Path, names: tuple[str, ...]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept:
         home = Path(kept)
-        async with http_servers.serve(browser_site.site()) as site, chromium() as browser:
+        async with http_servers.serve_app(browser_site.build_site()) as site, launch_chromium() as browser:
             allowed = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
             values = {"toolsets": ["all"], "egress": allowed}
             async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
-                await live_in(app)
+                await fill_app(app)
                 await app.call("createSession", url=f"{site}/form")
-                async with desk(home, browser, app) as office, office.client() as client:
-                    found = await pages(client, office.application)
-                    await _take(office, folder, {name: path for name, path in found.items() if name.startswith(names)})
+                async with open_dashboard(home, browser, app) as office, office.open_http_client() as client:
+                    found = await crawl_dashboard_pages(client, office.asgi_app)
+                    await _take_screenshots(
+                        office, folder, {name: path for name, path in found.items() if name.startswith(names)}
+                    )
 
 
-async def _take(office, folder: Path, found: dict[str, str]) -> None:
-    for size in (WIDE, NARROW):
+async def _take_screenshots(office, folder: Path, found: dict[str, str]) -> None:
+    for size in (WIDE_VIEWPORT, NARROW_VIEWPORT):
         for dark in (False, True):
             view = await office.open("/", size=size, dark=dark)
             for name, path in sorted(found.items()):
                 await view.go(path)
-                await view.until(STILL)
+                await view.until(PAGE_READY_JS)
                 picture = folder / f"{name}-{size[0]}-{'dark' if dark else 'light'}.png"
                 picture.write_bytes(await view.picture())
                 wide = await view.js("document.documentElement.scrollWidth")
@@ -53,4 +55,4 @@ async def _take(office, folder: Path, found: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]) if sys.argv[1:] else FOLDER, tuple(sys.argv[2:]) or ("",))
+    anyio.run(main, Path(sys.argv[1]) if sys.argv[1:] else DEFAULT_FOLDER, tuple(sys.argv[2:]) or ("",))

@@ -1,9 +1,9 @@
 """Whether `web_fetch(query=…)` reaches the answers of the whole page, and for how many of its tokens.
 
-    python -m evals.excerpts.evaluate [--corpus FOLDER] [--every 5]
+    python -m evals.find_excerpts.evaluate [--corpus FOLDER] [--every 5]
 
 Questions are made of the corpus: of each phrase that is known to stand in a page, four of its rarer
-words, as a model would ask. An answer is reached if the whole phrase stands in the excerpts.
+words, as a model would ask. An answer is reached if the whole phrase stands in the find_excerpts.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from evals.extraction.corpus import OWN, Sample, samples
 from outrider.core.text import count_tokens
-from outrider.pages import extract
-from outrider.pages.excerpt import excerpts
+from outrider.pages.excerpt import find_excerpts
+from outrider.pages.extract import extract
 
 BUDGETS = (300, 600, 1_000)  # tokens
 LEAST = 8  # words of a phrase that is asked for
@@ -71,8 +71,8 @@ def measure(corpus: Iterable[Sample], *, tokens: int = max(BUDGETS)) -> dict[str
 
 
 def answered(question: Question, budget: int) -> bool:
-    """Whether excerpts of so many tokens hold the answer."""
-    found = excerpts(question.markdown, question.query, max_tokens=budget)
+    """Whether find_excerpts of so many tokens hold the answer."""
+    found = find_excerpts(question.markdown, question.query, max_tokens=budget)
     return any(question.answer in plain(each.text) for each in found)
 
 

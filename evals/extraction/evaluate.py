@@ -21,9 +21,9 @@ Extractor = Callable[[Sample, bytes], str]
 
 def ours(sample: Sample, source: bytes) -> str:
     """The package's text."""
-    from outrider.pages.content.main import main_content
+    from outrider.pages.extraction.extract_main_content import extract_main_content
 
-    return main_content(source, sample.url).text
+    return extract_main_content(source, sample.url).text
 
 
 def trafilatura(sample: Sample, source: bytes) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from evals.extraction.corpus import OWN, VARIABLE, digest, samples
 from evals.extraction.evaluate import measure, ours
-from outrider.pages.content.judging.model import model
+from outrider.pages.extraction.classify.model import model
 
 OWN_DIGEST = "8b2892d1ce86b316c244cf135d909554dfcb2e520f23d46b37b0665605cc4817"
 OWN_FLOORS = {"all": 0.94}

@@ -34,7 +34,7 @@ Extractor = Callable[[bytes, str], Told]
 
 def ours(source: bytes, url: str) -> Told:
     """The package's facts."""
-    from outrider.pages import extract
+    from outrider.pages.extract import extract
 
     found = extract(source, url=url or None)
     return Told(found.title, found.author, found.published)

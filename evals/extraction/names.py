@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outrider.pages.content.judging import features
-from outrider.pages.content.judging.meanings import places
-from outrider.pages.content.judging.naming import LIMIT
-from outrider.pages.content.walking.blocks import Blocks
-from outrider.pages.content.walking.words import WIDTH
+from outrider.pages.extraction.blocks.class_words import CATEGORY_COUNT
+from outrider.pages.extraction.blocks.page_blocks import PageBlocks
+from outrider.pages.extraction.classify import features
+from outrider.pages.extraction.classify.attribute_words import MAX_NAME_CHARS
+from outrider.pages.extraction.classify.name_vectors import hash_words
 
 OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
 
@@ -17,11 +17,11 @@ OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
 def named_columns(columns: NDArray) -> NDArray[np.int64]:
     """Which of the columns tell of classes and ids, or of the address."""
     flags = features.OWN + features.GENERAL  # before them stand those of the address and of the body
-    told = {*range(flags - 2 * WIDTH, flags + features.FLAGS), *(features.OWN + at for at in OF_THE_ADDRESS)}
+    told = {*range(flags - 2 * CATEGORY_COUNT, flags + features.FLAGS), *(features.OWN + at for at in OF_THE_ADDRESS)}
     return np.array([at for at, column in enumerate(columns.tolist()) if column in told])
 
 
-def named_lines(pages: list[Blocks], count: int) -> tuple[tuple[Any, Any], NDArray[np.int64]]:
+def named_lines(pages: list[PageBlocks], count: int) -> tuple[tuple[Any, Any], NDArray[np.int64]]:
     """The lines of names of all pages as two sparse matrices (see `Lessons`), and the number of each block's line."""
     known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     memory: dict[str, tuple[int, ...]] = {"": ()}
@@ -31,7 +31,7 @@ def named_lines(pages: list[Blocks], count: int) -> tuple[tuple[Any, Any], NDArr
         above = [0, *(row[0] for row in page.elements[1:])]
         for names, up in zip(page.names[1:], above[1:], strict=True):
             if names not in memory:
-                memory[names] = tuple(at for name in names[:LIMIT].split() for at in places(name, count))
+                memory[names] = tuple(at for name in names[:MAX_NAME_CHARS].split() for at in hash_words(name, count))
             own.append(memory[names])
             whole.append(whole[up] + memory[names])
         for at, *_ in page.rows:

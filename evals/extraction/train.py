@@ -27,17 +27,17 @@ from evals.extraction.labels import labels
 from evals.extraction.metric import f1, words
 from evals.extraction.names import named_columns, named_lines
 from evals.extraction.network import BY_NAME, PLAIN, Lessons, train
-from outrider.pages.content.judging import features, lexicon, naming
-from outrider.pages.content.judging.judge import SPEAKS, choose, likely_content, standing_of
-from outrider.pages.content.judging.kind import KINDS, Kinds, mean_of
-from outrider.pages.content.judging.meanings import Meanings
-from outrider.pages.content.judging.model import FILE, Model, model
-from outrider.pages.content.judging.network import used
-from outrider.pages.content.judging.signals import read_signals
-from outrider.pages.content.judging.view import view_of
-from outrider.pages.content.main import parsed
-from outrider.pages.content.walking.sheets import sheets_of
-from outrider.pages.content.walking.walk import cut_into_blocks
+from outrider.pages.extraction.blocks.style_sheets import collect_style_sheets
+from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
+from outrider.pages.extraction.classify import attribute_words, features, lexicon
+from outrider.pages.extraction.classify.block_arrays import build_block_arrays
+from outrider.pages.extraction.classify.classifier import MIN_KIND_WORDS, build_layout, choose_blocks, predict_content
+from outrider.pages.extraction.classify.model import MODEL_FILE, ContentModel, model
+from outrider.pages.extraction.classify.name_vectors import NameVectors
+from outrider.pages.extraction.classify.network import append_lexicon_columns
+from outrider.pages.extraction.classify.page_kind import PAGE_KINDS, KindClassifier, mean_of
+from outrider.pages.extraction.classify.signals import read_signals
+from outrider.pages.extraction.main_content import parsed
 
 FOLDS = 5
 SITES = 4  # on which a name's word occurs at least
@@ -63,11 +63,11 @@ def prepare(sample: Sample) -> Page | None:
     tree = parsed(sample.html())
     if tree.body is None:
         return None
-    sheets = sheets_of(tree)
+    sheets = collect_style_sheets(tree)
     page = cut_into_blocks(tree.body, hides=sheets.hide if sheets else None)
     if not page.texts:
         return None
-    view = view_of(page)
+    view = build_block_arrays(page)
     rows = features.describe(page, read_signals(tree, sample.url), view).rows()
     page.given, page.links, page.images = {}, [], []
     return Page(sample, page, rows, view.words, labels(page.texts, sample.text))
@@ -87,7 +87,9 @@ class Lexicon:
     def _lines(self, page: Page, sites: dict[str, set[str]]) -> list[tuple[str, ...]]:
         lines: list[tuple[str, ...]] = [()]
         for names, row in zip(page.page.names[1:], page.page.elements[1:], strict=True):
-            own = tuple(word for name in names[: naming.LIMIT].split() for word in naming.name_words(name))
+            own = tuple(
+                word for name in names[: attribute_words.LIMIT].split() for word in attribute_words.name_words(name)
+            )
             for word in own:
                 sites[word].add(page.sample.site)
             lines.append(lines[row[0]] + own)
@@ -126,7 +128,7 @@ class Lexicon:
     def columns(self, page: Page, weights: NDArray[np.float64]) -> NDArray[np.float32]:
         """The lexicon's columns of a page."""
         known = {word: float(weights[at]) for word, at in self.number.items() if abs(weights[at]) > LEAST}
-        view, named = standing_of(page.page)
+        view, named = build_layout(page.page)
         return lexicon.columns(named, view.owner, page.sizes, known).T
 
 
@@ -162,7 +164,7 @@ def useful(pages: list[Page]) -> NDArray[np.int64]:
     return np.array(sorted(column for column, names in sites.items() if len(names) >= COLUMN_SITES))
 
 
-def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> Model:
+def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> ContentModel:
     """A model of the chosen pages: both networks."""
     rows = np.vstack([np.hstack([pages[at].rows[:, columns], extra[at]]) for at in chosen])
     mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
@@ -182,33 +184,33 @@ def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns
         absent=np.clip(-mean * scale, -4, 4)[named],
     )
     (plain, _), (by_name, table) = train(lessons, PLAIN), train(lessons, BY_NAME)
-    return Model(
-        columns, mean, scale, plain, by_name, Meanings(table), {}, fit_kinds(pages, extra, chosen, columns), {}
+    return ContentModel(
+        columns, mean, scale, plain, by_name, NameVectors(table), {}, fit_kinds(pages, extra, chosen, columns), {}
     )
 
 
-def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> Kinds:
+def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> KindClassifier:
     """What tells a page's kind, learned on the chosen pages."""
     from sklearn.linear_model import LogisticRegression
 
     rows = np.array([page_features(pages[at], extra[at], columns) for at in chosen])
     mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
     linear = LogisticRegression(C=KIND_STRENGTH, max_iter=500)
-    linear.fit((rows - mean) * scale, [KINDS.index(pages[at].sample.type) for at in chosen])
-    return Kinds(mean, scale, linear.coef_.T.astype(np.float32), linear.intercept_.astype(np.float32))
+    linear.fit((rows - mean) * scale, [PAGE_KINDS.index(pages[at].sample.type) for at in chosen])
+    return KindClassifier(mean, scale, linear.coef_.T.astype(np.float32), linear.intercept_.astype(np.float32))
 
 
 def page_features(page: Page, extra: NDArray, columns: NDArray) -> NDArray[np.float32]:
     """The features by which a page's kind is told."""
-    return mean_of(features.Features.of(page.rows), extra.T, page.sizes)[used(columns)]
+    return mean_of(features.Features.of(page.rows), extra.T, page.sizes)[append_lexicon_columns(columns)]
 
 
-def score(learned: Model, page: Page, extra: NDArray, kind: str) -> float:
+def score(learned: ContentModel, page: Page, extra: NDArray, kind: str) -> float:
     """F1 of the blocks that the package would keep."""
     known = features.Features.of(page.rows)
-    likely = likely_content(learned, known, extra.T, standing_of(page.page), kind)
+    likely = predict_content(learned, known, extra.T, build_layout(page.page), kind)
     found: Counter[str] = Counter()
-    for at in choose(page.page, likely, page.sizes, kind)[0]:
+    for at in choose_blocks(page.page, likely, page.sizes, kind)[0]:
         found.update(words(page.page.texts[at]))
     return f1(found, page.sample.text)
 
@@ -222,7 +224,7 @@ def one_fold(
     found = {}
     for at in sorted(tested):
         kind = learned.kinds.of(page_features(pages[at], extra[at], columns))
-        told = kind if float(pages[at].sizes.sum()) >= SPEAKS else ""
+        told = kind if float(pages[at].sizes.sum()) >= MIN_KIND_WORDS else ""
         found[at] = (score(learned, pages[at], extra[at], told), kind == pages[at].sample.type)
     return found
 
@@ -257,7 +259,7 @@ def cross_validated(
     return {"scores": summary(scores, everything), "folds": means, "kinds_told": told}
 
 
-def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> None:
+def store(model: ContentModel, names: dict[str, float], provenance: dict[str, Any]) -> None:
     """Writes the model's file."""
     arrays: dict[str, Any] = {f"layer{at}": layer.astype(np.float16) for at, layer in enumerate(model.layers)}
     arrays |= {f"by_name{at}": layer.astype(np.float16) for at, layer in enumerate(model.by_name)}
@@ -275,7 +277,7 @@ def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> 
     arrays["names_words"] = np.frombuffer("\n".join(names).encode("utf-8"), np.uint8)
     arrays["names_weights"] = np.array(list(names.values()), np.float16)
     arrays["provenance"] = np.array(json.dumps(provenance, sort_keys=True))
-    np.savez_compressed(FILE, **arrays)
+    np.savez_compressed(MODEL_FILE, **arrays)
 
 
 def main() -> None:

@@ -53,10 +53,10 @@ class Content:
 
     def problems(self, data: bytes) -> Iterator[str]:
         """Of the main content and of the whole page."""
-        from outrider.pages.content.main import main_content
+        from outrider.pages.extraction.extract_main_content import extract_main_content
 
         for main in (True, False):
-            found = main_content(data, URL, main=main)
+            found = extract_main_content(data, URL, main=main)
             yield from agree(found.text, found.markdown)
             if not found.text.strip() and (words := shown(data)):
                 yield f"empty: the page shows {words[:60]!r}"
@@ -87,7 +87,7 @@ UNSURE = (
 
 def shown(data: bytes) -> str:
     """Words that a page surely shows: paragraphs that nothing hides."""
-    from outrider.pages.content.main import parsed
+    from outrider.pages.extraction.extract_main_content import parsed
 
     tree = parsed(data)
     if tree.body is None or tree.css_first(UNSURE):

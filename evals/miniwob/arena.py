@@ -17,7 +17,7 @@ from evals.miniwob.player import SOLVERS, Player, ToolError
 from evals.miniwob.site import served
 from evals.miniwob.truth import Truth, measure
 from outrider.app import App, open_app
-from outrider.browser.session import Session
+from outrider.browser.session.session import Session
 from outrider.settings import load
 
 SEED = "7"

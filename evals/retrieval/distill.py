@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from evals.extraction.corpus import VARIABLE, digest, samples
 from outrider.content.embedding_settings import EmbeddingSettings
-from outrider.content.meaning.embedder import Means
-from outrider.content.meaning.embedders.minilm import MiniLM, weights
-from outrider.content.meaning.static import DIMENSIONS, FILE, packed
-from outrider.core.egress.guard import Guard
+from outrider.content.semantic.embedder import EmbedderDependencies
+from outrider.content.semantic.embedders.minilm import MiniLM, weights
+from outrider.content.semantic.word_vectors import VECTOR_DIMENSIONS, WORD_VECTORS_FILE, packed
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
-from outrider.core.http import Http
-from outrider.core.text import terms
+from outrider.core.http import HttpClient
+from outrider.core.text import extract_terms
 
 WORDS = 12_000
 SMOOTHING = 1e-3  # of "A Simple but Tough-to-Beat Baseline": a word of this share of the corpus counts half
@@ -39,7 +39,7 @@ def main(models: Path, corpus: Path) -> None:
     """Writes the file."""
     files = weights(models)
     assert files, f"no weights in {models}"
-    counts = Counter(term for sample in samples(corpus) for term in terms(sample.text))
+    counts = Counter(term for sample in samples(corpus) for term in extract_terms(sample.text))
     words = chosen(files / "vocab.txt", counts)
     rounded, scales = four_bits(axes(anyio.run(embedded, words, models)))
     shares = np.array([max(counts[word], 1) for word in words]) / counts.total()
@@ -50,13 +50,13 @@ def main(models: Path, corpus: Path) -> None:
         "words": len(words),
     }
     np.savez_compressed(
-        FILE,
+        WORD_VECTORS_FILE,
         packed=packed(rounded),
         scales=(scales * SMOOTHING / (SMOOTHING + shares)).astype(np.float16),
         words=np.frombuffer("\n".join(words).encode(), np.uint8),
         provenance=np.frombuffer(json.dumps(provenance).encode(), np.uint8),
     )
-    print(f"{len(words)} words, {FILE.stat().st_size:,} bytes")
+    print(f"{len(words)} words, {WORD_VECTORS_FILE.stat().st_size:,} bytes")
 
 
 def chosen(vocabulary: Path, counts: Counter[str]) -> list[str]:
@@ -67,9 +67,9 @@ def chosen(vocabulary: Path, counts: Counter[str]) -> list[str]:
 
 async def embedded(words: list[str], models: Path) -> Floats:
     """What the model says of each word alone."""
-    http = Http(Guard(EgressSettings()))
+    http = HttpClient(EgressGuard(EgressSettings()))
     try:
-        return await MiniLM(Means(EmbeddingSettings(), http, models)).embed(words)
+        return await MiniLM(EmbedderDependencies(EmbeddingSettings(), http, models)).embed(words)
     finally:
         await http.close()
 
@@ -78,7 +78,7 @@ def axes(vectors: Floats) -> Floats:
     """On their first principal axes, without what all have in common, each of length 1."""
     centred = vectors - vectors.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    turned = centred @ directions[:DIMENSIONS].T
+    turned = centred @ directions[:VECTOR_DIMENSIONS].T
     return turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
 

@@ -22,22 +22,23 @@ from pathlib import Path
 import anyio
 
 from evals.retrieval import peers
-from outrider.content import Content, ContentSettings, Draft, SearchOptions
+from outrider.content import Content, Draft
 from outrider.content.embedding_settings import EmbeddingSettings
-from outrider.content.meaning.embedder import Embedder
-from outrider.content.meaning.embedding import chosen, known
-from outrider.content.search import Mode
+from outrider.content.search import SearchMode, SearchOptions
+from outrider.content.semantic.embedder import Embedder
+from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
+from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotConfigured
-from outrider.core.http import Http
+from outrider.core.http import HttpClient
 
 OWN = Path(__file__).parent / "judged"
 VARIABLE = "OUTRIDER_BEIR"
 MODELS = "OUTRIDER_MODELS"  # the folder of installed models; ~/.outrider/models if it is not set
-MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")
+MODES: tuple[SearchMode, ...] = ("keyword", "semantic", "hybrid")
 CALL = Call(session="evaluation")
 AT_ONCE = 500  # texts in one transaction
 DEPTH = 10
@@ -71,16 +72,16 @@ def ndcg(found: Sequence[str], grades: Mapping[str, int]) -> float:
     return _discounted(gained) / _discounted(best) if best else 0.0
 
 
-def measure(judged: Judged, provider: str) -> dict[Mode, float]:
+def measure(judged: Judged, provider: str) -> dict[SearchMode, float]:
     """The mean nDCG@10 of each mode with one provider of vectors."""
     scores = anyio.run(scored, judged, provider)
     return {mode: sum(each.values()) / len(each) for mode, each in scores.items()}
 
 
-async def scored(judged: Judged, provider: str) -> dict[Mode, dict[str, float]]:
+async def scored(judged: Judged, provider: str) -> dict[SearchMode, dict[str, float]]:
     """By mode and question the nDCG@10."""
     async with filled(judged, provider) as content:
-        found: dict[Mode, dict[str, float]] = {mode: {} for mode in MODES}
+        found: dict[SearchMode, dict[str, float]] = {mode: {} for mode in MODES}
         for name, question in judged.questions.items():
             for mode in MODES:
                 answer = await content.search(CALL, question, SearchOptions(mode=mode, top_n=5 * DEPTH))
@@ -92,7 +93,7 @@ async def scored(judged: Judged, provider: str) -> dict[Mode, dict[str, float]]:
 @asynccontextmanager
 async def filled(judged: Judged, provider: str) -> AsyncGenerator[Content]:
     """A content store of the set's texts, each with its vectors."""
-    http = Http(Guard(EgressSettings()))
+    http = HttpClient(EgressGuard(EgressSettings()))
     with tempfile.TemporaryDirectory() as folder:
         database = Database.file(Path(folder) / "evaluation.db")
         embedder = _embedder(provider, http)
@@ -111,9 +112,9 @@ async def filled(judged: Judged, provider: str) -> AsyncGenerator[Content]:
 def usable() -> list[str]:
     """The providers of vectors that need no endpoint and can be used here."""
     found: list[str] = []
-    for name in known():
+    for name in load_embedder_providers():
         try:
-            if name != "endpoint" and chosen(EmbeddingSettings(provider=name), _NO_HTTP, {}, folder=_models()):
+            if name != "endpoint" and select_embedder(EmbeddingSettings(provider=name), _NO_HTTP, {}, folder=_models()):
                 found.append(name)
         except NotConfigured:
             continue
@@ -147,11 +148,11 @@ def others(judged: Judged) -> dict[str, float]:
     return found | ({"published": peers.PUBLISHED[judged.name]} if judged.name in peers.PUBLISHED else {})
 
 
-_NO_HTTP = Http(Guard(EgressSettings()))
+_NO_HTTP = HttpClient(EgressGuard(EgressSettings()))
 
 
-def _embedder(provider: str, http: Http) -> Embedder:
-    embedder = chosen(EmbeddingSettings(provider=provider), http, {}, folder=_models())
+def _embedder(provider: str, http: HttpClient) -> Embedder:
+    embedder = select_embedder(EmbeddingSettings(provider=provider), http, {}, folder=_models())
     assert embedder
     return embedder
 
@@ -161,9 +162,9 @@ def _models() -> Path | None:
 
 
 async def _embedded(database: Database, folder: Path, embedder: Embedder, store: str) -> None:
-    from outrider.content.meaning.vectors import Vectors
+    from outrider.content.semantic.vector_index import VectorIndex
 
-    vectors = Vectors(database, embedder, folder)
+    vectors = VectorIndex(database, embedder, folder)
     while await vectors.embed([store]):
         pass
 

@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser
 
 from evals.extraction.metric import words
-from outrider.pages.sniffing.charset import decode
+from outrider.pages.mime.charset import decode
 
 UNSEEN = frozenset("script style template noscript head title textarea select option iframe object svg".split())  # noqa: SIM905
 _BLOCKS = (

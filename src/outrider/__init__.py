@@ -49,12 +49,13 @@ if TYPE_CHECKING:
     from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
     from outrider.core.result import Result
     from outrider.core.tool import Toolset
-    from outrider.pages import Document, extract
+    from outrider.pages.document import Document
+    from outrider.pages.extract import extract
     from outrider.settings import load
 
 # Where each public name lives. They are imported when first asked for, because the command must be
 # able to guard standard output before anything else is imported, and `import outrider` comes first.
-_HOMES = {
+_PUBLIC_MODULES = {
     "App": "outrider.app",
     "Call": "outrider.core.context",
     "Document": "outrider.pages",
@@ -71,7 +72,7 @@ def __getattr__(name: str) -> "Any":
 
     if name not in __all__:
         raise AttributeError(f"module 'outrider' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES.get(name, "outrider.core.errors")), name)
+    return getattr(importlib.import_module(_PUBLIC_MODULES.get(name, "outrider.core.errors")), name)
 
 
 def __dir__() -> list[str]:

@@ -28,5 +28,5 @@ def server(
         name: The server's own name; the key in `mcp_servers` is what prefixes the tools.
         session: The session that the agent's calls belong to.
     """
-    config: Any = {"type": "sdk", "name": name, "instance": app.server(toolset, name=name, session=session)}
+    config: Any = {"type": "sdk", "name": name, "instance": app.build_server(toolset, name=name, session=session)}
     return config

@@ -14,31 +14,33 @@ from pathlib import Path
 import anyio
 from mcp import Client
 
-from .npm import HERE, NoNpm, installed, node
+from .npm import CONFORMANCE_FOLDER, NpmMissingError, find_node, install_packages
 
 # What the suite can require of a server; older revisions are covered by tests/contract/test_wire.py.
-REVISIONS = ("2026-07-28", "2025-11-25")
-SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-MINUTES = 10
+PROTOCOL_REVISIONS = ("2026-07-28", "2025-11-25")
+SUITE_SCRIPT = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+SUITE_TIMEOUT_MIN = 10
 
 
 def main() -> int:
     """Exit code 0: everything conforms, or there is no npm; 1: something does not."""
     try:
-        folder = installed()
-    except NoNpm as error:
+        folder = install_packages()
+    except NpmMissingError as error:
         print(f"conformance: not run, because {error}; everything else was tested without it")
         return 0
-    with tempfile.TemporaryDirectory() as data, fixture(data) as url:
-        alive(url)
-        failed = [revision for revision in REVISIONS if not conforms(folder, revision, url)]
-        alive(url)
-    print(f"conformance: {'failed for ' + ', '.join(failed) if failed else 'passed for ' + ', '.join(REVISIONS)}")
+    with tempfile.TemporaryDirectory() as data, start_fixture(data) as url:
+        check_alive(url)
+        failed = [revision for revision in PROTOCOL_REVISIONS if not run_suite(folder, revision, url)]
+        check_alive(url)
+    print(
+        f"conformance: {'failed for ' + ', '.join(failed) if failed else 'passed for ' + ', '.join(PROTOCOL_REVISIONS)}"
+    )
     return bool(failed)
 
 
 @contextmanager
-def fixture(data: str) -> Generator[str]:
+def start_fixture(data: str) -> Generator[str]:
     """The fixture as a process of its own; yields the address of its MCP endpoint."""
     command = [sys.executable, "-m", f"{__package__}.server", data]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -52,23 +54,23 @@ def fixture(data: str) -> Generator[str]:
             process.terminate()
 
 
-def alive(url: str) -> None:
+def check_alive(url: str) -> None:
     """Fails unless the fixture answers with its tools."""
 
-    async def names() -> set[str]:
+    async def list_tool_names() -> set[str]:
         with anyio.fail_after(20):
             async with Client(url) as client:
                 return {tool.name for tool in (await client.list_tools()).tools}
 
-    assert {"test_simple_text", "test_audio_content"} <= anyio.run(names), "the fixture does not answer"
+    assert {"test_simple_text", "test_audio_content"} <= anyio.run(list_tool_names), "the fixture does not answer"
 
 
-def conforms(folder: Path, revision: str, url: str) -> bool:
+def run_suite(folder: Path, revision: str, url: str) -> bool:
     """Whether the suite is content: it fails for what the baseline does not expect, and for what it expects in vain."""
-    baseline = HERE / f"baseline-{revision}.yml"
-    command = [node(folder), SUITE, "server", "--url", url, "--requirements", revision]
+    baseline = CONFORMANCE_FOLDER / f"baseline-{revision}.yml"
+    command = [find_node(folder), SUITE_SCRIPT, "server", "--url", url, "--requirements", revision]
     result = subprocess.run(
-        [*command, "--expected-failures", str(baseline)], cwd=folder, timeout=MINUTES * 60, check=False
+        [*command, "--expected-failures", str(baseline)], cwd=folder, timeout=SUITE_TIMEOUT_MIN * 60, check=False
     )
     return result.returncode == 0
 

@@ -8,16 +8,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-HERE = Path(__file__).parent
-FOLDER = HERE.parents[1] / ".cache" / "npm"
-LISTS = ("package.json", "package-lock.json")
+CONFORMANCE_FOLDER = Path(__file__).parent
+NPM_FOLDER = CONFORMANCE_FOLDER.parents[1] / ".cache" / "npm"
+PACKAGE_FILES = ("package.json", "package-lock.json")
 
 
-class NoNpm(Exception):
+class NpmMissingError(Exception):
     """There is no npm on this machine."""
 
 
-def installed() -> Path:
+def install_packages() -> Path:
     """The folder whose `node_modules` holds the clients, installed now if need be.
 
     Raises:
@@ -26,29 +26,29 @@ def installed() -> Path:
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise NoNpm("npm is not installed")
-    wanted = [(HERE / name).read_text() for name in LISTS]
-    with alone():
-        done = FOLDER / "node_modules" / ".installed"
+        raise NpmMissingError("npm is not installed")
+    wanted = [(CONFORMANCE_FOLDER / name).read_text() for name in PACKAGE_FILES]
+    with hold_install_lock():
+        done = NPM_FOLDER / "node_modules" / ".installed"
         if not done.exists() or done.read_text() != "".join(wanted):
-            for name, text in zip(LISTS, wanted, strict=True):
-                (FOLDER / name).write_text(text)
+            for name, text in zip(PACKAGE_FILES, wanted, strict=True):
+                (NPM_FOLDER / name).write_text(text)
             flags = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-            subprocess.run([npm, "ci", *flags], cwd=FOLDER, check=True, stdout=sys.stderr)
+            subprocess.run([npm, "ci", *flags], cwd=NPM_FOLDER, check=True, stdout=sys.stderr)
             done.write_text("".join(wanted))
-    return FOLDER
+    return NPM_FOLDER
 
 
 @contextmanager
-def alone() -> Generator[None]:
+def hold_install_lock() -> Generator[None]:
     """One process at a time: who comes meanwhile waits, and finds everything installed."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / ".lock").open("w") as lock:
+    NPM_FOLDER.mkdir(parents=True, exist_ok=True)
+    with (NPM_FOLDER / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def node(folder: Path) -> str:
+def find_node(folder: Path) -> str:
     """The Node that the clients need: the newest kind, whichever the machine has."""
     binaries = sorted(folder.glob("node_modules/node-*-*/bin/node"))
     return str(binaries[0]) if binaries else "node"
@@ -56,6 +56,6 @@ def node(folder: Path) -> str:
 
 if __name__ == "__main__":  # ahead of those who will wait for it
     try:
-        installed()
-    except NoNpm:
+        install_packages()
+    except NpmMissingError:
         sys.exit(0)

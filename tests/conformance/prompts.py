@@ -20,10 +20,10 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from .house import PIXEL
-from .scripted import TEXT, Context, accepted, asked, form
+from .scripted import TEXT_SCHEMA, RequestContext, build_form, get_accepted_content, request_input
+from .tools import PIXEL_PNG
 
-PNG = base64.b64encode(PIXEL).decode()
+PIXEL_PNG_BASE64 = base64.b64encode(PIXEL_PNG).decode()
 PROMPTS: dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], list[Any]]]] = {
     "test_simple_prompt": ((), lambda _: [TextContent(text="This is a simple prompt for testing.")]),
     "test_prompt_with_arguments": (
@@ -32,18 +32,24 @@ PROMPTS: dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], list[Any]]]
     ),
     "test_prompt_with_embedded_resource": (
         ("resourceUri",),
-        lambda given: [EmbeddedResource(resource=_plain(given["resourceUri"])), TextContent(text="Please process it.")],
+        lambda given: [
+            EmbeddedResource(resource=_build_text_resource(given["resourceUri"])),
+            TextContent(text="Please process it."),
+        ],
     ),
     "test_prompt_with_image": (
         (),
-        lambda _: [ImageContent(data=PNG, mime_type="image/png"), TextContent(text="Please analyze the image above.")],
+        lambda _: [
+            ImageContent(data=PIXEL_PNG_BASE64, mime_type="image/png"),
+            TextContent(text="Please analyze the image above."),
+        ],
     ),
     "test_input_required_result_prompt": ((), lambda given: [TextContent(text=f"Context: {given}")]),
 }
-CONTEXT = {"user_context": form("What context should the prompt use?", context=TEXT)}
+CONTEXT_FORM = {"user_context": build_form("What context should the prompt use?", context=TEXT_SCHEMA)}
 
 
-def prompts() -> list[Prompt]:
+def list_extra_prompts() -> list[Prompt]:
     """What is listed beside our own."""
     return [
         Prompt(name=name, description=name, arguments=[PromptArgument(name=each, required=True) for each in wanted])
@@ -51,20 +57,20 @@ def prompts() -> list[Prompt]:
     ]
 
 
-async def get_prompt(_: Context, params: GetPromptRequestParams) -> GetPromptResult | InputRequiredResult:
+async def get_prompt(_: RequestContext, params: GetPromptRequestParams) -> GetPromptResult | InputRequiredResult:
     given = dict(params.arguments or {})
     if params.name == "test_input_required_result_prompt":
-        answer = accepted(params, "user_context")
+        answer = get_accepted_content(params, "user_context")
         if answer is None:
-            return asked(CONTEXT)
+            return request_input(CONTEXT_FORM)
         given |= {name: str(value) for name, value in answer.items()}
     contents = PROMPTS[params.name][1](given)
     return GetPromptResult(messages=[PromptMessage(role="user", content=each) for each in contents])
 
 
-async def complete(_: Context, __: CompleteRequestParams) -> CompleteResult:
+async def complete_argument(_: RequestContext, __: CompleteRequestParams) -> CompleteResult:
     return CompleteResult(completion=Completion(values=["paris", "park", "party"], total=3, has_more=False))
 
 
-def _plain(uri: str) -> TextResourceContents:
+def _build_text_resource(uri: str) -> TextResourceContents:
     return TextResourceContents(uri=uri, mime_type="text/plain", text="Embedded resource content for testing.")

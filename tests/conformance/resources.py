@@ -13,27 +13,29 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from .house import PIXEL
-from .scripted import Context
+from .scripted import RequestContext
+from .tools import PIXEL_PNG
 
-PNG = base64.b64encode(PIXEL).decode()
-STATIC: dict[str, TextResourceContents | BlobResourceContents] = {
+PIXEL_PNG_BASE64 = base64.b64encode(PIXEL_PNG).decode()
+STATIC_RESOURCES: dict[str, TextResourceContents | BlobResourceContents] = {
     "test://static-text": TextResourceContents(
         uri="test://static-text", mime_type="text/plain", text="This is the content of the static text resource."
     ),
-    "test://static-binary": BlobResourceContents(uri="test://static-binary", mime_type="image/png", blob=PNG),
+    "test://static-binary": BlobResourceContents(
+        uri="test://static-binary", mime_type="image/png", blob=PIXEL_PNG_BASE64
+    ),
     "test://template/123/data": TextResourceContents(
         uri="test://template/123/data",
         mime_type="application/json",
         text='{"id": "123", "templateTest": true, "data": "Data for ID: 123"}',
     ),
 }
-TEMPLATE = ResourceTemplate(name="data", uri_template="test://template/{id}/data", mime_type="application/json")
+DATA_TEMPLATE = ResourceTemplate(name="data", uri_template="test://template/{id}/data", mime_type="application/json")
 
 
-async def list_templates(_: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-    return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+async def list_templates(_: RequestContext, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+    return ListResourceTemplatesResult(resource_templates=[DATA_TEMPLATE])
 
 
-async def subscribe(_: Context, __: SubscribeRequestParams | UnsubscribeRequestParams) -> EmptyResult:
+async def accept_subscription(_: RequestContext, __: SubscribeRequestParams | UnsubscribeRequestParams) -> EmptyResult:
     return EmptyResult()

@@ -30,165 +30,176 @@ from mcp_types import (
     TextContent,
 )
 
-SAMPLING = ClientCapabilities(sampling=SamplingCapability())
-Context = ServerRequestContext[Any, Any]
-Answer = CallToolResult | InputRequiredResult
-Extra = Callable[[Context, CallToolRequestParams], Awaitable[Answer]]
-SILENCE = base64.b64encode(
+SAMPLING_CAPABILITY = ClientCapabilities(sampling=SamplingCapability())
+RequestContext = ServerRequestContext[Any, Any]
+ToolAnswer = CallToolResult | InputRequiredResult
+ExtraTool = Callable[[RequestContext, CallToolRequestParams], Awaitable[ToolAnswer]]
+SILENT_WAV_BASE64 = base64.b64encode(
     b"RIFF\x26\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00"
     b"data\x02\x00\x00\x00\x00\x00"
 ).decode()
-EXTRAS: dict[str, Extra] = {}
-BUS = InMemorySubscriptionBus()
+EXTRA_TOOLS: dict[str, ExtraTool] = {}
+SUBSCRIPTION_BUS = InMemorySubscriptionBus()
 
 
-def extra(*names: str) -> Callable[[Extra], Extra]:
+def register_tool(*names: str) -> Callable[[ExtraTool], ExtraTool]:
     """Offers the function under these names, each behind the `test_` that the suite's names begin with."""
 
-    def offer(function: Extra) -> Extra:
-        EXTRAS.update({f"test_{name}": function for name in names})
+    def register_function(function: ExtraTool) -> ExtraTool:
+        EXTRA_TOOLS.update({f"test_{name}": function for name in names})
         return function
 
-    return offer
+    return register_function
 
 
-def said(text: str) -> CallToolResult:
+def build_text_result(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)])
 
 
-def form(message: str, **fields: dict[str, Any]) -> ElicitRequest:
+def build_form(message: str, **fields: dict[str, Any]) -> ElicitRequest:
     schema = {"type": "object", "properties": fields, "required": list(fields)}
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
-def sample(text: str, most: int = 100) -> CreateMessageRequest:
+def build_sampling_request(text: str, max_tokens: int = 100) -> CreateMessageRequest:
     message = SamplingMessage(role="user", content=TextContent(text=text))
-    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=most))
+    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=max_tokens))
 
 
-def asked(requests: dict[str, Any], state: str | None = None) -> InputRequiredResult:
+def request_input(requests: dict[str, Any], state: str | None = None) -> InputRequiredResult:
     return InputRequiredResult(input_requests=requests, request_state=state)
 
 
-def accepted(params: CallToolRequestParams | GetPromptRequestParams, key: str) -> dict[str, Any] | None:
+def get_accepted_content(params: CallToolRequestParams | GetPromptRequestParams, key: str) -> dict[str, Any] | None:
     """What a person filled in under that key."""
     answer = (params.input_responses or {}).get(key)
     return answer.content if isinstance(answer, ElicitResult) and answer.action == "accept" else None
 
 
-TEXT = {"type": "string"}
-NAME = {"user_name": form("What is your name?", name=TEXT)}
+TEXT_SCHEMA = {"type": "string"}
+NAME_FORM = {"user_name": build_form("What is your name?", name=TEXT_SCHEMA)}
 
 
-@extra("audio_content")
-async def audio_content(_: Context, __: CallToolRequestParams) -> Answer:
-    return CallToolResult(content=[AudioContent(data=SILENCE, mime_type="audio/wav")])
+@register_tool("audio_content")
+async def return_audio(_: RequestContext, __: CallToolRequestParams) -> ToolAnswer:
+    return CallToolResult(content=[AudioContent(data=SILENT_WAV_BASE64, mime_type="audio/wav")])
 
 
-@extra("missing_capability")
-async def missing_capability(context: Context, _: CallToolRequestParams) -> Answer:
-    if not context.session.check_client_capability(SAMPLING):
+@register_tool("missing_capability")
+async def require_sampling(context: RequestContext, _: CallToolRequestParams) -> ToolAnswer:
+    if not context.session.check_client_capability(SAMPLING_CAPABILITY):
         needed = {"requiredCapabilities": {"sampling": {}}}
         raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "this needs sampling", needed)
-    return said("sampling is declared")
+    return build_text_result("sampling is declared")
 
 
-@extra("input_required_result_elicitation", "streaming_elicitation")
-async def input_required_result_elicitation(_: Context, params: CallToolRequestParams) -> Answer:
-    given = accepted(params, "user_name")
-    return said(f"Hello, {given['name']}!") if given and isinstance(given.get("name"), str) else asked(NAME)
+@register_tool("input_required_result_elicitation", "streaming_elicitation")
+async def elicit_name(_: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
+    given = get_accepted_content(params, "user_name")
+    return (
+        build_text_result(f"Hello, {given['name']}!")
+        if given and isinstance(given.get("name"), str)
+        else request_input(NAME_FORM)
+    )
 
 
-@extra("input_required_result_sampling")
-async def input_required_result_sampling(_: Context, params: CallToolRequestParams) -> Answer:
+@register_tool("input_required_result_sampling")
+async def request_sampling(_: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
     answer = (params.input_responses or {}).get("capital_question")
     if answer is None:
-        return asked({"capital_question": sample("What is the capital of France?")})
-    return said(f"The model said: {answer}")
+        return request_input({"capital_question": build_sampling_request("What is the capital of France?")})
+    return build_text_result(f"The model said: {answer}")
 
 
-@extra("input_required_result_list_roots")
-async def input_required_result_list_roots(_: Context, params: CallToolRequestParams) -> Answer:
+@register_tool("input_required_result_list_roots")
+async def request_roots(_: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
     answer = (params.input_responses or {}).get("client_roots")
-    return asked({"client_roots": ListRootsRequest()}) if answer is None else said(f"The roots are {answer}")
+    return (
+        request_input({"client_roots": ListRootsRequest()})
+        if answer is None
+        else build_text_result(f"The roots are {answer}")
+    )
 
 
-@extra("input_required_result_request_state", "input_required_result_tampered_state")
-async def input_required_result_state(_: Context, params: CallToolRequestParams) -> Answer:
-    if params.request_state == "waits" and accepted(params, "confirm"):
-        return said("state-ok")
-    return asked({"confirm": form("Please confirm", ok={"type": "boolean"})}, "waits")
+@register_tool("input_required_result_request_state", "input_required_result_tampered_state")
+async def check_request_state(_: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
+    if params.request_state == "waits" and get_accepted_content(params, "confirm"):
+        return build_text_result("state-ok")
+    return request_input({"confirm": build_form("Please confirm", ok={"type": "boolean"})}, "waits")
 
 
-@extra("input_required_result_multiple_inputs")
-async def input_required_result_multiple_inputs(_: Context, params: CallToolRequestParams) -> Answer:
-    wanted = NAME | {"greeting": sample("Generate a greeting", 50), "client_roots": ListRootsRequest()}
+@register_tool("input_required_result_multiple_inputs")
+async def request_multiple_inputs(_: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
+    wanted = NAME_FORM | {
+        "greeting": build_sampling_request("Generate a greeting", 50),
+        "client_roots": ListRootsRequest(),
+    }
     complete = params.request_state and set(wanted) <= set(params.input_responses or {})
-    return said("all answered") if complete else asked(wanted, "waits for all")
+    return build_text_result("all answered") if complete else request_input(wanted, "waits for all")
 
 
-@extra("input_required_result_multi_round")
-async def input_required_result_multi_round(_: Context, params: CallToolRequestParams) -> Answer:
-    if params.request_state == "second" and accepted(params, "step2"):
-        return said("both steps done")
-    if params.request_state == "first" and accepted(params, "step1"):
-        return asked({"step2": form("Step 2: What is your favorite color?", color=TEXT)}, "second")
-    return asked({"step1": form("Step 1: What is your name?", name=TEXT)}, "first")
+@register_tool("input_required_result_multi_round")
+async def request_two_rounds(_: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
+    if params.request_state == "second" and get_accepted_content(params, "step2"):
+        return build_text_result("both steps done")
+    if params.request_state == "first" and get_accepted_content(params, "step1"):
+        return request_input({"step2": build_form("Step 2: What is your favorite color?", color=TEXT_SCHEMA)}, "second")
+    return request_input({"step1": build_form("Step 1: What is your name?", name=TEXT_SCHEMA)}, "first")
 
 
-@extra("input_required_result_capabilities")
-async def input_required_result_capabilities(context: Context, _: CallToolRequestParams) -> Answer:
+@register_tool("input_required_result_capabilities")
+async def request_by_capability(context: RequestContext, _: CallToolRequestParams) -> ToolAnswer:
     """Asks only for what the client said it can do."""
-    able = context.session.check_client_capability(SAMPLING)
-    return asked({"opinion": sample("What do you think?")} if able else NAME)
+    able = context.session.check_client_capability(SAMPLING_CAPABILITY)
+    return request_input({"opinion": build_sampling_request("What do you think?")} if able else NAME_FORM)
 
 
-@extra("elicitation")
-async def elicitation(context: Context, params: CallToolRequestParams) -> Answer:
-    fields = {"username": TEXT, "email": TEXT}
-    return await _elicited(context, str((params.arguments or {}).get("message", "")), fields, "User response")
+@register_tool("elicitation")
+async def elicit_user(context: RequestContext, params: CallToolRequestParams) -> ToolAnswer:
+    fields = {"username": TEXT_SCHEMA, "email": TEXT_SCHEMA}
+    return await _elicit_fields(context, str((params.arguments or {}).get("message", "")), fields, "User response")
 
 
-@extra("elicitation_sep1034_defaults")
-async def elicitation_sep1034_defaults(context: Context, _: CallToolRequestParams) -> Answer:
+@register_tool("elicitation_sep1034_defaults")
+async def elicit_defaults(context: RequestContext, _: CallToolRequestParams) -> ToolAnswer:
     states = ["active", "inactive", "pending"]
     fields = {
-        "name": TEXT | {"default": "John Doe"},
+        "name": TEXT_SCHEMA | {"default": "John Doe"},
         "age": {"type": "integer", "default": 30},
         "score": {"type": "number", "default": 95.5},
-        "status": TEXT | {"enum": states, "default": states[0]},
+        "status": TEXT_SCHEMA | {"enum": states, "default": states[0]},
         "verified": {"type": "boolean", "default": True},
     }
-    return await _elicited(context, "Who are you?", fields, "Elicitation completed")
+    return await _elicit_fields(context, "Who are you?", fields, "Elicitation completed")
 
 
-@extra("elicitation_sep1330_enums")
-async def elicitation_sep1330_enums(context: Context, _: CallToolRequestParams) -> Answer:
+@register_tool("elicitation_sep1330_enums")
+async def elicit_enums(context: RequestContext, _: CallToolRequestParams) -> ToolAnswer:
     options = ["option1", "option2", "option3"]
     titled = [{"const": f"value{number}", "title": f"Choice {number}"} for number in (1, 2, 3)]
     fields = {
-        "untitledSingle": TEXT | {"enum": options},
-        "titledSingle": TEXT | {"oneOf": titled},
-        "legacyEnum": TEXT | {"enum": ["opt1", "opt2"], "enumNames": ["Option One", "Option Two"]},
-        "untitledMulti": {"type": "array", "items": TEXT | {"enum": options}},
+        "untitledSingle": TEXT_SCHEMA | {"enum": options},
+        "titledSingle": TEXT_SCHEMA | {"oneOf": titled},
+        "legacyEnum": TEXT_SCHEMA | {"enum": ["opt1", "opt2"], "enumNames": ["Option One", "Option Two"]},
+        "untitledMulti": {"type": "array", "items": TEXT_SCHEMA | {"enum": options}},
         "titledMulti": {"type": "array", "items": {"anyOf": titled}},
     }
-    return await _elicited(context, "Choose", fields, "Elicitation completed")
+    return await _elicit_fields(context, "Choose", fields, "Elicitation completed")
 
 
-async def _elicited(context: Context, message: str, fields: dict[str, Any], said_before: str) -> Answer:
+async def _elicit_fields(context: RequestContext, message: str, fields: dict[str, Any], prefix: str) -> ToolAnswer:
     schema = {"type": "object", "properties": fields, "required": list(fields)}
     answer = await context.session.elicit_form(message, schema, context.request_id)
-    return said(f"{said_before}: action={answer.action}, content={answer.content}")
+    return build_text_result(f"{prefix}: action={answer.action}, content={answer.content}")
 
 
-@extra("trigger_tool_change")
-async def trigger_tool_change(_: Context, __: CallToolRequestParams) -> Answer:
-    await BUS.publish(ToolsListChanged())
-    return said("told")
+@register_tool("trigger_tool_change")
+async def publish_tool_change(_: RequestContext, __: CallToolRequestParams) -> ToolAnswer:
+    await SUBSCRIPTION_BUS.publish(ToolsListChanged())
+    return build_text_result("told")
 
 
-@extra("trigger_prompt_change")
-async def trigger_prompt_change(_: Context, __: CallToolRequestParams) -> Answer:
-    await BUS.publish(PromptsListChanged())
-    return said("told")
+@register_tool("trigger_prompt_change")
+async def publish_prompt_change(_: RequestContext, __: CallToolRequestParams) -> ToolAnswer:
+    await SUBSCRIPTION_BUS.publish(PromptsListChanged())
+    return build_text_result("told")

@@ -6,26 +6,26 @@ from pathlib import Path
 import anyio
 import uvicorn
 
-from outrider.core.artifacts import Artifacts
+from outrider.core.artifacts import ArtifactStore
+from outrider.core.call_records import CallRecorder
 from outrider.core.db import Database
-from outrider.core.events import Events
 from outrider.core.toolbox import Toolbox
-from outrider.serve.http import http_app
-from outrider.serve.mcp import mcp_server
+from outrider.serve.http import build_http_app
+from outrider.serve.mcp import build_mcp_server
 
-from .extend import extend
-from .house import house
+from .extend import extend_server
+from .tools import conformance_tools
 
 
-async def main(folder: Path) -> None:
-    database = Database.file(folder / "conformance.db")
-    artifacts = Artifacts(folder / "artifacts", database, keep_seconds=3_600)
-    server = extend(mcp_server(Toolbox([house], {}, Events(database)), artifacts))
-    config = uvicorn.Config(http_app({"": server}), host="127.0.0.1", port=0, log_level="warning")
+async def serve_fixture(folder: Path) -> None:
+    database = Database.from_file(folder / "conformance.db")
+    artifacts = ArtifactStore(folder / "artifacts", database, keep_seconds=3_600)
+    server = extend_server(build_mcp_server(Toolbox([conformance_tools], {}, CallRecorder(database)), artifacts))
+    config = uvicorn.Config(build_http_app({"": server}), host="127.0.0.1", port=0, log_level="warning")
     listening = config.bind_socket()
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     await uvicorn.Server(config).serve(sockets=[listening])
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]))
+    anyio.run(serve_fixture, Path(sys.argv[1]))

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from support.databases import postgres
-from support.databases.both_databases import Rows
+from support.databases.both_databases import DatabaseSetup
 
-PROGRAMS = postgres.found()
+PROGRAMS = postgres.find_programs()
 # By file the tests that run on Postgres too: those of which the rows are the point. None means all of them.
 BOTH: dict[str, frozenset[str] | None] = {
     "test_planning": None,
@@ -112,17 +112,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def rows(request: pytest.FixtureRequest) -> Generator[Rows]:
+def rows(request: pytest.FixtureRequest) -> Generator[DatabaseSetup]:
     """Where the houses of this file keep their rows."""
     kind = getattr(request, "param", "sqlite")
     server = None if kind == "sqlite" else request.getfixturevalue("server")
-    made = Rows(server, REPLICAS if kind == "replicas" else 0)
+    made = DatabaseSetup(server, REPLICAS if kind == "replicas" else 0)
     yield made
-    made.clear()
+    made.drop_databases()
 
 
 @pytest.fixture(autouse=True)
-def home(home: Path, rows: Rows) -> Path:
+def home(home: Path, rows: DatabaseSetup) -> Path:
     """As everywhere, with the database that the test is to run on."""
-    rows.settle(home)
+    rows.configure_home(home)
     return home

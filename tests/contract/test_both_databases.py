@@ -9,7 +9,7 @@ import pytest
 from outrider.core.context import Call
 from support.apps import loopback_app, replicas
 from support.databases import postgres
-from support.databases.both_databases import Rows
+from support.databases.both_databases import DatabaseSetup
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.anyio
@@ -31,45 +31,47 @@ def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
     assert [name for name in chosen()[file] or () if f"def {name}(" not in source] == []
 
 
-@pytest.mark.skipif(postgres.found() is None, reason="Postgres is not installed here")
-async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: postgres.Server):
+@pytest.mark.skipif(postgres.find_programs() is None, reason="Postgres is not installed here")
+async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: postgres.PostgresServer):
     """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
-    address = server.migrated()
+    address = server.create_migrated_database()
     asked: list[str] = []
-    tea = loopback_app.pages(
-        {"/tea": (200, {"cache-control": "max-age=3600"}, loopback_app.article("Tea", "Steeped.").encode())}
+    tea = loopback_app.build_page_site(
+        {"/tea": (200, {"cache-control": "max-age=3600"}, loopback_app.build_article_html("Tea", "Steeped.").encode())}
     )
 
     async def site(scope: Any, receive: Any, send: Any) -> None:
         asked.append(scope.get("path", ""))
         await tea(scope, receive, send)
 
-    async with loopback_app.opened(tmp_path / "one", site, more={"database": address}) as first:
-        more = {"database": address, "egress": {"allow": [f"127.0.0.1:{first.site.rsplit(':', 1)[1]}"]}}
-        async with loopback_app.opened(tmp_path / "two", more=more) as second:
+    async with loopback_app.open_loopback_app(tmp_path / "one", site, more={"database": address}) as first:
+        more = {"database": address, "egress": {"allow": [f"127.0.0.1:{first.site_url.rsplit(':', 1)[1]}"]}}
+        async with loopback_app.open_loopback_app(tmp_path / "two", more=more) as second:
             await first.app.call("addContent", MINE, content="Oolong is half oxidised.", metadata={"filename": "o"})
             await first.app.call("create_goal", MINE, goal="Drink tea")
             found = (await second.app.call("keywordSimilaritySearch", MINE, query="oxidised oolong")).data["results"]
             assert [hit["filename"] for hit in found] == ["o"]
             assert (await second.app.call("get_current_state", MINE)).data["goal"] == "Drink tea"
-            texts = [(await each.app.call("web_fetch", MINE, url=f"{first.site}/tea")).text for each in (first, second)]
+            texts = [
+                (await each.app.call("web_fetch", MINE, url=f"{first.site_url}/tea")).text for each in (first, second)
+            ]
             assert ["Steeped." in text for text in texts] == [True, True]
             assert asked.count("/tea") == 1
-            first.behaviour.ways = {"brave": "429"}
+            first.provider_behaviour.modes = {"brave": "429"}
             for each in (first, second):
                 assert (await each.app.call("web_search", MINE, query="tea")).data["provider"] == "serper"
-            assert {request.provider for request in second.behaviour.asked} == {"serper"}
-    server.drop(address)
+            assert {request.provider for request in second.provider_behaviour.requests} == {"serper"}
+    server.drop_database(address)
 
 
-@pytest.mark.skipif(postgres.found() is None, reason="Postgres is not installed here")
-async def test_replicas_that_are_called_in_turns_are_as_many_houses(tmp_path: Path, server: postgres.Server):
-    rows = Rows(server, replicas=3)
-    rows.settle(tmp_path)
-    async with replicas.opened(tmp_path, {"toolsets": ["planning"]}) as app:
-        assert isinstance(app, replicas.Turns)
+@pytest.mark.skipif(postgres.find_programs() is None, reason="Postgres is not installed here")
+async def test_replicas_that_are_called_in_turns_are_as_many_houses(tmp_path: Path, server: postgres.PostgresServer):
+    rows = DatabaseSetup(server, replicas=3)
+    rows.configure_home(tmp_path)
+    async with replicas.open_replicated_app(tmp_path, {"toolsets": ["planning"]}) as app:
+        assert isinstance(app, replicas.RoundRobinApp)
         assert [each.loaded.settings.data_dir.name for each in app.apps] == ["0", "1", "2"]
         for goal in ("one", "two", "three", "four"):
             await app.call("create_goal", MINE, goal=goal)
         assert (await app.call("get_current_state", MINE)).data["goal"] == "four"
-    rows.clear()
+    rows.drop_databases()

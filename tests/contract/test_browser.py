@@ -12,16 +12,16 @@ from mcp.types import CallToolResult, ImageContent, ResourceLink
 
 from outrider import toolsets
 from outrider.core.context import Call
-from outrider.core.discovery import find
+from outrider.core.discovery import discover_instances
 from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.text import count_tokens
 from outrider.core.tool import Toolset
-from outrider.serve.content import tool_entry
-from support.apps.browser_app import Desk, desk, said
+from outrider.serve.protocol_results import build_tool_entry
+from support.apps.browser_app import BrowserAppClient, format_result_text, open_browser_app
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 90
-browser = next(each for each in find(toolsets, Toolset) if each.name == "browser")
+browser = next(each for each in discover_instances(toolsets, Toolset, nested=True) if each.name == "browser")
 PNG = "iVBORw0KGgo"  # how a PNG begins, in base64
 SEEDS = {
     "createSession": ({"url"}, {"title", "headless", "viewport", "locale", "timezone", "stateId"}),
@@ -46,22 +46,22 @@ TO_BE_READ = ("snapshotPage", "selectOption", "pressKey", "hoverElement", "readL
 
 
 @pytest.fixture(scope="module")
-async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Desk]:
-    async with desk(tmp_path_factory.mktemp("desk"), max_tabs=5) as opened:
+async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BrowserAppClient]:
+    async with open_browser_app(tmp_path_factory.mktemp("desk"), max_tabs=5) as opened:
         yield opened
 
 
 @pytest.fixture
-async def session(at: Desk) -> AsyncGenerator[str]:
+async def session(at: BrowserAppClient) -> AsyncGenerator[str]:
     with anyio.fail_after(PATIENCE):
-        opened = await at.open()
+        opened = await at.open_session()
     yield opened
-    await at.call("closeSession", sessionId=opened)
+    await at.call_tool("closeSession", sessionId=opened)
 
 
 def reason(result: CallToolResult) -> str:
     """Why nothing was done."""
-    assert result.is_error, said(result)
+    assert result.is_error, format_result_text(result)
     return result.structured_content["error"]["details"]["reason"]
 
 
@@ -81,7 +81,7 @@ def test_the_tools_have_the_parameters_that_hosts_know(name: str):
 
 
 def test_the_toolset_costs_little():
-    entries = [tool_entry(tool, tool.name) for tool in browser.tools.values()]
+    entries = [build_tool_entry(tool, tool.name) for tool in browser.tools.values()]
     listed = {"tools": [each.model_dump(by_alias=True, exclude_none=True, mode="json") for each in entries]}
     assert count_tokens(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) <= 3_000
     assert len(browser.instructions.split()) <= 80
@@ -95,57 +95,63 @@ def test_acting_asks_nobody_but_says_that_it_acts():
     assert not {name for name in acting if name.startswith(("get", "extract", "snapshot", "read"))}
 
 
-async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: Desk):
+async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: BrowserAppClient):
     with anyio.fail_after(PATIENCE):
         wish = {"title": "Mine", "viewport": "900x700", "locale": "de-AT", "timezone": "Asia/Tokyo"}
-        opened = await at.call("createSession", url=f"{at.house.site}/article", **wish)
+        opened = await at.call_tool("createSession", url=f"{at.loopback.site_url}/article", **wish)
         data = opened.structured_content
-        place = await at.js(data["sessionId"], "[navigator.language, new Date(0).getHours()]")
-        listed = await at.call("listSessions")
-        width = await at.js(data["sessionId"], "innerWidth")
-        closed = await at.call("closeSession", sessionId=data["sessionId"])
-        after = await at.call("closeSession", sessionId=data["sessionId"])
-    assert (data["url"], data["title"], data["status"]) == (f"{at.house.site}/article", "On lighthouses", "Active")
-    assert data["sessionId"] in said(opened)
+        place = await at.evaluate_js(data["sessionId"], "[navigator.language, new Date(0).getHours()]")
+        listed = await at.call_tool("listSessions")
+        width = await at.evaluate_js(data["sessionId"], "innerWidth")
+        closed = await at.call_tool("closeSession", sessionId=data["sessionId"])
+        after = await at.call_tool("closeSession", sessionId=data["sessionId"])
+    assert (data["url"], data["title"], data["status"]) == (
+        f"{at.loopback.site_url}/article",
+        "On lighthouses",
+        "Active",
+    )
+    assert data["sessionId"] in format_result_text(opened)
     rows = listed.structured_content["sessions"]
-    assert json.loads(said(listed)) == rows
+    assert json.loads(format_result_text(listed)) == rows
     assert {"sessionId", "url", "title", "status", "createdAt", "lastUsedAt"} == set(rows[0])
     assert (width, place) == (900, ["de-AT", 9])
-    assert data["sessionId"] in said(closed)
+    assert data["sessionId"] in format_result_text(closed)
     assert after.structured_content["error"]["code"] == "session_not_found"
 
 
-async def test_a_session_is_its_owners_alone(at: Desk, session: str):
+async def test_a_session_is_its_owners_alone(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        theirs = await at.call("createSession", caller="other", url=f"{at.house.site}/")
+        theirs = await at.call_tool("createSession", caller="other", url=f"{at.loopback.site_url}/")
         stranger = theirs.structured_content["sessionId"]
-        mine = await at.call("listSessions")
-        tried = [await at.call(tool, sessionId=stranger) for tool in ("getCurrentUrl", "snapshotPage", "closeSession")]
-        other = await at.call("closeSession", caller="other", sessionId=stranger)
+        mine = await at.call_tool("listSessions")
+        tried = [
+            await at.call_tool(tool, sessionId=stranger) for tool in ("getCurrentUrl", "snapshotPage", "closeSession")
+        ]
+        other = await at.call_tool("closeSession", caller="other", sessionId=stranger)
     assert [row["sessionId"] for row in mine.structured_content["sessions"]] == [session]
     assert {each.structured_content["error"]["code"] for each in tried} == {"session_not_found"}
-    assert stranger not in said(mine)
+    assert stranger not in format_result_text(mine)
     assert not other.is_error
 
 
-async def test_moving_about_answers_with_the_place_and_says_where_history_ends(at: Desk, session: str):
+async def test_moving_about_answers_with_the_place_and_says_where_history_ends(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        at_start = await at.call("navigateBack", sessionId=session)
-        there = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/article")
-        back = await at.call("navigateBack", sessionId=session)
-        forward = await at.call("navigateForward", sessionId=session)
-        at_end = await at.call("navigateForward", sessionId=session)
-        url = await at.call("getCurrentUrl", sessionId=session)
-        title = await at.call("getPageTitle", sessionId=session)
-        missing = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/nowhere")
-    article = {"url": f"{at.house.site}/article", "title": "On lighthouses", "status": 200}
+        at_start = await at.call_tool("navigateBack", sessionId=session)
+        there = await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/article")
+        back = await at.call_tool("navigateBack", sessionId=session)
+        forward = await at.call_tool("navigateForward", sessionId=session)
+        at_end = await at.call_tool("navigateForward", sessionId=session)
+        url = await at.call_tool("getCurrentUrl", sessionId=session)
+        title = await at.call_tool("getPageTitle", sessionId=session)
+        missing = await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/nowhere")
+    article = {"url": f"{at.loopback.site_url}/article", "title": "On lighthouses", "status": 200}
     assert there.structured_content == article
-    assert said(there).startswith(f"Navigated to {at.house.site}/article")
+    assert format_result_text(there).startswith(f"Navigated to {at.loopback.site_url}/article")
     assert (back.structured_content["moved"], back.structured_content["title"]) == (True, "Order form")
     assert forward.structured_content["url"] == article["url"]
     assert [each.structured_content["moved"] for each in (at_start, at_end)] == [False, False]
-    assert (said(url), url.structured_content) == (article["url"], {"url": article["url"]})
-    assert (said(title), title.structured_content) == ("On lighthouses", {"title": "On lighthouses"})
+    assert (format_result_text(url), url.structured_content) == (article["url"], {"url": article["url"]})
+    assert (format_result_text(title), title.structured_content) == ("On lighthouses", {"title": "On lighthouses"})
     assert missing.structured_content["status"] == 404
 
 
@@ -153,52 +159,54 @@ async def test_moving_about_answers_with_the_place_and_says_where_history_ends(a
     ("url", "code"),
     [("file:///etc/passwd", "bad_url"), ("http://169.254.169.254/", "egress"), ("http://127.0.0.1:9/", "egress")],
 )
-async def test_an_address_that_may_not_be_reached_is_refused_before_anything_opens(at: Desk, url: str, code: str):
+async def test_an_address_that_may_not_be_reached_is_refused_before_anything_opens(
+    at: BrowserAppClient, url: str, code: str
+):
     with anyio.fail_after(PATIENCE):
-        refused = await at.call("createSession", url=url)
-        listed = await at.call("listSessions")
+        refused = await at.call_tool("createSession", url=url)
+        listed = await at.call_tool("listSessions")
     assert refused.structured_content["error"]["code"] == code
     assert listed.structured_content["sessions"] == []
 
 
-async def test_scrolling_says_where_one_is_and_what_came_into_view(at: Desk, session: str):
+async def test_scrolling_says_where_one_is_and_what_came_into_view(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/scroll")
-        await at.call("snapshotPage", sessionId=session)
-        down = await at.call("scrollPage", sessionId=session, direction="down", amount=400)
-        up = await at.call("scrollPage", sessionId=session, direction="up")
-        right = await at.call("scrollPage", sessionId=session, direction="right")
-        await at.go(session, "/zoo/hidden.html")
-        box = await at.call("scrollPage", sessionId=session, direction="down", amount=100, selector="#in-scroller")
+        await at.navigate_session(session, "/scroll")
+        await at.call_tool("snapshotPage", sessionId=session)
+        down = await at.call_tool("scrollPage", sessionId=session, direction="down", amount=400)
+        up = await at.call_tool("scrollPage", sessionId=session, direction="up")
+        right = await at.call_tool("scrollPage", sessionId=session, direction="right")
+        await at.navigate_session(session, "/zoo/hidden.html")
+        box = await at.call_tool("scrollPage", sessionId=session, direction="down", amount=100, selector="#in-scroller")
     place = down.structured_content["position"]
     assert (place["x"], place["y"], place["atTop"]) == (0, 400, False)
     assert place["scrollHeight"] > 1_000
-    assert "Item 40" in said(down)
+    assert "Item 40" in format_result_text(down)
     assert "Item 40" in down.structured_content["changes"]
     assert up.structured_content["position"]["atTop"]
     assert right.structured_content["position"]["moved"] is False
-    assert "nothing moved" in said(right)
-    assert (box.structured_content["position"]["y"], await at.js(session, "scrollY")) == (100, 0)
+    assert "nothing moved" in format_result_text(right)
+    assert (box.structured_content["position"]["y"], await at.evaluate_js(session, "scrollY")) == (100, 0)
 
 
-async def test_a_click_is_one_click_and_says_what_it_did(at: Desk, session: str):
+async def test_a_click_is_one_click_and_says_what_it_did(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.js(session, "document.title = 'Order'")
-        outline = said(await at.call("snapshotPage", sessionId=session))
-        clicked = await at.call("clickElement", sessionId=session, selector=ref(outline, "Gift"))
-        heard = await at.js(session, "heard.filter(([kind]) => kind === 'click')")
-        await at.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
-        sent = await at.call("clickElement", sessionId=session, selector="button:not([type])")
+        await at.evaluate_js(session, "document.title = 'Order'")
+        outline = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
+        clicked = await at.call_tool("clickElement", sessionId=session, selector=ref(outline, "Gift"))
+        heard = await at.evaluate_js(session, "heard.filter(([kind]) => kind === 'click')")
+        await at.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
+        sent = await at.call_tool("clickElement", sessionId=session, selector="button:not([type])")
     data = clicked.structured_content
     assert (data["ok"], data["navigated"], data["newPages"], data["dialogs"]) == (True, False, [], [])
     assert data["clicked"].endswith('"Gift"')
     assert "checked" in data["changes"]
-    assert "checked" in said(clicked)
+    assert "checked" in format_result_text(clicked)
     assert heard == [["click", 0, True]]
     assert sent.structured_content["navigated"]
-    assert sent.structured_content["url"] == f"{at.house.site}/thanks"
-    assert "Thanks, Ada" in said(sent)
-    assert "<untrusted-" in said(sent)
+    assert sent.structured_content["url"] == f"{at.loopback.site_url}/thanks"
+    assert "Thanks, Ada" in format_result_text(sent)
+    assert "<untrusted-" in format_result_text(sent)
 
 
 @pytest.mark.parametrize(
@@ -220,15 +228,15 @@ async def test_a_click_is_one_click_and_says_what_it_did(at: Desk, session: str)
     ],
 )
 async def test_a_click_that_cannot_be_done_says_why_with_evidence(
-    at: Desk, session: str, page: str, selector: str, why: str, says: str
+    at: BrowserAppClient, session: str, page: str, selector: str, why: str, says: str
 ):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, f"/zoo/{page}.html")
-        failed = await at.call("clickElement", sessionId=session, selector=selector)
-        log = await at.js(session, "log")
+        await at.navigate_session(session, f"/zoo/{page}.html")
+        failed = await at.call_tool("clickElement", sessionId=session, selector=selector)
+        log = await at.evaluate_js(session, "log")
     assert reason(failed) == why
-    assert said(failed).startswith("Click failed: ")
-    assert says in said(failed)
+    assert format_result_text(failed).startswith("Click failed: ")
+    assert says in format_result_text(failed)
     details = failed.structured_content["error"]["details"]
     assert (details["ok"], details["selector"]) == (False, selector)
     if why not in ("not_found", "ambiguous", "invalid_selector"):
@@ -236,75 +244,75 @@ async def test_a_click_that_cannot_be_done_says_why_with_evidence(
     assert not [line for line in log if line.startswith("click")]
 
 
-async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: Desk, session: str):
+async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/zoo/covered.html")
-        failed = await at.call("clickElement", sessionId=session, selector="#under")
+        await at.navigate_session(session, "/zoo/covered.html")
+        failed = await at.call_tool("clickElement", sessionId=session, selector="#under")
     details = failed.structured_content["error"]["details"]
     assert "cover" in json.dumps(details["covered_by"])
-    assert "Dismiss" in said(failed)
+    assert "Dismiss" in format_result_text(failed)
 
 
-async def test_a_call_about_no_session_says_so_in_the_same_shape(at: Desk):
+async def test_a_call_about_no_session_says_so_in_the_same_shape(at: BrowserAppClient):
     with anyio.fail_after(PATIENCE):
-        failed = await at.call("clickElement", sessionId="gone", selector="#a")
-        empty = await at.call("clickElement", sessionId="gone")
-        nowhere = await at.call("inputText", sessionId="", selector="#a", text="x")
+        failed = await at.call_tool("clickElement", sessionId="gone", selector="#a")
+        empty = await at.call_tool("clickElement", sessionId="gone")
+        nowhere = await at.call_tool("inputText", sessionId="", selector="#a", text="x")
     assert reason(failed) == "session_not_found"
     assert failed.structured_content["error"]["details"]["selector"] == "#a"
-    assert "createSession" in said(failed)
-    assert "selector" in said(empty)
+    assert "createSession" in format_result_text(failed)
+    assert "selector" in format_result_text(empty)
     assert reason(nowhere) == "session_not_found"
 
 
-async def test_a_call_about_no_element_says_so_in_the_same_shape(at: Desk, session: str):
+async def test_a_call_about_no_element_says_so_in_the_same_shape(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        nothing = await at.call("clickElement", sessionId=session, selector="  ")
+        nothing = await at.call_tool("clickElement", sessionId=session, selector="  ")
     assert reason(nothing) == "invalid_selector"
-    assert "selector: is empty" in said(nothing)
+    assert "selector: is empty" in format_result_text(nothing)
 
 
-async def test_an_element_that_now_means_something_else_is_refused_once(at: Desk, session: str):
+async def test_an_element_that_now_means_something_else_is_refused_once(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/zoo/selectors.html")
-        order = ref(said(await at.call("snapshotPage", sessionId=session)), "Preview order")
-        await at.js(session, "order.textContent = 'Confirm purchase'")
-        refused = await at.call("clickElement", sessionId=session, selector=order)
-        again = await at.call("clickElement", sessionId=session, selector=order)
+        await at.navigate_session(session, "/zoo/selectors.html")
+        order = ref(format_result_text(await at.call_tool("snapshotPage", sessionId=session)), "Preview order")
+        await at.evaluate_js(session, "order.textContent = 'Confirm purchase'")
+        refused = await at.call_tool("clickElement", sessionId=session, selector=order)
+        again = await at.call_tool("clickElement", sessionId=session, selector=order)
     assert reason(refused) == "changed"
-    assert "Confirm purchase" in said(refused)
+    assert "Confirm purchase" in format_result_text(refused)
     assert not again.is_error
 
 
-async def test_text_is_replaced_appended_and_submitted(at: Desk, session: str):
+async def test_text_is_replaced_appended_and_submitted(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.call("inputText", sessionId=session, selector="[name=remarks]", text="one")
-        more = await at.call("inputText", sessionId=session, selector="[name=remarks]", text=" two", mode="append")
-        over = await at.call("inputText", sessionId=session, selector="[name=remarks]", text="three", delayMs=1)
-        bad = await at.call("inputText", sessionId=session, selector="[name=date]", text="tomorrow")
-        button = await at.call("inputText", sessionId=session, selector="form button", text="x")
-        sent = await at.call("inputText", sessionId=session, selector="[name=name]", text="Ida", submit=True)
+        await at.call_tool("inputText", sessionId=session, selector="[name=remarks]", text="one")
+        more = await at.call_tool("inputText", sessionId=session, selector="[name=remarks]", text=" two", mode="append")
+        over = await at.call_tool("inputText", sessionId=session, selector="[name=remarks]", text="three", delayMs=1)
+        bad = await at.call_tool("inputText", sessionId=session, selector="[name=date]", text="tomorrow")
+        button = await at.call_tool("inputText", sessionId=session, selector="form button", text="x")
+        sent = await at.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ida", submit=True)
     assert (more.structured_content["ok"], more.structured_content["value"]) == (True, "one two")
     assert over.structured_content["value"] == "three"
     assert reason(bad) == "bad_value"
-    assert "YYYY-MM-DD" in said(bad)
+    assert "YYYY-MM-DD" in format_result_text(bad)
     assert reason(button) in ("not_editable", "ambiguous")
-    assert "Thanks, Ida" in said(sent)
+    assert "Thanks, Ida" in format_result_text(sent)
 
 
-async def test_a_password_is_never_said_again_nor_written_down(at: Desk, session: str):
+async def test_a_password_is_never_said_again_nor_written_down(at: BrowserAppClient, session: str):
     secret = "correct-horse-7"
     with anyio.fail_after(PATIENCE):
-        calls = [await at.call("inputText", sessionId=session, selector="[name=password]", text=secret)]
+        calls = [await at.call_tool("inputText", sessionId=session, selector="[name=password]", text=secret)]
         for tool, options in (
             ("snapshotPage", {"mode": "full"}),
             ("extractInteractable", {}),
             ("extractPageContent", {"format": ["markdown", "html", "domMap"], "mainContentOnly": False}),
         ):
-            calls.append(await at.call(tool, sessionId=session, **options))
-        await at.house.app.events.flush()
-        events = [event for event in await at.house.app.events.recent() if event.tool == "inputText"]
-        held = await at.js(session, "document.querySelector('[name=password]').value")
+            calls.append(await at.call_tool(tool, sessionId=session, **options))
+        await at.loopback.app.events.flush()
+        events = [event for event in await at.loopback.app.events.list_recent() if event.tool == "inputText"]
+        held = await at.evaluate_js(session, "document.querySelector('[name=password]').value")
     assert held == secret
     assert not [each for each in calls if each.is_error]
     assert not [each for each in calls if secret in each.model_dump_json()]
@@ -312,118 +320,120 @@ async def test_a_password_is_never_said_again_nor_written_down(at: Desk, session
     assert events[0].arguments["text"] == "[not kept]"
 
 
-async def test_options_and_boxes_are_set_to_what_was_asked(at: Desk, session: str):
+async def test_options_and_boxes_are_set_to_what_was_asked(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        chosen = await at.call("selectOption", sessionId=session, selector="[name=size]", options=["Large"])
-        ticked = await at.call("selectOption", sessionId=session, selector="[name=gift]", checked=True)
-        again = await at.call("selectOption", sessionId=session, selector="[name=gift]", checked=True)
-        none = await at.call("selectOption", sessionId=session, selector="[name=size]", options=["Huge"])
-        empty = await at.call("selectOption", sessionId=session, selector="[name=size]")
-        state = await at.js(session, "[document.forms[0].size.value, document.forms[0].gift.checked]")
+        chosen = await at.call_tool("selectOption", sessionId=session, selector="[name=size]", options=["Large"])
+        ticked = await at.call_tool("selectOption", sessionId=session, selector="[name=gift]", checked=True)
+        again = await at.call_tool("selectOption", sessionId=session, selector="[name=gift]", checked=True)
+        none = await at.call_tool("selectOption", sessionId=session, selector="[name=size]", options=["Huge"])
+        empty = await at.call_tool("selectOption", sessionId=session, selector="[name=size]")
+        state = await at.evaluate_js(session, "[document.forms[0].size.value, document.forms[0].gift.checked]")
     assert state == ["l", True]
-    assert '"Large"' in said(chosen)
-    assert "checked" in said(ticked)
-    assert "already" in said(again)
+    assert '"Large"' in format_result_text(chosen)
+    assert "checked" in format_result_text(ticked)
+    assert "already" in format_result_text(again)
     assert reason(none) == "no_option"
-    assert "Large" in said(none)
-    assert "checked" in said(empty)
+    assert "Large" in format_result_text(none)
+    assert "checked" in format_result_text(empty)
 
 
-async def test_keys_pointer_and_dragging_reach_the_page(at: Desk, session: str):
+async def test_keys_pointer_and_dragging_reach_the_page(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/zoo/effects.html")
-        hovered = await at.call("hoverElement", sessionId=session, selector="#tip-box")
-        dragged = await at.call("dragElement", sessionId=session, selector="#drag", to="#goal")
-        await at.call("clickElement", sessionId=session, selector="#name")
-        await at.call("pressKey", sessionId=session, key="k")
-        wrong = await at.call("pressKey", sessionId=session, key="Hyper+k")
-        doubled = await at.call("clickElement", sessionId=session, selector="#twice", clicks=2)
-        menu = await at.call("clickElement", sessionId=session, selector="#menu", button="right", settle=False)
-        log = await at.js(session, "log")
-    assert "The tip" in said(hovered)
-    assert "got dragged" in said(dragged)
+        await at.navigate_session(session, "/zoo/effects.html")
+        hovered = await at.call_tool("hoverElement", sessionId=session, selector="#tip-box")
+        dragged = await at.call_tool("dragElement", sessionId=session, selector="#drag", to="#goal")
+        await at.call_tool("clickElement", sessionId=session, selector="#name")
+        await at.call_tool("pressKey", sessionId=session, key="k")
+        wrong = await at.call_tool("pressKey", sessionId=session, key="Hyper+k")
+        doubled = await at.call_tool("clickElement", sessionId=session, selector="#twice", clicks=2)
+        menu = await at.call_tool("clickElement", sessionId=session, selector="#menu", button="right", settle=False)
+        log = await at.evaluate_js(session, "log")
+    assert "The tip" in format_result_text(hovered)
+    assert "got dragged" in format_result_text(dragged)
     assert wrong.structured_content["error"]["kind"] == "invalid_input"
     assert not doubled.is_error
     assert not menu.is_error
     assert {"key k", "double", "menu"} <= set(log)
 
 
-async def test_files_go_up_from_the_workspace_only(at: Desk, session: str):
+async def test_files_go_up_from_the_workspace_only(at: BrowserAppClient, session: str):
     (at.folder / "note.txt").write_text("hello")
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/upload")
-        given = await at.call("uploadFiles", sessionId=session, selector="input", paths=["note.txt"])
-        outside = await at.call("uploadFiles", sessionId=session, selector="input", paths=["/etc/passwd"])
-        missing = await at.call("uploadFiles", sessionId=session, selector="input", paths=["nope.txt"])
-    assert "note.txt 5" in said(given)
+        await at.navigate_session(session, "/upload")
+        given = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["note.txt"])
+        outside = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["/etc/passwd"])
+        missing = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["nope.txt"])
+    assert "note.txt 5" in format_result_text(given)
     assert reason(outside) == "outside_workspace"
     assert missing.structured_content["error"]["kind"] == "not_found"
 
 
-async def test_files_come_down_into_the_workspace(at: Desk, session: str):
+async def test_files_come_down_into_the_workspace(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/downloads")
-        clicked = await at.call("clickElement", sessionId=session, selector="#report")
-        await at.inside(session).downloads.finished()
-        log = await at.call("readLogs", sessionId=session, kind="downloads")
-    assert "report.csv" in said(clicked)
-    assert re.search(r"report\.csv: done, 8 bytes, downloads/report(?: \(\d\))?\.csv", said(log))
+        await at.navigate_session(session, "/downloads")
+        clicked = await at.call_tool("clickElement", sessionId=session, selector="#report")
+        await at.find_session(session).downloads.wait_until_finished()
+        log = await at.call_tool("readLogs", sessionId=session, kind="downloads")
+    assert "report.csv" in format_result_text(clicked)
+    assert re.search(r"report\.csv: done, 8 bytes, downloads/report(?: \(\d\))?\.csv", format_result_text(log))
     assert next((at.folder / "downloads").glob("report*")).read_text() == "a,b\n1,2\n"
 
 
-async def test_dialogs_are_told_and_can_be_answered_beforehand(at: Desk, session: str):
+async def test_dialogs_are_told_and_can_be_answered_beforehand(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/dialogs")
-        dismissed = await at.call("clickElement", sessionId=session, selector="#confirm")
-        await at.call("answerDialog", sessionId=session, accept=True, text="Ida")
-        answered = await at.call("clickElement", sessionId=session, selector="#prompt")
-        log = await at.call("readLogs", sessionId=session, kind="dialogs")
+        await at.navigate_session(session, "/dialogs")
+        dismissed = await at.call_tool("clickElement", sessionId=session, selector="#confirm")
+        await at.call_tool("answerDialog", sessionId=session, accept=True, text="Ida")
+        answered = await at.call_tool("clickElement", sessionId=session, selector="#prompt")
+        log = await at.call_tool("readLogs", sessionId=session, kind="dialogs")
     assert dismissed.structured_content["dialogs"] == [{"type": "confirm", "message": "Delete everything?"}]
-    assert "confirm false" in said(dismissed)
-    assert "prompt Ida" in said(answered)
-    assert "Your name?" in said(log)
+    assert "confirm false" in format_result_text(dismissed)
+    assert "prompt Ida" in format_result_text(answered)
+    assert "Your name?" in format_result_text(log)
 
 
-async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: Desk, session: str):
+async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/spa")
-        text = await at.call("waitFor", sessionId=session, text="  THREE", gone=True)
-        there = await at.call("waitFor", sessionId=session, selector="#more", text="two")
-        await at.call("clickElement", sessionId=session, selector="#more")
-        url = await at.call("waitFor", sessionId=session, url="/spa/more", text="three", seconds=30)
-        late = await at.call("waitFor", sessionId=session, text="never said", seconds=0.2)
-        wrong = await at.call("waitFor", sessionId=session, selector="p[", seconds=5)
-        time = await at.call("waitFor", sessionId=session, seconds=0.1)
+        await at.navigate_session(session, "/spa")
+        text = await at.call_tool("waitFor", sessionId=session, text="  THREE", gone=True)
+        there = await at.call_tool("waitFor", sessionId=session, selector="#more", text="two")
+        await at.call_tool("clickElement", sessionId=session, selector="#more")
+        url = await at.call_tool("waitFor", sessionId=session, url="/spa/more", text="three", seconds=30)
+        late = await at.call_tool("waitFor", sessionId=session, text="never said", seconds=0.2)
+        wrong = await at.call_tool("waitFor", sessionId=session, selector="p[", seconds=5)
+        time = await at.call_tool("waitFor", sessionId=session, seconds=0.1)
     assert not [each for each in (text, there, url, time) if each.is_error]
-    assert "'two' and #more is there" in said(there)
+    assert "'two' and #more is there" in format_result_text(there)
     assert late.structured_content["error"]["code"] == "timeout"
-    assert "never said" in said(late)
+    assert "never said" in format_result_text(late)
     assert reason(wrong) == "invalid_selector"
 
 
-async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(at: Desk, session: str):
+async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        form = await at.call("snapshotPage", sessionId=session)
-        found = await at.call("snapshotPage", sessionId=session, find="remarks")
-        inner = await at.call("snapshotPage", sessionId=session, root=ref(said(form), "Size"))
-        await at.go(session, "/table")
-        view = await at.call("snapshotPage", sessionId=session)
-        full = await at.call("snapshotPage", sessionId=session, mode="full")
-        more = await at.call("snapshotPage", sessionId=session, mode="full", offset=full.meta["outrider/next_offset"])
-        acts = await at.call("snapshotPage", sessionId=session, mode="interactive")
-        gone = await at.call("snapshotPage", sessionId=session, root="e1")
+        form = await at.call_tool("snapshotPage", sessionId=session)
+        found = await at.call_tool("snapshotPage", sessionId=session, find="remarks")
+        inner = await at.call_tool("snapshotPage", sessionId=session, root=ref(format_result_text(form), "Size"))
+        await at.navigate_session(session, "/table")
+        view = await at.call_tool("snapshotPage", sessionId=session)
+        full = await at.call_tool("snapshotPage", sessionId=session, mode="full")
+        more = await at.call_tool(
+            "snapshotPage", sessionId=session, mode="full", offset=full.meta["outrider/next_offset"]
+        )
+        acts = await at.call_tool("snapshotPage", sessionId=session, mode="interactive")
+        gone = await at.call_tool("snapshotPage", sessionId=session, root="e1")
     for each in (form, found, inner, view, full, more, acts):
         assert each.structured_content is None
-        assert said(each).startswith("<untrusted-")
+        assert format_result_text(each).startswith("<untrusted-")
         assert each.meta["outrider/untrusted"] is True
-    assert 'textbox "Name" e1' in said(form)
-    assert "Send" not in said(found).replace('"Send"', "") or "Remarks" in said(found)
-    assert "Medium" in said(inner)
-    assert "Customer 2000" not in said(view)
-    assert count_tokens(said(view)) < 1_500
-    assert "read on with offset=" in said(full)
-    assert said(more).split("\n")[1] not in said(full)
-    assert "Open" in said(acts)
+    assert 'textbox "Name" e1' in format_result_text(form)
+    assert "Send" not in format_result_text(found).replace('"Send"', "") or "Remarks" in format_result_text(found)
+    assert "Medium" in format_result_text(inner)
+    assert "Customer 2000" not in format_result_text(view)
+    assert count_tokens(format_result_text(view)) < 1_500
+    assert "read on with offset=" in format_result_text(full)
+    assert format_result_text(more).split("\n")[1] not in format_result_text(full)
+    assert "Open" in format_result_text(acts)
     assert gone.structured_content["error"]["kind"] == "not_found"
 
 
@@ -432,22 +442,22 @@ def test_what_is_to_be_read_promises_no_data(tool: str):
     assert browser.tools[tool].output_schema is None
 
 
-async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(at: Desk, session: str):
+async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/article")
-        plain = await at.call("extractPageContent", sessionId=session)
-        whole = await at.call("extractPageContent", sessionId=session, mainContentOnly=False)
-        part = await at.call("extractPageContent", sessionId=session, selector="h2", format="text")
-        map_ = await at.call("extractPageContent", sessionId=session, format="domMap")
-        many = await at.call("extractPageContent", sessionId=session, format=["text", "html"])
-        none = await at.call("extractPageContent", sessionId=session, selector="#nowhere")
-        wrong = await at.call("extractPageContent", sessionId=session, format="pdf")
+        await at.navigate_session(session, "/article")
+        plain = await at.call_tool("extractPageContent", sessionId=session)
+        whole = await at.call_tool("extractPageContent", sessionId=session, mainContentOnly=False)
+        part = await at.call_tool("extractPageContent", sessionId=session, selector="h2", format="text")
+        map_ = await at.call_tool("extractPageContent", sessionId=session, format="domMap")
+        many = await at.call_tool("extractPageContent", sessionId=session, format=["text", "html"])
+        none = await at.call_tool("extractPageContent", sessionId=session, selector="#nowhere")
+        wrong = await at.call_tool("extractPageContent", sessionId=session, format="pdf")
     data = plain.structured_content
     assert {"title", "url", "timestamp", "format", "content", "metadata"} == set(data)
     assert (data["title"], data["format"]) == ("On lighthouses", "markdown")
     assert "## Lenses" in data["content"]
     assert "Home" not in data["content"]
-    assert data["content"] in said(plain)
+    assert data["content"] in format_result_text(plain)
     assert data["metadata"]["content_length"] == len(data["content"])
     assert data["metadata"]["raw_html_size"] > 800
     assert "Home" in whole.structured_content["content"]
@@ -457,45 +467,45 @@ async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(
     assert set(many.structured_content["contents"]) == {"text", "html"}
     assert "<h2>" in many.structured_content["contents"]["html"]
     assert reason(none) == "not_found"
-    assert "should be 'markdown', 'text', 'html' or 'domMap'" in said(wrong)
-    assert said(wrong).count("markdown") == 1
+    assert "should be 'markdown', 'text', 'html' or 'domMap'" in format_result_text(wrong)
+    assert format_result_text(wrong).count("markdown") == 1
 
 
-async def test_long_content_is_cut_and_read_on_without_a_gap(at: Desk, session: str):
+async def test_long_content_is_cut_and_read_on_without_a_gap(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/table")
+        await at.navigate_session(session, "/table")
         options: dict[str, Any] = {"sessionId": session, "format": "text", "mainContentOnly": False, "maxChars": 3_000}
-        first = (await at.call("extractPageContent", **options)).structured_content
+        first = (await at.call_tool("extractPageContent", **options)).structured_content
         offset = first["metadata"]["next_offset"]
-        second = (await at.call("extractPageContent", **options, offset=offset)).structured_content
-        whole = (await at.call("extractPageContent", **(options | {"maxChars": 200_000}))).structured_content
-        rows = (await at.call("extractPageContent", **(options | {"format": "markdown"}))).structured_content
+        second = (await at.call_tool("extractPageContent", **options, offset=offset)).structured_content
+        whole = (await at.call_tool("extractPageContent", **(options | {"maxChars": 200_000}))).structured_content
+        rows = (await at.call_tool("extractPageContent", **(options | {"format": "markdown"}))).structured_content
         options |= {"format": "markdown", "offset": rows["metadata"]["next_offset"]}
-        further = (await at.call("extractPageContent", **options)).structured_content
+        further = (await at.call_tool("extractPageContent", **options)).structured_content
     assert first["metadata"]["truncated"]
     assert whole["content"].startswith(first["content"] + second["content"])
     assert rows["content"].split("\n| --- ")[0].split("\n")[-1] == further["content"].split("\n")[0]
     assert len(further["content"]) <= 3_000
 
 
-async def test_the_source_is_saved_inside_the_workspace(at: Desk, session: str):
+async def test_the_source_is_saved_inside_the_workspace(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        saved = await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+        saved = await at.call_tool("extractPageContent", sessionId=session, saveRawHtml=True)
     path = saved.structured_content["raw_html_path"]
     assert re.fullmatch(rf"extracted-content/extracted-{session}-[\dT-]+\.html", path)
     assert "Order form" in (at.folder / path).read_text()
-    assert path in said(saved)
+    assert path in format_result_text(saved)
 
 
-async def test_a_link_out_of_the_workspace_is_not_followed(at: Desk, session: str, tmp_path: Path):
+async def test_a_link_out_of_the_workspace_is_not_followed(at: BrowserAppClient, session: str, tmp_path: Path):
     kept = at.folder / "extracted-content"
     hidden = at.folder / "kept"
     with anyio.fail_after(PATIENCE):
-        await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+        await at.call_tool("extractPageContent", sessionId=session, saveRawHtml=True)
         kept.rename(hidden)
         kept.symlink_to(tmp_path)
         try:
-            refused = await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+            refused = await at.call_tool("extractPageContent", sessionId=session, saveRawHtml=True)
         finally:
             kept.unlink()
             hidden.rename(kept)
@@ -504,23 +514,23 @@ async def test_a_link_out_of_the_workspace_is_not_followed(at: Desk, session: st
     assert not list(tmp_path.glob("*.html"))
 
 
-async def test_elements_come_as_data_with_places_and_refs_that_work(at: Desk, session: str):
+async def test_elements_come_as_data_with_places_and_refs_that_work(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        found = await at.call("extractInteractable", sessionId=session)
-        few = await at.call("extractInteractable", sessionId=session, maxElements=2)
-        clamped = await at.call("extractInteractable", sessionId=session, maxElements=9_999, selector="fieldset")
-        none = await at.call("extractInteractable", sessionId=session, selector="#nowhere")
+        found = await at.call_tool("extractInteractable", sessionId=session)
+        few = await at.call_tool("extractInteractable", sessionId=session, maxElements=2)
+        clamped = await at.call_tool("extractInteractable", sessionId=session, maxElements=9_999, selector="fieldset")
+        none = await at.call_tool("extractInteractable", sessionId=session, selector="#nowhere")
         data = found.structured_content
         gift = next(each for each in data["elements"] if each["name"] == "Gift")
-        clicked = await at.call("clickElement", sessionId=session, selector=gift["ref"])
+        clicked = await at.call_tool("clickElement", sessionId=session, selector=gift["ref"])
     wanted = {"ref", "selector", "tag", "role", "name", "rect", "inViewport", "visible", "enabled", "attributes"}
     assert wanted | {"capabilities"} <= set(gift)
     assert gift["capabilities"] == ["click", "check"]
     assert set(gift["rect"]) == {"x", "y", "width", "height"}
     assert {"extraction_timestamp", "total_count", "scope_selector", "performance"} == set(data["metadata"])
     assert data["total"] == len(data["elements"]) == data["metadata"]["total_count"]
-    assert not [each for each in data["elements"] if each["ref"] not in said(found)]
-    assert "DISABLED" in said(found)
+    assert not [each for each in data["elements"] if each["ref"] not in format_result_text(found)]
+    assert "DISABLED" in format_result_text(found)
     assert (len(few.structured_content["elements"]), few.structured_content["truncated"]) == (2, True)
     assert clamped.structured_content["total"] == 2
     assert reason(none) == "not_found"
@@ -536,13 +546,15 @@ async def test_elements_come_as_data_with_places_and_refs_that_work(at: Desk, se
         ({"refs": True}, "refs drawn"),
     ],
 )
-async def test_a_screenshot_is_an_image_and_a_link(at: Desk, session: str, options: dict[str, Any], says: str):
+async def test_a_screenshot_is_an_image_and_a_link(
+    at: BrowserAppClient, session: str, options: dict[str, Any], says: str
+):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/article")
-        shot = await at.call("takeScreenshot", sessionId=session, **options)
-        before = await at.js(session, "document.documentElement.outerHTML.includes('outrider')")
+        await at.navigate_session(session, "/article")
+        shot = await at.call_tool("takeScreenshot", sessionId=session, **options)
+        before = await at.evaluate_js(session, "document.documentElement.outerHTML.includes('outrider')")
     _, image, link = shot.content
-    assert says in said(shot)
+    assert says in format_result_text(shot)
     assert isinstance(image, ImageContent)
     assert image.data.startswith(PNG)
     assert isinstance(link, ResourceLink)
@@ -551,70 +563,70 @@ async def test_a_screenshot_is_an_image_and_a_link(at: Desk, session: str, optio
     assert not before
 
 
-async def test_a_page_is_printed_into_the_workspace(at: Desk, session: str):
+async def test_a_page_is_printed_into_the_workspace(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/print")
-        printed = await at.call("takeScreenshot", sessionId=session, mode="pdf")
-    assert said(printed).startswith("Saved downloads/Invoice.pdf")
+        await at.navigate_session(session, "/print")
+        printed = await at.call_tool("takeScreenshot", sessionId=session, mode="pdf")
+    assert format_result_text(printed).startswith("Saved downloads/Invoice.pdf")
     assert (at.folder / "downloads" / "Invoice.pdf").read_bytes().startswith(b"%PDF")
 
 
-async def test_logs_tell_what_went_wrong_without_secrets(at: Desk, session: str):
+async def test_logs_tell_what_went_wrong_without_secrets(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/console")
-        errors = await at.call("readLogs", sessionId=session, kind="console", failedOnly=True)
-        while "boom" not in said(errors):
-            errors = await at.call("readLogs", sessionId=session, kind="console", failedOnly=True)
-        console = await at.call("readLogs", sessionId=session, kind="console")
-        failed = await at.call("readLogs", sessionId=session, kind="network", failedOnly=True, last=1)
-        none = await at.call("readLogs", sessionId=session, kind="downloads")
-    assert "warning: careful" in said(console)
-    assert "boom" in said(errors)
-    assert "careful" not in said(errors)
-    assert "/missing.png" in said(failed)
+        await at.navigate_session(session, "/console")
+        errors = await at.call_tool("readLogs", sessionId=session, kind="console", failedOnly=True)
+        while "boom" not in format_result_text(errors):
+            errors = await at.call_tool("readLogs", sessionId=session, kind="console", failedOnly=True)
+        console = await at.call_tool("readLogs", sessionId=session, kind="console")
+        failed = await at.call_tool("readLogs", sessionId=session, kind="network", failedOnly=True, last=1)
+        none = await at.call_tool("readLogs", sessionId=session, kind="downloads")
+    assert "warning: careful" in format_result_text(console)
+    assert "boom" in format_result_text(errors)
+    assert "careful" not in format_result_text(errors)
+    assert "/missing.png" in format_result_text(failed)
     for each in (console, errors, failed):
-        assert "hunter2" not in said(each)
-        assert "abc123" not in said(each)
-    assert said(none) == "No downloads entries."
+        assert "hunter2" not in format_result_text(each)
+        assert "abc123" not in format_result_text(each)
+    assert format_result_text(none) == "No downloads entries."
 
 
-async def test_tabs_are_listed_opened_switched_and_closed(at: Desk, session: str):
+async def test_tabs_are_listed_opened_switched_and_closed(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/popup")
-        popped = await at.call("clickElement", sessionId=session, selector="#open")
-        inside = at.inside(session)
-        assert await inside.tabs.until(lambda: len(inside.tabs) == 2, 30)
-        listed = await at.call("manageTabs", sessionId=session)
-        switched = await at.call("manageTabs", sessionId=session, action="switch", tab=2)
-        url = await at.call("getCurrentUrl", sessionId=session)
-        new = await at.call("manageTabs", sessionId=session, action="new", url=f"{at.house.site}/form")
-        closed = await at.call("manageTabs", sessionId=session, action="close", tab=3)
-        wrong = await at.call("manageTabs", sessionId=session, action="switch", tab=9)
-        missing = await at.call("manageTabs", sessionId=session, action="close")
-    assert popped.structured_content["newPages"] == [f"{at.house.site}/article"]
-    assert "manageTabs" in said(popped)
-    assert f"1 (in front) {at.house.site}/popup Opener" in said(listed)
-    assert f"2 (in front) {at.house.site}/article" in said(switched)
-    assert said(url).endswith("/article")
-    assert f"3 (in front) {at.house.site}/form Order form" in said(new)
-    assert "/form" not in said(closed)
+        await at.navigate_session(session, "/popup")
+        popped = await at.call_tool("clickElement", sessionId=session, selector="#open")
+        inside = at.find_session(session)
+        assert await inside.tabs.wait_until(lambda: len(inside.tabs) == 2, 30)
+        listed = await at.call_tool("manageTabs", sessionId=session)
+        switched = await at.call_tool("manageTabs", sessionId=session, action="switch", tab=2)
+        url = await at.call_tool("getCurrentUrl", sessionId=session)
+        new = await at.call_tool("manageTabs", sessionId=session, action="new", url=f"{at.loopback.site_url}/form")
+        closed = await at.call_tool("manageTabs", sessionId=session, action="close", tab=3)
+        wrong = await at.call_tool("manageTabs", sessionId=session, action="switch", tab=9)
+        missing = await at.call_tool("manageTabs", sessionId=session, action="close")
+    assert popped.structured_content["newPages"] == [f"{at.loopback.site_url}/article"]
+    assert "manageTabs" in format_result_text(popped)
+    assert f"1 (in front) {at.loopback.site_url}/popup Opener" in format_result_text(listed)
+    assert f"2 (in front) {at.loopback.site_url}/article" in format_result_text(switched)
+    assert format_result_text(url).endswith("/article")
+    assert f"3 (in front) {at.loopback.site_url}/form Order form" in format_result_text(new)
+    assert "/form" not in format_result_text(closed)
     assert wrong.structured_content["error"]["kind"] == "not_found"
-    assert "action=list" in said(missing)
+    assert "action=list" in format_result_text(missing)
 
 
-async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: Desk):
+async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: BrowserAppClient):
     with anyio.fail_after(PATIENCE):
-        first = await at.open("/login")
-        await at.call("inputText", sessionId=first, selector="[name=user]", text="ada")
-        await at.call("inputText", sessionId=first, selector="[name=password]", text="lovelace", submit=True)
-        saved = await at.call("manageStates", action="save", sessionId=first, stateId="Ada")
-        await at.call("closeSession", sessionId=first)
-        listed = await at.call("manageStates")
-        later = await at.call("createSession", url=f"{at.house.site}/account", stateId="ada")
-        stranger = await at.call("createSession", url=f"{at.house.site}/account", stateId="nobody")
-        gone = await at.call("manageStates", action="delete", stateId="ada")
-        await at.call("closeSession", sessionId=later.structured_content["sessionId"])
-    row = {"stateId": "ada", "savedAt": "", "encrypted": False, "cookies": 1, "origins": [at.house.site]}
+        first = await at.open_session("/login")
+        await at.call_tool("inputText", sessionId=first, selector="[name=user]", text="ada")
+        await at.call_tool("inputText", sessionId=first, selector="[name=password]", text="lovelace", submit=True)
+        saved = await at.call_tool("manageStates", action="save", sessionId=first, stateId="Ada")
+        await at.call_tool("closeSession", sessionId=first)
+        listed = await at.call_tool("manageStates")
+        later = await at.call_tool("createSession", url=f"{at.loopback.site_url}/account", stateId="ada")
+        stranger = await at.call_tool("createSession", url=f"{at.loopback.site_url}/account", stateId="nobody")
+        gone = await at.call_tool("manageStates", action="delete", stateId="ada")
+        await at.call_tool("closeSession", sessionId=later.structured_content["sessionId"])
+    row = {"stateId": "ada", "savedAt": "", "encrypted": False, "cookies": 1, "origins": [at.loopback.site_url]}
     assert saved.structured_content["saved"] | {"savedAt": ""} == row
     assert [each["stateId"] for each in listed.structured_content["states"]] == ["ada"]
     assert later.structured_content["title"] == "Account"
@@ -623,26 +635,28 @@ async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: Desk):
     assert not [each for each in (saved, listed, gone) if "lovelace" in each.model_dump_json()]
 
 
-async def test_frames_and_shadow_trees_are_seen_and_reached(at: Desk, session: str):
+async def test_frames_and_shadow_trees_are_seen_and_reached(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
-        await at.go(session, "/shadow")
-        outline = said(await at.call("snapshotPage", sessionId=session))
-        closed = await at.call("clickElement", sessionId=session, selector=ref(outline, "Press closed"))
-        await at.go(session, "/zoo/selectors.html")
-        framed = await at.call("clickElement", sessionId=session, selector="#in-frame")
-        log = await at.js(session, "log")
+        await at.navigate_session(session, "/shadow")
+        outline = format_result_text(await at.call_tool("snapshotPage", sessionId=session))
+        closed = await at.call_tool("clickElement", sessionId=session, selector=ref(outline, "Press closed"))
+        await at.navigate_session(session, "/zoo/selectors.html")
+        framed = await at.call_tool("clickElement", sessionId=session, selector="#in-frame")
+        log = await at.evaluate_js(session, "log")
     assert not closed.is_error
     assert not framed.is_error
     assert "frame" in log
 
 
-async def test_a_script_of_the_models_own_is_served_apart_and_asks_a_person(at: Desk, session: str):
-    tool = next(each for each in find(toolsets, Toolset) if each.name == "browser_script").tools["inject_javascript"]
+async def test_a_script_of_the_models_own_is_served_apart_and_asks_a_person(at: BrowserAppClient, session: str):
+    tool = next(
+        each for each in discover_instances(toolsets, Toolset, nested=True) if each.name == "browser_script"
+    ).tools["inject_javascript"]
     assert tool.stake == "high"
     assert "inject_javascript" not in browser.tools
     consent = Call(answer=True)
     with anyio.fail_after(PATIENCE):
-        run = at.house.app.toolbox.call
+        run = at.loopback.app.toolbox.call
         value = await run("inject_javascript", {"sessionId": session, "script": "document.title"}, consent)
         body = await run("inject_javascript", {"sessionId": session, "script": "const a = 2; return a + 1"}, consent)
         with pytest.raises(AnswerNeeded, match="Allow Run a script"):

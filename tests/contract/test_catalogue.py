@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from outrider import toolsets
-from outrider.core.discovery import find
+from outrider.core.discovery import discover_instances
 from outrider.core.text import count_tokens
 from outrider.core.tool import Tool, Toolset
-from outrider.serve.content import tokens, tool_entry
+from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
 
-TOOLSETS = find(toolsets, Toolset)
+TOOLSETS = discover_instances(toolsets, Toolset, nested=True)
 # A tool that several toolsets list is one tool.
 TOOLS = list({id(tool): tool for toolset in TOOLSETS for tool in toolset.tools.values()}.values())
 
@@ -45,9 +45,9 @@ def test_what_removes_something_for_good_does_not_say_that_it_only_adds(tool: To
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_what_a_tool_costs_is_counted_as_the_wire_has_it(tool: Tool):
-    entry = tool_entry(tool, tool.name)
+    entry = build_tool_entry(tool, tool.name)
     sent = json.dumps(entry.model_dump(by_alias=True, exclude_none=True), ensure_ascii=False, separators=(",", ":"))
-    assert tokens(entry) == count_tokens(sent)
+    assert count_entry_tokens(entry) == count_tokens(sent)
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)

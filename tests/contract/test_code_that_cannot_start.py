@@ -8,16 +8,16 @@ from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import NotConfigured
 from outrider.settings import load
-from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.sandbox.seccomp import is_supported
 from support.databases import sqlite
 
-pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 
 
 async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot_enter(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}}
-    async with open_app(sqlite.prepared(load(flags, environ={}, home=tmp_path, workspace=tmp_path))) as app:
+    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=tmp_path, workspace=tmp_path))) as app:
         try:
             ran = await app.call("execute_shell", Call(session="mine"), command="echo $((6 * 7))")
         except NotConfigured as error:  # for root, whose code runs as somebody else, where there are no namespaces
@@ -33,8 +33,8 @@ async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot
 async def foreseen(app: App, home: Path) -> str:
     """What `outrider doctor` says of code, before any has run."""
     try:
-        await app.processes.sandbox.backend()
-        await app.processes.sandbox.check(home / ".outrider" / "workspaces")
+        await app.processes.sandbox.require_backend()
+        await app.processes.sandbox.check_folder(home / ".outrider" / "workspaces")
     except NotConfigured as error:
         return error.code
     return ""

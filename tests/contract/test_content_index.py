@@ -10,33 +10,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outrider.content.keywords.engines.growing import GrowingIndex
-from outrider.content.keywords.engines.postgres import PostgresIndex
-from outrider.content.keywords.engines.tantivy import TantivyIndex
-from outrider.content.keywords.file_index import FileIndex
-from outrider.content.keywords.index import Changes, Entry, Index, Mark
-from outrider.content.keywords.ranking import ranked
-from outrider.content.keywords.store_file import StoreFile
+from outrider.content.lexical.engines.postgres import PostgresIndex
+from outrider.content.lexical.file_index import FileIndex
+from outrider.content.lexical.index import IndexChanges, IndexEntry, LexicalIndex, Watermark
+from outrider.content.lexical.ranking import rank_candidates
+from outrider.content.lexical.store_file import StoreFile
 from outrider.core.db import Database
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
-ENGINES: dict[str, Callable[[Path], Index]] = {
+ENGINES: dict[str, Callable[[Path], LexicalIndex]] = {
     "files": FileIndex,
-    "tantivy": TantivyIndex,
-    "growing": lambda folder: GrowingIndex(FileIndex(folder / "small"), TantivyIndex(folder / "large")),
 }
-POSTGRES = postgres.found()
-EMPTY, ONE, TWO = Mark(), Mark(1, "a"), Mark(2, "b")
+POSTGRES = postgres.find_programs()
+EMPTY, ONE, TWO = Watermark(), Watermark(1, "a"), Watermark(2, "b")
 
 
 @pytest.fixture(scope="module")
-def one_for_all(server: postgres.Server) -> str:
-    return server.migrated()
+def shared_address(server: postgres.PostgresServer) -> str:
+    return server.create_migrated_database()
 
 
 @pytest.fixture(params=[*ENGINES, *(["postgres"] if POSTGRES else [])])
-async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Index]:
+async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[LexicalIndex]:
     if request.param == "postgres":
         async with emptied(request.getfixturevalue("one_for_all")) as made:
             yield made
@@ -47,35 +43,37 @@ async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 
 @asynccontextmanager
-async def emptied(address: str) -> AsyncGenerator[Index]:
+async def emptied(address: str) -> AsyncGenerator[LexicalIndex]:
     """The index in a database that other tests have used."""
     database = Database(address)
     made = PostgresIndex(database)
     for store in ("s", "t"):
-        await made.rebuild(store)
+        await made.clear_store(store)
     yield made
     await made.close()
     await database.close()
 
 
-def entry(chunk: str, terms: str, content: str = "") -> Entry:
-    return Entry(chunk, content or chunk, terms, len(terms.split()))
+def entry(chunk: str, terms: str, content: str = "") -> IndexEntry:
+    return IndexEntry(chunk, content or chunk, terms, len(terms.split()))
 
 
-async def fill(index: Index, store: str, *entries: Entry, mark: Mark = ONE, seen: Mark = EMPTY) -> bool:
+async def fill(
+    index: LexicalIndex, store: str, *entries: IndexEntry, mark: Watermark = ONE, seen: Watermark = EMPTY
+) -> bool:
     dropped = [each.content for each in entries]
-    return await index.apply(Changes(store, mark, dropped=dropped, added=entries), seen=seen)
+    return await index.apply_changes(IndexChanges(store, mark, dropped=dropped, added=entries), seen=seen)
 
 
-async def test_an_unknown_store_is_empty_and_at_its_beginning(index: Index):
-    assert await index.generation("s") == Mark()
-    found = await index.candidates([("tea",)], ["s"], 10)
+async def test_an_unknown_store_is_empty_and_at_its_beginning(index: LexicalIndex):
+    assert await index.read_watermark("s") == Watermark()
+    found = await index.find_candidates([("tea",)], ["s"], 10)
     assert (list(found.postings), found.chunks, found.words) == ([], 0, 0)
 
 
-async def test_candidates_come_with_all_that_ranking_needs(index: Index):
+async def test_candidates_come_with_all_that_ranking_needs(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea tea green"), entry("c2", "tea black"), entry("c3", "coffee"))
-    found = await index.candidates([("tea",), ("green",), ("nowhere",)], ["s"], 10)
+    found = await index.find_candidates([("tea",), ("green",), ("nowhere",)], ["s"], 10)
     assert {each.chunk: (each.length, dict(each.counts)) for each in found.postings} == {
         "c1": (3, {"tea": 2, "green": 1}),
         "c2": (2, {"tea": 1}),
@@ -83,98 +81,100 @@ async def test_candidates_come_with_all_that_ranking_needs(index: Index):
     assert (found.chunks, found.words) == (3, 6)
     assert {term: count for term, count in found.frequency.items() if count} == {"tea": 2, "green": 1}
     assert {each.store for each in found.postings} == {"s"}
-    assert await index.generation("s") == ONE
+    assert await index.read_watermark("s") == ONE
 
 
-async def test_terms_are_kept_as_they_are(index: Index):
+async def test_terms_are_kept_as_they_are(index: LexicalIndex):
     written = "日本 本語 über_x straße naïve ไทย user_name हिन्दी x2"
     await fill(index, "s", entry("c1", written), entry("c2", "user name uber"))
     for term in written.split():
-        found = await index.candidates([(term,)], ["s"], 10)
+        found = await index.find_candidates([(term,)], ["s"], 10)
         assert [each.chunk for each in found.postings] == ["c1"]
 
 
-async def test_what_another_has_moved_on_is_not_applied(index: Index):
+async def test_what_another_has_moved_on_is_not_applied(index: LexicalIndex):
     assert await fill(index, "s", entry("c1", "tea"), mark=ONE)
-    assert not await fill(index, "s", entry("c2", "tea"), mark=TWO, seen=Mark())
-    assert await index.generation("s") == ONE
-    assert [each.chunk for each in (await index.candidates([("tea",)], ["s"], 9)).postings] == ["c1"]
+    assert not await fill(index, "s", entry("c2", "tea"), mark=TWO, seen=Watermark())
+    assert await index.read_watermark("s") == ONE
+    assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s"], 9)).postings] == ["c1"]
 
 
-async def test_dropping_and_adding_again_leaves_one(index: Index):
+async def test_dropping_and_adding_again_leaves_one(index: LexicalIndex):
     await fill(index, "s", entry("c1.1", "tea", "c1"), entry("c1.2", "green tea", "c1"), entry("c2", "tea"))
-    for mark, seen in ((TWO, ONE), (Mark(3, "c"), TWO)):
+    for mark, seen in ((TWO, ONE), (Watermark(3, "c"), TWO)):
         assert await fill(index, "s", entry("c1.3", "coffee", "c1"), mark=mark, seen=seen)
-    found = await index.candidates([("tea",), ("coffee",)], ["s"], 9)
+    found = await index.find_candidates([("tea",), ("coffee",)], ["s"], 9)
     assert sorted(each.chunk for each in found.postings) == ["c1.3", "c2"]
     assert (found.chunks, found.words) == (2, 2)
-    assert await index.apply(Changes("s", Mark(4, "d"), dropped=["c1", "c2", "never"]), seen=Mark(3, "c"))
-    found = await index.candidates([("tea",), ("coffee",)], ["s"], 9)
+    assert await index.apply_changes(
+        IndexChanges("s", Watermark(4, "d"), dropped=["c1", "c2", "never"]), seen=Watermark(3, "c")
+    )
+    found = await index.find_candidates([("tea",), ("coffee",)], ["s"], 9)
     assert (list(found.postings), found.chunks, found.words) == ([], 0, 0)
 
 
-async def test_a_whole_change_replaces_everything(index: Index):
+async def test_a_whole_change_replaces_everything(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea"), entry("c2", "tea"))
-    assert await index.apply(Changes("s", TWO, whole=True, added=[entry("c3", "tea leaf")]), seen=ONE)
-    found = await index.candidates([("tea",)], ["s"], 9)
+    assert await index.apply_changes(IndexChanges("s", TWO, is_full=True, added=[entry("c3", "tea leaf")]), seen=ONE)
+    found = await index.find_candidates([("tea",)], ["s"], 9)
     assert [each.chunk for each in found.postings] == ["c3"]
     assert (found.chunks, found.words) == (1, 2)
 
 
-async def test_stores_are_searched_alone_or_together(index: Index):
+async def test_stores_are_searched_alone_or_together(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea"))
     await fill(index, "t", entry("c2", "tea leaf"), entry("c3", "coffee"))
-    assert [each.chunk for each in (await index.candidates([("tea",)], ["t"], 9)).postings] == ["c2"]
-    found = await index.candidates([("tea",)], ["s", "t"], 9)
+    assert [each.chunk for each in (await index.find_candidates([("tea",)], ["t"], 9)).postings] == ["c2"]
+    found = await index.find_candidates([("tea",)], ["s", "t"], 9)
     assert {each.chunk: each.store for each in found.postings} == {"c1": "s", "c2": "t"}
     assert (found.chunks, found.words, found.frequency["tea"]) == (3, 4, 2)
 
 
-async def test_only_some_contents_may_be_asked_for_and_none_of_theirs_is_lost(index: Index):
+async def test_only_some_contents_may_be_asked_for_and_none_of_theirs_is_lost(index: LexicalIndex):
     much = [entry(f"c{n}", "tea " * 5 + "x", f"d{n}") for n in range(300)]
     await fill(index, "s", *much, entry("z", "tea and many other words that make it a poor match", "last"))
-    found = await index.candidates([("tea",)], ["s"], 10, within=["last", "elsewhere"])
+    found = await index.find_candidates([("tea",)], ["s"], 10, within=["last", "elsewhere"])
     assert [each.chunk for each in found.postings] == ["z"]
     assert found.chunks == 301
     many = [f"d{n}" for n in range(299)] + [f"none{n}" for n in range(1_500)]
-    found = await index.candidates([("tea",)], ["s"], 500, within=many)
+    found = await index.find_candidates([("tea",)], ["s"], 500, within=many)
     assert len({each.chunk for each in found.postings}) == 299
 
 
-async def test_the_likeliest_are_among_the_first(index: Index):
+async def test_the_likeliest_are_among_the_first(index: LexicalIndex):
     weak = [entry(f"w{n}", "tea " + "filler " * 40) for n in range(200)]
     await fill(index, "s", *weak, entry("best", "tea ceremony"), entry("other", "ceremony without it"))
-    found = await index.candidates([("tea",), ("ceremony",)], ["s"], 20)
-    assert ranked([("tea",), ("ceremony",)], found)[0][0] == "best"
+    found = await index.find_candidates([("tea",), ("ceremony",)], ["s"], 20)
+    assert rank_candidates([("tea",), ("ceremony",)], found)[0][0] == "best"
 
 
-async def test_a_rebuilt_store_is_empty_and_the_others_stay(index: Index):
+async def test_a_rebuilt_store_is_empty_and_the_others_stay(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea"))
     await fill(index, "t", entry("c2", "tea"))
-    await index.rebuild("s")
-    await index.rebuild("never")
-    assert await index.generation("s") == Mark()
-    assert [each.chunk for each in (await index.candidates([("tea",)], ["s", "t"], 9)).postings] == ["c2"]
+    await index.clear_store("s")
+    await index.clear_store("never")
+    assert await index.read_watermark("s") == Watermark()
+    assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s", "t"], 9)).postings] == ["c2"]
     assert await fill(index, "s", entry("c9", "tea"))
 
 
-async def test_it_is_as_it_was_after_closing(index: Index):
+async def test_it_is_as_it_was_after_closing(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea"))
     await index.close()
-    assert await index.generation("s") == ONE
-    assert len((await index.candidates([("tea",)], ["s"], 9)).postings) == 1
+    assert await index.read_watermark("s") == ONE
+    assert len((await index.find_candidates([("tea",)], ["s"], 9)).postings) == 1
 
 
 async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
-    index = FileIndex(tmp_path / "index", most=3)
+    index = FileIndex(tmp_path / "index", max_open=3)
 
     async def work(store: str) -> None:
-        seen = Mark()
+        seen = Watermark()
         for number in range(1, 6):
-            mark = Mark(number, "x")
+            mark = Watermark(number, "x")
             assert await fill(index, store, entry(f"{store}{number}", "tea"), mark=mark, seen=seen)
             seen = mark
-            assert len((await index.candidates([("tea",)], [store], 9)).postings) == number
+            assert len((await index.find_candidates([("tea",)], [store], 9)).postings) == number
 
     async with anyio.create_task_group() as tasks:
         for number in range(12):
@@ -190,7 +190,7 @@ async def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes):
     [file] = (tmp_path / "index" / "s").glob("*.db")
     file.write_bytes(damage)
     again = FileIndex(tmp_path / "index")
-    assert await again.generation("s") == Mark()
+    assert await again.read_watermark("s") == Watermark()
     assert await fill(again, "s", entry("c1", "tea"))
     await again.close()
 
@@ -198,31 +198,31 @@ async def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes):
 async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path: Path):
     first, second = FileIndex(tmp_path / "index"), FileIndex(tmp_path / "index")
     await fill(first, "s", entry("c1", "tea"))
-    assert await second.generation("s") == ONE
+    assert await second.read_watermark("s") == ONE
     assert await fill(second, "s", entry("c2", "tea"), mark=TWO, seen=ONE)
-    assert len((await first.candidates([("tea",)], ["s"], 9)).postings) == 2
-    await first.rebuild("s")
-    assert await first.generation("s") == Mark()
+    assert len((await first.find_candidates([("tea",)], ["s"], 9)).postings) == 2
+    await first.clear_store("s")
+    assert await first.read_watermark("s") == Watermark()
     await first.close()
     await second.close()
 
 
-async def test_a_search_that_knows_how_far_the_rows_are_is_told_which_stores_are_behind(index: Index):
+async def test_a_search_that_knows_how_far_the_rows_are_is_told_which_stores_are_behind(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea"))
     await fill(index, "t", entry("c2", "tea"), mark=TWO)
-    found = await index.candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": TWO})
-    assert (len(found.postings), list(found.behind)) == (2, [])
-    found = await index.candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": Mark(3, "c")})
-    assert (len(found.postings), list(found.behind)) == (0, ["t"])
+    found = await index.find_candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": TWO})
+    assert (len(found.postings), list(found.stale_stores)) == (2, [])
+    found = await index.find_candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": Watermark(3, "c")})
+    assert (len(found.postings), list(found.stale_stores)) == (0, ["t"])
 
 
 async def test_a_search_in_more_stores_than_are_held_open_finds_all_of_them(tmp_path: Path):
-    index = FileIndex(tmp_path / "index", most=3)
+    index = FileIndex(tmp_path / "index", max_open=3)
     stores = [f"s{number}" for number in range(12)]
     for store in stores:
         await fill(index, store, entry(f"c{store}", "tea"))
     for _ in range(2):
-        found = await index.candidates([("tea",)], stores, 50)
+        found = await index.find_candidates([("tea",)], stores, 50)
         assert {each.store for each in found.postings} == set(stores)
     await index.close()
 
@@ -248,8 +248,8 @@ def test_the_best_few_are_the_best_of_all(
             entries = [entry(f"{number}.{at}", " ".join(text)) for at, text in enumerate(texts)]
             await fill(index, f"s{number}", *entries)
         names = [f"s{number}" for number in range(len(stores))]
-        few = ranked(words, await index.candidates(words, names, wanted))
-        every = ranked(words, await index.candidates(words, names, 1_000))
+        few = rank_candidates(words, await index.find_candidates(words, names, wanted))
+        every = rank_candidates(words, await index.find_candidates(words, names, 1_000))
         assert len(every) == sum(
             bool({*text} & {term for terms in query for term in terms}) for texts in stores for text in texts
         )
@@ -261,23 +261,23 @@ def test_the_best_few_are_the_best_of_all(
 
 async def test_small_changes_are_merged_and_nothing_of_them_is_lost(tmp_path: Path):
     index = FileIndex(tmp_path / "index")
-    seen, there = Mark(), dict[str, str]()
+    seen, there = Watermark(), dict[str, str]()
     for number in range(150):
         gone = [f"d{number - 7}"] if number % 3 == 0 else []
-        mark, terms = Mark(number + 1, "x"), f"tea w{number % 5} " + "tea " * (number % 4)
+        mark, terms = Watermark(number + 1, "x"), f"tea w{number % 5} " + "tea " * (number % 4)
         added = [entry(f"c{number}", terms, f"d{number}")]
-        assert await index.apply(Changes("s", mark, dropped=gone, added=added), seen=seen)
+        assert await index.apply_changes(IndexChanges("s", mark, dropped=gone, added=added), seen=seen)
         seen, there[f"d{number}"] = mark, terms
         for each in gone:
             there.pop(each, None)
-    found = await index.candidates([("tea",)], ["s"], 1_000)
+    found = await index.find_candidates([("tea",)], ["s"], 1_000)
     counts = {f"d{each.chunk[1:]}": each.counts["tea"] for each in found.postings}
     assert counts == {content: terms.split().count("tea") for content, terms in there.items()}
-    some = await index.candidates([("w3",)], ["s"], 1_000)
+    some = await index.find_candidates([("w3",)], ["s"], 1_000)
     assert some.frequency["w3"] == sum("w3" in terms for terms in there.values())
     await index.close()
     file = StoreFile(tmp_path / "index", "s")
-    file.check()
+    file.check_integrity()
     file.close()
     [place] = (tmp_path / "index" / "s").glob("*.db")
     with closing(sqlite3.connect(place)) as connection:
@@ -299,7 +299,7 @@ async def test_a_file_of_an_older_layout_is_made_anew(tmp_path: Path):
             PRAGMA user_version = 1;
         """)
     index = FileIndex(tmp_path / "index")
-    assert await index.generation("s") == Mark()
+    assert await index.read_watermark("s") == Watermark()
     assert await fill(index, "s", entry("c2", "tea"))
-    assert [each.chunk for each in (await index.candidates([("tea",)], ["s"], 9)).postings] == ["c2"]
+    assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s"], 9)).postings] == ["c2"]
     await index.close()

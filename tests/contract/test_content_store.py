@@ -10,8 +10,8 @@ import pytest
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
-from outrider.core.result import Resource
-from outrider.toolsets.content_store import service_context
+from outrider.core.result import ResourceBlock
+from outrider.toolsets.content_store.tools import describe_stores
 from support.apps import loopback_app, replicas
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,9 @@ TEN = [
 
 
 def opened(home: Path, **content: Any) -> Any:
-    return replicas.opened(home, {"toolsets": ["content_store", "web", "web_search_browse"], "content": content})
+    return replicas.open_replicated_app(
+        home, {"toolsets": ["content_store", "web", "web_search_browse"], "content": content}
+    )
 
 
 async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:
@@ -330,9 +332,13 @@ async def test_no_file_outside_the_workspace_and_the_roots_is_read(home: Path, p
 
 def app_workspace(app: App) -> Path:
     """The directory of the session's files."""
-    from outrider.workspace import Workspaces
+    from outrider.workspace import SessionWorkspaces
 
-    return Workspaces(app.loaded.settings.data_dir / "workspaces", app.loaded.settings.workspace).of(MINE).directory
+    return (
+        SessionWorkspaces(app.loaded.settings.data_dir / "workspaces", app.loaded.settings.workspace)
+        .ensure_workspace(MINE)
+        .directory
+    )
 
 
 async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
@@ -362,15 +368,19 @@ async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
 
 
 async def test_documents_become_markdown_and_pages_come_through_the_guard(home: Path):
-    site = loopback_app.pages({"/tea": loopback_app.article("All about tea", "Green tea is steeped. " * 20)})
-    async with loopback_app.opened(home, site) as house:
-        page = await say(house.app, "addContent", file_url=f"{house.site}/tea")
+    site = loopback_app.build_page_site(
+        {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
+    )
+    async with loopback_app.open_loopback_app(home, site) as house:
+        page = await say(house.app, "addContent", file_url=f"{house.site_url}/tea")
         assert page["mimeType"] == "text/html"
         [hit] = await found(house.app, "steeped tea")
-        assert (hit["title"], hit["source"]) == ("All about tea", f"{house.site}/tea")
+        assert (hit["title"], hit["source"]) == ("All about tea", f"{house.site_url}/tea")
         with pytest.raises(Refused):
             await house.app.call("addContent", MINE, file_url="http://169.254.169.254/latest/meta-data")
-        (app_workspace(house.app) / "p.html").write_text(loopback_app.article("Local", "Words of a local file. " * 20))
+        (app_workspace(house.app) / "p.html").write_text(
+            loopback_app.build_article_html("Local", "Words of a local file. " * 20)
+        )
         local = await say(house.app, "addContent", file_url="p.html")
         assert "<p>" not in local["preview"]
 
@@ -379,7 +389,7 @@ async def test_the_service_context_counts_and_names(home: Path):
     async with opened(home) as app:
         await added(app, filename="tea.md")
         await say(app, "createStore", name="second")
-        text, state = await service_context(app.content, MINE)
+        text, state = await describe_stores(app.content, MINE)
     assert text.splitlines()[:5] == [
         "# Content Store Server Status",
         "**Server**: content_store",
@@ -407,15 +417,17 @@ async def test_many_sessions_at_once_keep_their_own(home: Path):
 
 
 async def test_what_is_read_is_kept_and_can_be_found(home: Path):
-    site = loopback_app.pages({"/tea": loopback_app.article("All about tea", "Green tea is steeped. " * 20)})
-    async with loopback_app.opened(home, site) as house:
-        url = f"{house.site}/tea"
+    site = loopback_app.build_page_site(
+        {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}
+    )
+    async with loopback_app.open_loopback_app(home, site) as house:
+        url = f"{house.site_url}/tea"
         fetched = await house.app.call("web_fetch", MINE, url=url)
         content_id = fetched.meta["outrider/content_id"]
         passages = await house.app.call("web_fetch", MINE, url=url, query="steeped")
         assert passages.meta["outrider/content_id"] == content_id
         [browsed] = (await house.app.call("webbrowser", MINE, urls=[url])).content
-        assert isinstance(browsed, Resource)
+        assert isinstance(browsed, ResourceBlock)
         assert browsed.meta["outrider/content_id"] == content_id
         [hit] = await found(house.app, "steeped")
         assert (hit["contentId"], hit["source"]) == (content_id, url)
@@ -423,11 +435,13 @@ async def test_what_is_read_is_kept_and_can_be_found(home: Path):
 
 
 async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
-    bodies = {"/tea": loopback_app.article("Tea", "It was green once. " * 20)}
-    async with loopback_app.opened(home, loopback_app.pages(bodies), more={"pages": {"max_age": 0}}) as house:
-        first = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
-        bodies["/tea"] = loopback_app.article("Tea", "It is black now. " * 20)
-        second = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+    bodies = {"/tea": loopback_app.build_article_html("Tea", "It was green once. " * 20)}
+    async with loopback_app.open_loopback_app(
+        home, loopback_app.build_page_site(bodies), more={"pages": {"max_age": 0}}
+    ) as house:
+        first = await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
+        bodies["/tea"] = loopback_app.build_article_html("Tea", "It is black now. " * 20)
+        second = await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
         assert first.meta["outrider/content_id"] == second.meta["outrider/content_id"]
         assert await found(house.app, "green") == []
         assert len(await found(house.app, "black")) == 1
@@ -435,22 +449,22 @@ async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
 
 @pytest.mark.parametrize("more", [{"content": {"offer": False}}, {"toolsets": ["web"]}], ids=["off", "not served"])
 async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str, Any]):
-    site = loopback_app.pages({"/tea": loopback_app.article("Tea", "Words. " * 50)})
-    async with loopback_app.opened(home, site, more=more) as house:
-        fetched = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+    site = loopback_app.build_page_site({"/tea": loopback_app.build_article_html("Tea", "Words. " * 50)})
+    async with loopback_app.open_loopback_app(home, site, more=more) as house:
+        fetched = await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
         assert "outrider/content_id" not in fetched.meta
-        assert (await house.app.content.stores(MINE))[1] == 0
+        assert (await house.app.content.list_stores(MINE))[1] == 0
 
 
 async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path):
-    tea = loopback_app.article("All about tea", "Green tea is steeped at eighty degrees. " * 5)
+    tea = loopback_app.build_article_html("All about tea", "Green tea is steeped at eighty degrees. " * 5)
     more = {"search": {"order": ["local"], "providers": {}, "keyless": False}, "pages": {"cache_bytes": 0}}
-    async with loopback_app.opened(home, loopback_app.pages({"/tea": tea}), more=more) as house:
+    async with loopback_app.open_loopback_app(home, loopback_app.build_page_site({"/tea": tea}), more=more) as house:
         await added(house.app, "steeped tea without an address")
-        await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+        await house.app.call("web_fetch", MINE, url=f"{house.site_url}/tea")
         for tool in ("web_search", "websearch", "search"):
             [hit] = (await say(house.app, tool, query="steeping teas"))["results"]
-            assert (hit["title"], hit["url"]) == ("All about tea", f"{house.site}/tea")
+            assert (hit["title"], hit["url"]) == ("All about tea", f"{house.site_url}/tea")
         assert (await say(house.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
         assert (await say(house.app, "web_search", query="steeping teas", site="example.org"))["results"] == []
 
@@ -459,12 +473,14 @@ async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path)
 async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text(home: Path, offered: bool):
     rows = "<tr><th>Kind<th>Degrees<tr><td>Green <b>steeped</b> tea<td>eighty"
     tea = f"<title>Tea</title><h2>Green <i>tea</i></h2><p>See <a href=/x>steeped tea</a>.</p><table>{rows}</table>"
-    site = loopback_app.pages({"/tea": tea, "/old": (302, {"location": "/tea"}, b"")})
+    site = loopback_app.build_page_site({"/tea": tea, "/old": (302, {"location": "/tea"}, b"")})
     search = {"order": ["local"], "providers": {}, "keyless": False}
-    async with loopback_app.opened(home, site, more={"search": search, "content": {"offer": offered}}) as house:
+    async with loopback_app.open_loopback_app(
+        home, site, more={"search": search, "content": {"offer": offered}}
+    ) as house:
         for path in ("/old", "/tea"):
-            await house.app.call("web_fetch", MINE, url=house.site + path)
+            await house.app.call("web_fetch", MINE, url=house.site_url + path)
         for tool in ("web_search", "websearch", "search"):
             [hit] = (await say(house.app, tool, query="steeped tea"))["results"]
-            assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{house.site}/tea", True)
+            assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{house.site_url}/tea", True)
             assert not set("*#|[") & set(hit.get("snippet") or hit["description"])

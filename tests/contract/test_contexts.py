@@ -13,12 +13,12 @@ from mcp.types import EmptyResult, Request, TextContent, TextResourceContents
 from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.core.errors import NotFound
-from outrider.core.prompting import CONTEXT_CHARS
-from outrider.serve.switch import SwitchParams
+from outrider.core.prompts import MAX_CONTEXT_CHARS
+from outrider.serve.context_switch import SwitchContextParams
 from outrider.settings import load
 from support.apps import mcp_clients
 from support.databases import sqlite
-from support.results import error
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 STEP = {"description": "Search shops", "action": {"toolName": "websearch", "purpose": "find offers"}}
@@ -31,7 +31,7 @@ NOBODY: Any = {}
 @asynccontextmanager
 async def opened(home: Path, *toolsets: str, **flags: Any) -> Any:
     chosen = {"toolsets": list(toolsets) or ["all"]} | flags
-    async with open_app(sqlite.prepared(load(chosen, environ={}, home=home, workspace=home))) as app:
+    async with open_app(sqlite.prepare_database(load(chosen, environ={}, home=home, workspace=home))) as app:
         yield app
 
 
@@ -49,9 +49,9 @@ async def prompt(client: Client, name: str, arguments: Any = None, **of: Any) ->
     return content.text
 
 
-@pytest.mark.parametrize("era", mcp_clients.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(home: Path, era: str):
-    async with opened(home) as app, mcp_clients.connected(app.server(), era) as client:
+    async with opened(home) as app, mcp_clients.connect_client(app.server(), era) as client:
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
         names = {each.name for each in (await client.list_prompts()).prompts}
         assert app.toolbox.toolsets
@@ -62,7 +62,7 @@ async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(ho
             assert await prompt(client, f"context_{toolset}") == text
             assert state["server"] == toolset
             assert text.startswith("# ") or toolset == "planning"
-            assert len(text) <= CONTEXT_CHARS
+            assert len(text) <= MAX_CONTEXT_CHARS
             assert str(home) not in text + str(state)
 
 
@@ -89,13 +89,13 @@ async def test_a_host_s_path_is_shown_where_the_operator_wants_that(home: Path):
 
 
 async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connected(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connect_client(app.server()) as client:
         for number in range(60):
             await client.call_tool("add_todo", {"name": f"{number} " + "x" * 200}, meta={"session_id": "long"})
         await client.call_tool("create_goal", {"goal": "Ship it"}, meta={"session_id": "long"})
         text, state = await resource(client, "planning", session_id="long")
         assert "# Current Goal: Ship it" in text
-        assert len(text) <= CONTEXT_CHARS
+        assert len(text) <= MAX_CONTEXT_CHARS
         assert text.endswith("[…]")
         assert state["progress"]["total"] == 60
         assert "# No active goal" in (await resource(client, "planning", session_id="other"))[0]
@@ -120,7 +120,7 @@ async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(
 
 
 async def test_what_is_not_served_has_no_context(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connected(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connect_client(app.server()) as client:
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
             await client.read_resource("context://workspace")
@@ -128,9 +128,9 @@ async def test_what_is_not_served_has_no_context(home: Path):
             await client.get_prompt("context_workspace")
 
 
-@pytest.mark.parametrize("era", mcp_clients.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
-    async with opened(home, "playbook") as app, mcp_clients.connected(app.server(), era) as client:
+    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.server(), era) as client:
         made = await client.call_tool("create_playbook", PRICES, meta=ANNA)
         assert not made.is_error
         await client.call_tool("create_playbook", PRICES | {"initialCommand": "again"}, meta=ANNA)
@@ -159,7 +159,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
     async with (
         opened(home, "playbook", assistant="anna") as app,
-        mcp_clients.connected(app.server(), mcp_clients.HANDSHAKE, message_handler=listen) as client,
+        mcp_clients.connect_client(app.server(), mcp_clients.HANDSHAKE_VERSION, message_handler=listen) as client,
     ):
         assert client.server_capabilities.prompts
         assert client.server_capabilities.prompts.list_changed
@@ -171,7 +171,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
 
 async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
-    async with opened(home, "playbook", assistant="anna") as app, mcp_clients.connected(app.server()) as client:
+    async with opened(home, "playbook", assistant="anna") as app, mcp_clients.connect_client(app.server()) as client:
         await client.list_prompts()
         with anyio.fail_after(20):
             async with client.listen(prompts_list_changed=True) as events:
@@ -194,23 +194,25 @@ async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, give
 
 
 async def test_without_an_assistant_the_error_says_what_the_host_must_do(home: Path):
-    async with opened(home, "playbook") as app, mcp_clients.connected(app.server()) as client:
+    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.server()) as client:
         refused = await client.call_tool("list_playbooks", {})
-        assert error(refused)["code"] == "context_missing"
-        assert "--assistant" in error(refused)["hint"]
+        assert read_error(refused)["code"] == "context_missing"
+        assert "--assistant" in read_error(refused)["hint"]
 
 
 async def switch(client: Client, **params: Any) -> None:
-    request: Any = Request[SwitchParams, str](method="outrider/switch_context", params=SwitchParams(**params))
+    request: Any = Request[SwitchContextParams, str](
+        method="outrider/switch_context", params=SwitchContextParams(**params)
+    )
     await client.session.send_request(request, EmptyResult)
 
 
-@pytest.mark.parametrize("era", [mcp_clients.HANDSHAKE, mcp_clients.OLDEST])
+@pytest.mark.parametrize("era", [mcp_clients.HANDSHAKE_VERSION, mcp_clients.OLDEST_VERSION])
 async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost(home: Path, era: str):
     async with (
         opened(home, "planning", "playbook") as app,
-        mcp_clients.connected(app.server(), era) as client,
-        mcp_clients.connected(app.server(), era) as other,
+        mcp_clients.connect_client(app.server(), era) as client,
+        mcp_clients.connect_client(app.server(), era) as other,
     ):
         await switch(client, sessionId="one", assistantId="anna")
         await client.call_tool("create_goal", {"goal": "First"})
@@ -226,7 +228,7 @@ async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost
 
 
 async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connected(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connect_client(app.server()) as client:
         with pytest.raises(MCPError, match="in each request's _meta"):
             await switch(client, sessionId="one")
 
@@ -234,7 +236,7 @@ async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_inst
 async def test_built_in_names_are_parted_at_the_server_s_name(home: Path):
     async with (
         opened(home, "content_store", "planning", "web-search", names="builtin") as app,
-        mcp_clients.connected(app.server()) as client,
+        mcp_clients.connect_client(app.server()) as client,
     ):
         names = {each.name for each in (await client.list_tools()).tools}
         assert {"builtin_planning__add_todo", "builtin_content_store__addContent"} <= names

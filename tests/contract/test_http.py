@@ -7,8 +7,8 @@ import httpx2
 import pytest
 from mcp import Client
 
-from outrider.serve.http import http_app
-from outrider.serve.mcp import mcp_server
+from outrider.serve.http import build_http_app
+from outrider.serve.mcp import build_mcp_server
 from support.apps import echo_toolset
 from support.fakes import http_servers
 
@@ -19,15 +19,17 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 def app(folder: Path, **options: Any):
-    toolbox, artifacts = echo_toolset.house(folder)
-    alone = {name: mcp_server(toolbox.only(name), artifacts, name=name) for name in ("parrot", "budgie")}
-    return http_app({"": mcp_server(toolbox, artifacts), **alone}, **options)
+    toolbox, artifacts = echo_toolset.build_toolbox(folder)
+    alone = {
+        name: build_mcp_server(toolbox.select_toolset(name), artifacts, name=name) for name in ("parrot", "budgie")
+    }
+    return build_http_app({"": build_mcp_server(toolbox, artifacts), **alone}, **options)
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("stateless", [False, True])
 async def test_a_request_whose_id_is_none_is_refused(tmp_path: Path, version: str, stateless: bool):
-    async with http_servers.serve(app(tmp_path, stateless=stateless)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(app(tmp_path, stateless=stateless)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
         if version != "2026-07-28":
             about = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
@@ -54,7 +56,7 @@ NO_MESSAGES = [
 
 @pytest.mark.parametrize("body", NO_MESSAGES, ids=str)
 async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_path: Path, body: tuple[bytes, int, Any]):
-    async with http_servers.serve(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         reply = await http.post(f"{url}/mcp", content=body[0], headers=headers)
     told = reply.json()
@@ -64,28 +66,28 @@ async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_pat
 
 
 async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):
-    async with http_servers.serve(app(tmp_path)) as url:
+    async with http_servers.serve_app(app(tmp_path)) as url:
         for path in ("/mcp", "/mcp/parrot", "/mcp/budgie"):
             async with Client(url + path) as client:
                 assert (await client.call_tool("say", {"text": "a"})).content[0].text == "a"
 
 
 async def test_an_unknown_toolset_is_answered_with_those_there_are(tmp_path: Path):
-    async with http_servers.serve(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp/parot", json=PING)
     assert reply.status_code == 404
     assert reply.json() == {"error": "no toolset 'parot'", "hint": "served here: /mcp, /mcp/parrot, /mcp/budgie"}
 
 
 async def test_health_is_open_to_load_balancers(tmp_path: Path):
-    async with http_servers.serve(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
         reply = await http.get(f"{url}/healthz")
     assert (reply.status_code, reply.json()["status"]) == (200, "ok")
 
 
 @pytest.mark.parametrize("sent", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}])
 async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, sent: dict[str, str]):
-    async with http_servers.serve(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=sent)
     assert reply.status_code == 401
     assert "Bearer" in reply.json()["hint"]
@@ -94,7 +96,7 @@ async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, s
 
 @pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
 async def test_foreign_hosts_and_origins_are_refused(tmp_path: Path, header: dict[str, str]):
-    async with http_servers.serve(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=header)
     assert reply.status_code in {403, 421}
 
@@ -102,6 +104,6 @@ async def test_foreign_hosts_and_origins_are_refused(tmp_path: Path, header: dic
 async def test_a_host_that_the_operator_lists_is_accepted(tmp_path: Path):
     web = app(tmp_path, allowed_hosts=("tools.example",))
     headers = {"Host": "tools.example", "Accept": "application/json, text/event-stream"}
-    async with http_servers.serve(web) as url, httpx2.AsyncClient() as http:
+    async with http_servers.serve_app(web) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=headers)
     assert reply.status_code not in {403, 421}

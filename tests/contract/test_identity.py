@@ -13,47 +13,56 @@ import pytest
 from mcp import MCPError
 from mcp.types import ElicitResult, EmptyResult, InputRequiredResult, Request
 
-from outrider.cli.recognising import recognising
-from outrider.identity import secret
-from outrider.serve.switch import SwitchParams
+from outrider.cli.recognising import check_identity
+from outrider.identity import token_format
+from outrider.serve.context_switch import SwitchContextParams
 from support.apps import identity_app, loopback_app
-from support.apps.identity_app import Team, knock
-from support.apps.mcp_clients import Person
+from support.apps.identity_app import ServedApp, request_tools_list
+from support.apps.mcp_clients import FormAnswerer
 from support.fakes import http_servers
-from support.results import error
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 OWN = "operators-own-token"
 
 
 @pytest.fixture(scope="module")
-async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Team]:
+async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[ServedApp]:
     home = tmp_path_factory.mktemp("team")
-    async with identity_app.opened(home, serve={"token": OWN}, data_dir=str(home / "data")) as opened:
+    async with identity_app.open_served_app(home, serve={"token": OWN}, data_dir=str(home / "data")) as opened:
         yield opened
 
 
 async def test_the_doctor_says_that_nobody_could_come_in_yet_and_that_one_key_opens_everything(home: Path):
-    async with identity_app.opened(home, serve={"token": OWN}) as empty:
-        found = {each.what: each for each in [each async for each in recognising(empty.app)]}
+    async with identity_app.open_served_app(home, serve={"token": OWN}) as empty:
+        found = {each.what: each for each in [each async for each in check_identity(empty.app)]}
     none = found["identity: 0 tokens are good"]
     assert none.state == "bad"
     assert "outrider token create" in none.remedy
     assert [each.state for what, each in found.items() if "serve.token" in what] == ["note"]
 
 
-async def test_whoever_shows_nothing_hears_what_to_send(team: Team):
-    reply = await knock(f"{team.url}/mcp")
+async def test_whoever_shows_nothing_hears_what_to_send(team: ServedApp):
+    reply = await request_tools_list(f"{team.url}/mcp")
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
     assert "outrider token create" in reply.json()["hint"]
 
 
 @pytest.mark.parametrize(
     "token",
-    ["nonsense", "outr_nonsense", secret.made(), secret.made()[:-1] + "!", "Bearer", "a b", '"', "é".encode("latin-1")],
+    [
+        "nonsense",
+        "outr_nonsense",
+        token_format.generate_token(),
+        token_format.generate_token()[:-1] + "!",
+        "Bearer",
+        "a b",
+        '"',
+        "é".encode("latin-1"),
+    ],
     ids=["no form", "our beginning", "nobody's", "a wrong end", "the scheme", "two words", "a quote", "no ASCII"],
 )
-async def test_what_is_no_token_of_ours_is_refused_as_bearer_tokens_are(team: Team, token: Any):
+async def test_what_is_no_token_of_ours_is_refused_as_bearer_tokens_are(team: ServedApp, token: Any):
     text = token if isinstance(token, str) else token.decode("latin-1")
     async with httpx2.AsyncClient() as http:
         reply = await http.post(
@@ -65,30 +74,30 @@ async def test_what_is_no_token_of_ours_is_refused_as_bearer_tokens_are(team: Te
     assert text not in reply.text.replace("Bearer", "") or len(text) < 4
 
 
-async def test_two_credentials_at_once_are_none(team: Team):
-    token = await team.holds("ann", "acme")
+async def test_two_credentials_at_once_are_none(team: ServedApp):
+    token = await team.issue_token("ann", "acme")
     headers = [("authorization", f"Bearer {token}"), ("authorization", "Bearer other")]
     async with httpx2.AsyncClient() as http:
         reply = await http.post(f"{team.url}/mcp", json={}, headers=headers)
     assert reply.status_code == 401
 
 
-async def test_the_operators_own_token_still_lets_in_and_acts_for_whom_it_names(team: Team):
-    async with team.as_(OWN) as client:
+async def test_the_operators_own_token_still_lets_in_and_acts_for_whom_it_names(team: ServedApp):
+    async with team.connect_client(OWN) as client:
         named: Any = {"identity": "zoe", "workspace": "any"}
         made = await client.call_tool("create_goal", {"goal": "x"}, meta=named)
     assert not made.is_error
-    assert (await knock(f"{team.url}/mcp", OWN + "x")).status_code == 401
+    assert (await request_tools_list(f"{team.url}/mcp", OWN + "x")).status_code == 401
 
 
-async def test_what_stands_beside_mcp_keeps_its_own_door(team: Team):
+async def test_what_stands_beside_mcp_keeps_its_own_door(team: ServedApp):
     async with httpx2.AsyncClient() as http:
         assert (await http.get(f"{team.url}/healthz")).status_code == 200
 
 
-async def test_a_person_sees_the_tools_of_their_scopes_and_no_others(team: Team):
-    token = await team.holds("ann", "acme", toolsets=("planning",))
-    async with team.as_(token) as client:
+async def test_a_person_sees_the_tools_of_their_scopes_and_no_others(team: ServedApp):
+    token = await team.issue_token("ann", "acme", toolsets=("planning",))
+    async with team.connect_client(token) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
         resources = {str(each.uri) for each in (await client.list_resources()).resources}
         prompts = {each.name for each in (await client.list_prompts()).prompts}
@@ -99,19 +108,19 @@ async def test_a_person_sees_the_tools_of_their_scopes_and_no_others(team: Team)
     assert "createStore" not in tools
     assert resources == {"context://planning"}
     assert prompts == {"context_planning"}
-    assert error(refused)["code"] == "insufficient_scope"
-    assert "outrider token create" in error(refused)["hint"]
+    assert read_error(refused)["code"] == "insufficient_scope"
+    assert "outrider token create" in read_error(refused)["hint"]
 
 
-async def test_a_viewer_may_use_what_only_reads(team: Team):
-    token = await team.holds("vera", "acme", role="viewer")
-    async with team.as_(token) as client:
+async def test_a_viewer_may_use_what_only_reads(team: ServedApp):
+    token = await team.issue_token("vera", "acme", role="viewer")
+    async with team.connect_client(token) as client:
         tools = (await client.list_tools()).tools
         refused = await client.call_tool("create_goal", {"goal": "x"})
         read = await client.call_tool("get_current_state", {})
     assert {tool.name for tool in tools if not (tool.annotations and tool.annotations.read_only_hint)} == {"web_fetch"}
-    assert error(refused)["code"] == "insufficient_role"
-    assert "owner" in error(refused)["hint"]
+    assert read_error(refused)["code"] == "insufficient_role"
+    assert "owner" in read_error(refused)["hint"]
     assert not read.is_error
 
 
@@ -119,51 +128,55 @@ async def test_a_viewer_reads_pages_and_saves_no_pictures(home: Path):
     picture = (200, {"content-type": "image/png"}, b"\x89PNG\r\n\x1a\n")
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(
-            http_servers.serve(
-                loopback_app.pages({"/page": loopback_app.article("Tea", "It is made of leaves."), "/tea.png": picture})
+            http_servers.serve_app(
+                loopback_app.build_page_site(
+                    {"/page": loopback_app.build_article_html("Tea", "It is made of leaves."), "/tea.png": picture}
+                )
             )
         )
         allowed = {"allow": [site.removeprefix("http://")]}
-        team = await stack.enter_async_context(identity_app.opened(home, egress=allowed, toolsets=["web"]))
-        client = await stack.enter_async_context(team.as_(await team.holds("vera", "acme", role="viewer")))
+        team = await stack.enter_async_context(identity_app.open_served_app(home, egress=allowed, toolsets=["web"]))
+        client = await stack.enter_async_context(
+            team.connect_client(await team.issue_token("vera", "acme", role="viewer"))
+        )
         page = await client.call_tool("web_fetch", {"url": f"{site}/page"})
         refused = [
             await client.call_tool("web_fetch", {"url": f"{site}/tea.png", "mode": mode}) for mode in ("auto", "image")
         ]
     assert "made of leaves" in str(page.content)
-    assert [error(each)["code"] for each in refused] == ["insufficient_role"] * 2
+    assert [read_error(each)["code"] for each in refused] == ["insufficient_role"] * 2
     assert not [*home.rglob("*.png")]
 
 
-async def test_a_token_gives_no_more_than_its_own_role(team: Team):
-    token = await team.holds("olga", "acme", role="owner")
-    lesser = await team.holds("olga", role="viewer")
+async def test_a_token_gives_no_more_than_its_own_role(team: ServedApp):
+    token = await team.issue_token("olga", "acme", role="owner")
+    lesser = await team.issue_token("olga", role="viewer")
     _, viewing = await team.app.identity().tokens.create("olga", role="viewer")
-    async with team.as_(viewing) as client:
-        assert error(await client.call_tool("create_goal", {"goal": "x"}))["code"] == "insufficient_role"
+    async with team.connect_client(viewing) as client:
+        assert read_error(await client.call_tool("create_goal", {"goal": "x"}))["code"] == "insufficient_role"
     for whole in (token, lesser):
-        async with team.as_(whole) as client:
+        async with team.connect_client(whole) as client:
             assert not (await client.call_tool("create_goal", {"goal": "x"})).is_error
 
 
-async def test_neither_header_nor_request_changes_who_somebody_is(team: Team):
-    ann = await team.holds("ann", "acme", "beta")
-    bob = await team.holds("bob", "beta")
-    async with team.as_(ann) as client:
+async def test_neither_header_nor_request_changes_who_somebody_is(team: ServedApp):
+    ann = await team.issue_token("ann", "acme", "beta")
+    bob = await team.issue_token("bob", "beta")
+    async with team.connect_client(ann) as client:
         chosen: Any = {"workspace": "beta"}
         await client.call_tool("create_goal", {"goal": "mine alone"}, meta=chosen)
     spoofed: Any = {"identity": "ann", "x-api-user-email": "ann"}
-    async with team.as_(bob, X_Api_User_Email="ann") as client:
+    async with team.connect_client(bob, X_Api_User_Email="ann") as client:
         seen = await client.call_tool("get_current_state", {}, meta=spoofed)
     assert "mine alone" not in json.dumps(seen.structured_content)
     await team.app.events.flush()
-    assert {each.identity for each in await team.app.events.recent(1)} == {"bob"}
+    assert {each.identity for each in await team.app.events.list_recent(1)} == {"bob"}
 
 
-async def test_a_person_acts_in_one_workspace_a_call_and_only_in_their_own(team: Team):
-    token = await team.holds("wanda", "acme", "beta")
+async def test_a_person_acts_in_one_workspace_a_call_and_only_in_their_own(team: ServedApp):
+    token = await team.issue_token("wanda", "acme", "beta")
     goals: dict[str, str] = {}
-    async with team.as_(token) as client, team.as_(token, X_Outrider_Workspace="beta") as in_beta:
+    async with team.connect_client(token) as client, team.connect_client(token, X_Outrider_Workspace="beta") as in_beta:
         await client.call_tool("create_goal", {"goal": "first"})
         await in_beta.call_tool("create_goal", {"goal": "second"})
         wishes: dict[str, Any] = {"default": None, "acme": {"workspace": "acme"}, "beta": {"workspace": "beta"}}
@@ -173,30 +186,30 @@ async def test_a_person_acts_in_one_workspace_a_call_and_only_in_their_own(team:
         other: Any = {"workspace": "gamma"}
         stranger = await client.call_tool("get_current_state", {}, meta=other)
     assert goals == {"default": "first", "acme": "first", "beta": "second"}
-    assert error(stranger)["code"] == "workspace"
-    assert "acme, beta" in error(stranger)["message"]
-    reply = await knock(f"{team.url}/mcp", token, X_Outrider_Workspace="gamma")
+    assert read_error(stranger)["code"] == "workspace"
+    assert "acme, beta" in read_error(stranger)["message"]
+    reply = await request_tools_list(f"{team.url}/mcp", token, X_Outrider_Workspace="gamma")
     assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
 
 
-async def test_who_is_in_no_workspace_any_more_is_not_let_in(team: Team):
-    token = await team.holds("carl", "acme")
-    await team.app.identity().workspaces.remove("acme", "carl")
-    reply = await knock(f"{team.url}/mcp", token)
+async def test_who_is_in_no_workspace_any_more_is_not_let_in(team: ServedApp):
+    token = await team.issue_token("carl", "acme")
+    await team.app.identity().workspaces.remove_member("acme", "carl")
+    reply = await request_tools_list(f"{team.url}/mcp", token)
     assert reply.status_code == 403
     assert "outrider workspace add" in reply.json()["hint"]
 
 
-async def test_a_revoked_token_is_good_nowhere_within_seconds_and_loses_its_open_streams(team: Team):
-    token, shown = await team.given("dora", "acme")
+async def test_a_revoked_token_is_good_nowhere_within_seconds_and_loses_its_open_streams(team: ServedApp):
+    token, shown = await team.issue_token_record("dora", "acme")
     with anyio.fail_after(60):
-        assert (await knock(f"{team.url}/mcp", shown)).status_code == 200
+        assert (await request_tools_list(f"{team.url}/mcp", shown)).status_code == 200
         async with listening(team.url, shown) as stream:
             assert stream.status_code == 200
             await team.app.identity().tokens.revoke(token.id)
             async for _ in stream.aiter_bytes():
                 pass  # it ends by itself
-        while (reply := await knock(f"{team.url}/mcp", shown)).status_code != 401:
+        while (reply := await request_tools_list(f"{team.url}/mcp", shown)).status_code != 401:
             assert reply.status_code == 200
     assert "revoked" in reply.json()["error_description"]
 
@@ -221,8 +234,8 @@ async def listening(url: str, token: str) -> AsyncGenerator[httpx2.Response]:
         yield stream
 
 
-async def test_an_older_clients_session_is_its_owners_alone(team: Team):
-    ann, bob = await team.holds("ann", "acme"), await team.holds("bob", "acme")
+async def test_an_older_clients_session_is_its_owners_alone(team: ServedApp):
+    ann, bob = await team.issue_token("ann", "acme"), await team.issue_token("bob", "acme")
     start = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}
     headers = {"accept": "application/json, text/event-stream", "authorization": f"Bearer {ann}"}
@@ -238,77 +251,77 @@ async def test_an_older_clients_session_is_its_owners_alone(team: Team):
     assert (stolen.status_code, own.status_code) == (404, 200)
 
 
-async def test_a_paused_call_is_resumed_by_whoever_made_it_with_any_token_of_theirs(team: Team):
-    ann, again, bob = [await team.holds(name, "acme") for name in ("ann", "ann", "bob")]
-    async with team.as_(ann, person=Person(None)) as client:
+async def test_a_paused_call_is_resumed_by_whoever_made_it_with_any_token_of_theirs(team: ServedApp):
+    ann, again, bob = [await team.issue_token(name, "acme") for name in ("ann", "ann", "bob")]
+    async with team.connect_client(ann, answer_form=FormAnswerer(None)) as client:
         first = await client.session.call_tool("execute_shell", {"command": "true"}, allow_input_required=True)
     assert isinstance(first, InputRequiredResult)
     answers = {name: ElicitResult(action="accept", content={"allow": False}) for name in first.input_requests or {}}
     resumed: dict[str, Any] = {"request_state": first.request_state, "input_responses": answers}
-    async with team.as_(bob, person=Person(None)) as client:
+    async with team.connect_client(bob, answer_form=FormAnswerer(None)) as client:
         with pytest.raises(MCPError, match="belongs to another caller"):
             await client.session.call_tool("execute_shell", {"command": "true"}, **resumed)
-    async with team.as_(again, person=Person(None)) as client:
+    async with team.connect_client(again, answer_form=FormAnswerer(None)) as client:
         done = await client.session.call_tool("execute_shell", {"command": "true"}, **resumed)
-    assert "did not allow" in error(done)["message"]
+    assert "did not allow" in read_error(done)["message"]
 
 
-async def test_an_older_clients_connection_is_no_way_around(team: Team):
-    token, shown = await team.given("hans", "acme", toolsets=("planning",))
-    async with team.as_(shown, mode="legacy") as client:
+async def test_an_older_clients_connection_is_no_way_around(team: ServedApp):
+    token, shown = await team.issue_token_record("hans", "acme", toolsets=("planning",))
+    async with team.connect_client(shown, mode="legacy") as client:
         made = await client.call_tool("create_goal", {"goal": "by hans"})
         refused = await client.call_tool("createStore", {"name": "x"})
-        foreign = SwitchParams(sessionId="default", workspace="beta")
-        request: Any = Request[SwitchParams, str](method="outrider/switch_context", params=foreign)
+        foreign = SwitchContextParams(sessionId="default", workspace="beta")
+        request: Any = Request[SwitchContextParams, str](method="outrider/switch_context", params=foreign)
         await client.session.send_request(request, EmptyResult)
         switched = await client.call_tool("get_current_state", {})
     await team.app.events.flush()
-    first = (await team.app.identity().audit.recent(person="hans"))[-1]
+    first = (await team.app.identity().audit.list_recent(person="hans"))[-1]
     assert not made.is_error
     assert (first.detail, first.workspace, first.credential) == ("create_goal", "acme", token.id)
-    assert error(refused)["code"] == "insufficient_scope"
-    assert error(switched)["code"] == "workspace"
+    assert read_error(refused)["code"] == "insufficient_scope"
+    assert read_error(switched)["code"] == "workspace"
 
 
-async def test_the_audit_says_who_did_what_with_which_token_from_where(team: Team):
-    token, shown = await team.given("edda", "acme")
-    async with team.as_(shown) as client:
+async def test_the_audit_says_who_did_what_with_which_token_from_where(team: ServedApp):
+    token, shown = await team.issue_token_record("edda", "acme")
+    async with team.connect_client(shown) as client:
         await client.call_tool("create_goal", {"goal": "x"})
         anna: Any = {"assistant_id": "anna"}
         await client.call_tool("get_playbook", {"id": "none"}, meta=anna)
     await team.app.events.flush()
-    acts = await team.app.identity().audit.recent(person="edda", workspace="acme")
+    acts = await team.app.identity().audit.list_recent(person="edda", workspace="acme")
     facts = [(each.action, each.detail, each.outcome, each.credential, each.address) for each in acts]
     assert facts == [
         ("call", "get_playbook", "playbook_not_found", token.id, "127.0.0.1"),
         ("call", "create_goal", "ok", token.id, "127.0.0.1"),
     ]
-    await team.app.identity().audit.note("token.revoke", token.id, credential="command line")
-    newest = (await team.app.identity().audit.recent(1))[0]
+    await team.app.identity().audit.record("token.revoke", token.id, credential="command line")
+    newest = (await team.app.identity().audit.list_recent(1))[0]
     assert (newest.action, newest.detail) == ("token.revoke", token.id)
 
 
-async def test_a_token_is_kept_as_nothing_that_lets_in(team: Team):
-    shown = await team.holds("fay", "acme")
-    await knock(f"{team.url}/mcp", shown)
-    await knock(f"{team.url}/mcp", shown[:-1] + ("a" if shown[-1] != "a" else "b"))
-    async with team.as_(shown) as client:
+async def test_a_token_is_kept_as_nothing_that_lets_in(team: ServedApp):
+    shown = await team.issue_token("fay", "acme")
+    await request_tools_list(f"{team.url}/mcp", shown)
+    await request_tools_list(f"{team.url}/mcp", shown[:-1] + ("a" if shown[-1] != "a" else "b"))
+    async with team.connect_client(shown) as client:
         await client.call_tool("create_goal", {"goal": "x"})
     await team.app.events.flush()
     folder: Path = team.app.loaded.settings.data_dir
     kept = b"".join(path.read_bytes() for path in folder.glob("outrider.db*"))
-    assert secret.digest(shown).encode() in kept
+    assert token_format.hash_token(shown).encode() in kept
     assert shown[5:].encode() not in kept
     assert shown[5:40].encode() not in kept
 
 
-async def test_no_log_repeats_what_lets_in(team: Team, caplog: pytest.LogCaptureFixture):
+async def test_no_log_repeats_what_lets_in(team: ServedApp, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
-    shown, wrong = await team.holds("gil", "acme"), secret.made()
-    async with team.as_(shown) as client:
+    shown, wrong = await team.issue_token("gil", "acme"), token_format.generate_token()
+    async with team.connect_client(shown) as client:
         await client.call_tool("createStore", {"name": "x"})
-    await knock(f"{team.url}/mcp", wrong)
-    await knock(f"{team.url}/mcp", shown, X_Outrider_Workspace="gamma")
+    await request_tools_list(f"{team.url}/mcp", wrong)
+    await request_tools_list(f"{team.url}/mcp", shown, X_Outrider_Workspace="gamma")
     ours = "\n".join(
         record.getMessage() for record in caplog.records if not record.name.startswith(("httpcore", "hpack"))
     )

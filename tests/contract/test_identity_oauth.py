@@ -13,21 +13,21 @@ from mcp import Client
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.streamable_http import streamable_http_client
 
-from outrider.cli.recognising import recognising
+from outrider.cli.recognising import check_identity
 from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import Unavailable
-from outrider.core.http import Http
+from outrider.core.http import HttpClient
 from outrider.identity.identity import Identity
-from outrider.identity.keys import FRESH, LASTING, PAUSE
-from outrider.identity.principal import Unrecognised
+from outrider.identity.jwks import MAX_KEY_AGE_S, MIN_FETCH_INTERVAL_S, REFRESH_AFTER_S
+from outrider.identity.principal import InvalidCredentialError
 from outrider.identity.settings import IdentitySettings
 from support.apps import identity_app
-from support.apps.identity_app import Team, knock
+from support.apps.identity_app import ServedApp, request_tools_list
 from support.fakes import http_servers, identity_provider
-from support.fakes.identity_provider import RESOURCE, Provider
-from support.results import error
+from support.fakes.identity_provider import OAUTH_RESOURCE, FakeIdentityProvider
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
@@ -35,33 +35,33 @@ TOOLS = {"tools:plan": ["planning"], "tools:all": ["all"]}
 
 
 @pytest.fixture(scope="module")
-async def provider() -> AsyncGenerator[Provider]:
-    made = Provider()
-    async with http_servers.serve(made.app()) as url:
+async def provider() -> AsyncGenerator[FakeIdentityProvider]:
+    made = FakeIdentityProvider()
+    async with http_servers.serve_app(made.build_app()) as url:
         made.url = url
         yield made
 
 
 @pytest.fixture(scope="module")
-async def team(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Team]:
+async def team(provider: FakeIdentityProvider, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[ServedApp]:
     home = tmp_path_factory.mktemp("team")
     oauth = {
         "issuer": provider.url,
-        "resource": RESOURCE,
+        "resource": OAUTH_RESOURCE,
         "scopes": ["tools"],
         "toolset_scopes": TOOLS,
         "workspaces_claim": "groups",
     }
-    async with identity_app.opened(home, identity={"oauth": oauth}, data_dir=str(home / "data")) as opened:
+    async with identity_app.open_served_app(home, identity={"oauth": oauth}, data_dir=str(home / "data")) as opened:
         yield opened
 
 
-def good(provider: Provider, **more: Any) -> str:
+def good(provider: FakeIdentityProvider, **more: Any) -> str:
     claims: dict[str, Any] = {"scope": "tools tools:all", "groups": ["acme", "beta:viewer"]} | more
-    return provider.token(**claims)
+    return provider.sign_token(**claims)
 
 
-async def test_clients_learn_where_tokens_come_from(team: Team, provider: Provider):
+async def test_clients_learn_where_tokens_come_from(team: ServedApp, provider: FakeIdentityProvider):
     async with httpx2.AsyncClient() as http:
         answers = [
             await http.get(f"{team.url}/.well-known/oauth-protected-resource{path}")
@@ -70,32 +70,32 @@ async def test_clients_learn_where_tokens_come_from(team: Team, provider: Provid
     for answer in answers:
         assert answer.headers["access-control-allow-origin"] == "*"
         assert answer.json() == {
-            "resource": RESOURCE,
+            "resource": OAUTH_RESOURCE,
             "authorization_servers": [provider.url],
             "bearer_methods_supported": ["header"],
             "resource_name": "Outrider",
             "scopes_supported": ["tools", "tools:plan", "tools:all"],
         }
-    reply = await knock(f"{team.url}/mcp")
+    reply = await request_tools_list(f"{team.url}/mcp")
     assert reply.headers["www-authenticate"] == f'Bearer scope="tools", resource_metadata="{METADATA}"'
 
 
 async def test_a_token_of_the_provider_lets_its_person_in_with_their_workspaces_and_roles(
-    team: Team, provider: Provider
+    team: ServedApp, provider: FakeIdentityProvider
 ):
-    async with team.as_(good(provider)) as client:
+    async with team.connect_client(good(provider)) as client:
         made = await client.call_tool("create_goal", {"goal": "x"})
         beta: Any = {"workspace": "beta"}
         viewed = await client.call_tool("create_goal", {"goal": "x"}, meta=beta)
     assert not made.is_error
-    assert error(viewed)["code"] == "insufficient_role"
+    assert read_error(viewed)["code"] == "insufficient_role"
     await team.app.events.flush()
-    done = (await team.app.identity().audit.recent(person="ann", workspace="acme"))[0]
+    done = (await team.app.identity().audit.list_recent(person="ann", workspace="acme"))[0]
     assert (done.detail, done.credential) == ("create_goal", "oauth:desk")
 
 
-async def test_a_scope_that_everybody_needs_is_asked_for(team: Team, provider: Provider):
-    reply = await knock(f"{team.url}/mcp", good(provider, scope="tools:plan"))
+async def test_a_scope_that_everybody_needs_is_asked_for(team: ServedApp, provider: FakeIdentityProvider):
+    reply = await request_tools_list(f"{team.url}/mcp", good(provider, scope="tools:plan"))
     assert reply.status_code == 403
     challenge = reply.headers["www-authenticate"]
     assert 'error="insufficient_scope"' in challenge
@@ -103,23 +103,29 @@ async def test_a_scope_that_everybody_needs_is_asked_for(team: Team, provider: P
     assert f'resource_metadata="{METADATA}"' in challenge
 
 
-async def test_a_toolset_without_its_scope_is_refused_with_the_scope_that_opens_it(team: Team, provider: Provider):
+async def test_a_toolset_without_its_scope_is_refused_with_the_scope_that_opens_it(
+    team: ServedApp, provider: FakeIdentityProvider
+):
     token = good(provider, scope="tools tools:plan")
     for path, headers in (("/mcp/web", {}), ("/mcp", {"mcp_method": "tools/call", "mcp_name": "web_search"})):
-        reply = await knock(f"{team.url}{path}", token, **headers)
+        reply = await request_tools_list(f"{team.url}{path}", token, **headers)
         assert reply.status_code == 403
         assert 'scope="tools tools:all"' in reply.headers["www-authenticate"]
-    async with team.as_(token) as client:
+    async with team.connect_client(token) as client:
         assert "web_search" not in {tool.name for tool in (await client.list_tools()).tools}
         assert not (await client.call_tool("create_goal", {"goal": "x"})).is_error
 
 
-async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(team: Team, provider: Provider):
+async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(
+    team: ServedApp, provider: FakeIdentityProvider
+):
     now = time.time()
-    pem = identity_provider.pem("first")
+    pem = identity_provider.export_pem("first")
     forged = {
         "hmac with the public key": jwt.api_jws.encode(b"{}", b"x" * 32, algorithm="HS256", headers={"kid": "first"}),
-        "none": jwt.encode({"iss": provider.url, "aud": RESOURCE, "sub": "ann", "exp": now + 60}, "", algorithm="none"),
+        "none": jwt.encode(
+            {"iss": provider.url, "aud": OAUTH_RESOURCE, "sub": "ann", "exp": now + 60}, "", algorithm="none"
+        ),
     }
     assert b"PUBLIC KEY" in pem
     wrong = {
@@ -131,23 +137,23 @@ async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(team: Te
         "no claim 'aud'": good(provider, aud=None),
         "names a person": good(provider, sub=None),
         "not an access token": good(provider, header={"typ": "id+jwt"}),
-        "signature does not fit": provider.token(key="third", kid="first", scope="tools", groups=["acme"]),
+        "signature does not fit": provider.sign_token(key="third", kid="first", scope="tools", groups=["acme"]),
         "in a way that is not accepted": forged["none"],
         "way that is not accepted": forged["hmac with the public key"],
         "too long": good(provider) + "x" * 20_000,
     }
     for reason, token in wrong.items():
-        reply = await knock(f"{team.url}/mcp", token)
+        reply = await request_tools_list(f"{team.url}/mcp", token)
         assert (reply.status_code, reason in reply.json()["error_description"]) == (401, True), (reason, reply.text)
         assert token not in reply.text
 
 
-async def test_a_public_key_is_no_shared_secret(team: Team, provider: Provider):
+async def test_a_public_key_is_no_shared_secret(team: ServedApp, provider: FakeIdentityProvider):
     """The classic confusion of algorithms, whichever way the forger writes the key."""
-    body = {"iss": provider.url, "aud": RESOURCE, "sub": "ann", "exp": time.time() + 60, "scope": "tools"}
-    for key in (identity_provider.pem("second"), identity_provider.pem("second").strip()):
+    body = {"iss": provider.url, "aud": OAUTH_RESOURCE, "sub": "ann", "exp": time.time() + 60, "scope": "tools"}
+    for key in (identity_provider.export_pem("second"), identity_provider.export_pem("second").strip()):
         token = forged_with(key, body)
-        reply = await knock(f"{team.url}/mcp", token)
+        reply = await request_tools_list(f"{team.url}/mcp", token)
         assert reply.status_code == 401
 
 
@@ -166,18 +172,18 @@ def forged_with(key: bytes, body: dict[str, Any]) -> str:
     return (signed + b"." + made).decode()
 
 
-async def test_a_token_is_good_within_the_leeway_of_clocks(team: Team, provider: Provider):
-    reply = await knock(f"{team.url}/mcp", good(provider, exp=time.time() - 10))
+async def test_a_token_is_good_within_the_leeway_of_clocks(team: ServedApp, provider: FakeIdentityProvider):
+    reply = await request_tools_list(f"{team.url}/mcp", good(provider, exp=time.time() - 10))
     assert reply.status_code == 200
 
 
-async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: Team, provider: Provider):
-    reply = await knock(f"{team.url}/mcp", good(provider, groups=["NOT A NAME", 7, "acme:king"]))
+async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: ServedApp, provider: FakeIdentityProvider):
+    reply = await request_tools_list(f"{team.url}/mcp", good(provider, groups=["NOT A NAME", 7, "acme:king"]))
     assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
 
 
-async def test_the_doctor_says_whether_anybody_could_come_in(team: Team, provider: Provider):
-    found = [each async for each in recognising(team.app)]
+async def test_the_doctor_says_whether_anybody_could_come_in(team: ServedApp, provider: FakeIdentityProvider):
+    found = [each async for each in check_identity(team.app)]
     assert [(each.state, each.what) for each in found] == [
         ("ok", f"identity: {provider.url} publishes 1 keys that can be used")
     ]
@@ -202,11 +208,11 @@ class Memory:
 
 
 async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_call_needs_it(
-    home: Path, provider: Provider
+    home: Path, provider: FakeIdentityProvider
 ):
     wanted = {"scopes": ["tools"], "toolset_scopes": TOOLS, "workspaces_claim": "groups"}
     with anyio.fail_after(60):
-        async with identity_app.opened_at_its_own_address(home, provider.url, **wanted) as team:
+        async with identity_app.open_app_at_oauth_resource(home, provider.url, **wanted) as team:
             auth = ClientCredentialsOAuthProvider(f"{team.url}/mcp", Memory(), "desk", "secret", issuer=provider.url)
             async with (
                 httpx2.AsyncClient(auth=auth, timeout=30) as http,
@@ -216,17 +222,17 @@ async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_ca
                 done = await client.call_tool("create_goal", {"goal": "tea"})
     assert before == []
     assert not done.is_error
-    assert [set(scope.split()) for scope in provider.granted] == [{"tools"}, {"tools", "tools:plan"}]
+    assert [set(scope.split()) for scope in provider.requested_scopes] == [{"tools"}, {"tools", "tools:plan"}]
 
 
 async def test_without_the_provider_callers_are_told_to_come_back_and_not_to_throw_their_token_away(home: Path):
-    provider = Provider(down=True)
-    async with http_servers.serve(provider.app()) as url:
+    provider = FakeIdentityProvider(is_down=True)
+    async with http_servers.serve_app(provider.build_app()) as url:
         provider.url = url
-        oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
-        async with identity_app.opened(home, identity={"oauth": oauth}) as team:
-            reply = await knock(f"{team.url}/mcp", good(provider))
-            ours = await knock(f"{team.url}/mcp", await team.holds("ann", "acme"))
+        oauth = {"issuer": url, "resource": OAUTH_RESOURCE, "workspaces_claim": "groups"}
+        async with identity_app.open_served_app(home, identity={"oauth": oauth}) as team:
+            reply = await request_tools_list(f"{team.url}/mcp", good(provider))
+            ours = await request_tools_list(f"{team.url}/mcp", await team.issue_token("ann", "acme"))
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "10")
     assert reply.json()["error"] == "temporarily_unavailable"
     assert ours.status_code == 401  # the operator has not said that our own tokens count
@@ -248,24 +254,24 @@ class Clock:
 class Desk:
     """An identity domain of its own over a provider of its own."""
 
-    def __init__(self, identity: Identity, provider: Provider, clock: Clock) -> None:
+    def __init__(self, identity: Identity, provider: FakeIdentityProvider, clock: Clock) -> None:
         self.identity = identity
         self.provider = provider
         self.clock = clock
 
     async def person(self, **token: Any) -> str:
         claims: dict[str, Any] = {"groups": ["acme"], "exp": self.clock() + 600} | token
-        return (await self.identity.principal(self.provider.token(**claims))).person
+        return (await self.identity.authenticate(self.provider.sign_token(**claims))).person
 
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
-    provider, clock = Provider(), Clock()
-    async with http_servers.serve(provider.app()) as url:
+    provider, clock = FakeIdentityProvider(), Clock()
+    async with http_servers.serve_app(provider.build_app()) as url:
         provider.url = url
-        oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
+        oauth = {"issuer": url, "resource": OAUTH_RESOURCE, "workspaces_claim": "groups"}
         settings = IdentitySettings.model_validate({"oauth": oauth})
-        database, http = Database.file(tmp_path / "a.db"), Http(Guard(EgressSettings()))
+        database, http = Database.from_file(tmp_path / "a.db"), HttpClient(EgressGuard(EgressSettings()))
         try:
             yield Desk(Identity(database, settings, http, clock=clock), provider, clock)
         finally:
@@ -275,29 +281,29 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
 
 async def test_keys_are_fetched_once_and_a_new_one_is_found_when_a_token_names_it(desk: Desk):
     assert [await desk.person(jti=str(number)) for number in range(5)] == ["ann"] * 5
-    assert desk.provider.fetches == 1
-    desk.provider.published = ["second", "first"]
-    desk.clock.ahead += PAUSE + 1
+    assert desk.provider.key_fetch_count == 1
+    desk.provider.published_keys = ["second", "first"]
+    desk.clock.ahead += MIN_FETCH_INTERVAL_S + 1
     assert await desk.person(key="second") == "ann"
     assert await desk.person() == "ann"
-    assert desk.provider.fetches == 2
+    assert desk.provider.key_fetch_count == 2
 
 
 async def test_a_key_that_was_withdrawn_is_good_no_longer_than_the_keys_are_fresh(desk: Desk):
     await desk.person()
-    desk.provider.published = ["second"]
-    desk.clock.ahead += FRESH + 1
-    with pytest.raises(Unrecognised, match="key that its issuer does not have"):
+    desk.provider.published_keys = ["second"]
+    desk.clock.ahead += REFRESH_AFTER_S + 1
+    with pytest.raises(InvalidCredentialError, match="key that its issuer does not have"):
         await desk.person()
 
 
 async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(desk: Desk):
     await desk.person()
-    desk.clock.ahead += PAUSE + 1
+    desk.clock.ahead += MIN_FETCH_INTERVAL_S + 1
     for number in range(20):
-        with pytest.raises(Unrecognised, match="key that its issuer does not have"):
+        with pytest.raises(InvalidCredentialError, match="key that its issuer does not have"):
             await desk.person(kid=f"made up {number}")
-    assert desk.provider.fetches == 2
+    assert desk.provider.key_fetch_count == 2
 
 
 async def test_many_callers_at_once_fetch_the_keys_once(desk: Desk):
@@ -305,64 +311,67 @@ async def test_many_callers_at_once_fetch_the_keys_once(desk: Desk):
         async with anyio.create_task_group() as tasks:
             for number in range(20):
                 tasks.start_soon(lambda number=number: desk.person(jti=str(number)))
-    assert desk.provider.fetches == 1
+    assert desk.provider.key_fetch_count == 1
 
 
 async def test_without_the_provider_known_keys_work_for_a_day_and_unknown_ones_never(desk: Desk):
     await desk.person()
-    desk.provider.down = True
-    desk.clock.ahead += FRESH + 1
+    desk.provider.is_down = True
+    desk.clock.ahead += REFRESH_AFTER_S + 1
     assert await desk.person() == "ann"
     with pytest.raises(Unavailable, match="cannot be checked now"):
         await desk.person(key="second")
-    desk.clock.ahead += LASTING
+    desk.clock.ahead += MAX_KEY_AGE_S
     with pytest.raises(Unavailable) as away:
         await desk.person()
     assert away.value.retry_after
-    desk.provider.down = False
-    desk.clock.ahead += PAUSE + 1
+    desk.provider.is_down = False
+    desk.clock.ahead += MIN_FETCH_INTERVAL_S + 1
     assert await desk.person() == "ann"
 
 
 async def test_without_the_provider_from_the_start_nobody_is_let_in(desk: Desk):
-    desk.provider.down = True
+    desk.provider.is_down = True
     with pytest.raises(Unavailable):
         await desk.person()
 
 
 async def test_a_key_that_both_sides_would_know_is_never_used(desk: Desk):
-    desk.provider.published = []
-    desk.provider.more = [{"kty": "oct", "kid": "first", "k": "c2VjcmV0"}, {"kty": "EC", "use": "enc", "kid": "first"}]
-    with pytest.raises(Unrecognised):
+    desk.provider.published_keys = []
+    desk.provider.extra_keys = [
+        {"kty": "oct", "kid": "first", "k": "c2VjcmV0"},
+        {"kty": "EC", "use": "enc", "kid": "first"},
+    ]
+    with pytest.raises(InvalidCredentialError):
         await desk.person()
 
 
 async def test_a_key_is_used_for_its_own_algorithm_alone(desk: Desk):
-    desk.provider.published = []
-    desk.provider.more = [identity_provider.published("second") | {"kid": "first"}]
-    with pytest.raises(Unrecognised):
+    desk.provider.published_keys = []
+    desk.provider.extra_keys = [identity_provider.export_jwk("second") | {"kid": "first"}]
+    with pytest.raises(InvalidCredentialError):
         await desk.person(kid="first")  # signed with ES256, and the key of that name is one of RSA
 
 
 async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(desk: Desk):
-    desk.provider.published = ["first", "second"]
+    desk.provider.published_keys = ["first", "second"]
     assert await desk.person(kid=None) == "ann"
-    desk.provider.published = ["first", "third"]
-    desk.clock.ahead += FRESH + 1
-    with pytest.raises(Unrecognised):
+    desk.provider.published_keys = ["first", "third"]
+    desk.clock.ahead += REFRESH_AFTER_S + 1
+    with pytest.raises(InvalidCredentialError):
         await desk.person(kid=None)
 
 
 async def test_metadata_of_another_issuer_is_not_believed(desk: Desk):
-    other = Provider()
-    async with http_servers.serve(other.app()) as url:
+    other = FakeIdentityProvider()
+    async with http_servers.serve_app(other.build_app()) as url:
         other.url = "https://evil.example"
-        oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
-        database, http = Database.file(Path("b.db")), Http(Guard(EgressSettings()))
+        oauth = {"issuer": url, "resource": OAUTH_RESOURCE, "workspaces_claim": "groups"}
+        database, http = Database.from_file(Path("b.db")), HttpClient(EgressGuard(EgressSettings()))
         try:
             identity = Identity(database, IdentitySettings.model_validate({"oauth": oauth}), http)
             with pytest.raises(Unavailable):
-                await identity.principal(other.token(iss=url, groups=["acme"]))
+                await identity.authenticate(other.sign_token(iss=url, groups=["acme"]))
         finally:
             await http.close()
             await database.close()

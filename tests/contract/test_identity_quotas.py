@@ -15,13 +15,13 @@ from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import AnswerNeeded
 from outrider.core.grant import Grant
-from outrider.core.questions import Answer
-from outrider.identity.counters import Counters
+from outrider.core.questions import QuestionAnswer
+from outrider.identity.counters import QuotaCounters
 from outrider.settings import load
 from support.apps import agents_app, identity_app
-from support.apps.agents_app import Model, Turn
-from support.apps.identity_app import Team
-from support.results import error
+from support.apps.agents_app import ChatTurn, ScriptedChatModel
+from support.apps.identity_app import ServedApp
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
@@ -31,56 +31,56 @@ A_DOLLAR_A_STEP = {"input": 10_000.0, "output": 0.0}  # for a million tokens; th
 @asynccontextmanager
 async def opened(
     home: Path,
-    script: Mapping[str, Sequence[Turn]],
+    script: Mapping[str, Sequence[ChatTurn]],
     agents: Mapping[str, Mapping[str, Any]],
     quotas: dict[str, Any] | None = None,
     price: dict[str, float] | None = None,
     **more: Any,
-) -> AsyncGenerator[Team]:
+) -> AsyncGenerator[ServedApp]:
     """A served house with these agents, under these quotas; `price` is the model's."""
     async with AsyncExitStack() as stack:
-        flags = await stack.enter_async_context(agents_app.serving(Model(script)))
+        flags = await stack.enter_async_context(agents_app.serve_chat_model(ScriptedChatModel(script)))
         flags["models"]["profiles"]["scripted"] |= {"price": price} if price else {}
         flags |= {"identity": {"tokens": True, "quotas": quotas or {}}, "data_dir": str(home / "data")} | more
         team = await stack.enter_async_context(
-            identity_app.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
+            identity_app.open_served_app(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
         )
         team.app.catalogue.home.mkdir(parents=True)
         for name, head in agents.items():
             (team.app.catalogue.home / f"{name}.md").write_text(agents_app.agent_file(name, **head))
-        await team.app.toolbox.refresh()
+        await team.app.toolbox.refresh_tools()
         yield team
 
 
 @asynccontextmanager
-async def one_person(home: Path, *wish: Any) -> AsyncGenerator[tuple[Team, Client]]:
+async def one_person(home: Path, *wish: Any) -> AsyncGenerator[tuple[ServedApp, Client]]:
     """The same, and Ann's client."""
-    async with opened(home, *wish) as team, team.as_(await team.holds("ann", "acme")) as client:
+    async with opened(home, *wish) as team, team.connect_client(await team.issue_token("ann", "acme")) as client:
         yield team, client
 
 
 async def codes(client: Client, count: int) -> list[str]:
     done = [await client.call_tool("get_current_state", {}) for _ in range(count)]
-    return [error(each)["code"] if each.is_error else "ok" for each in done]
+    return [read_error(each)["code"] if each.is_error else "ok" for each in done]
 
 
 @asynccontextmanager
-async def replicas(home: Path) -> AsyncGenerator[list[Counters]]:
+async def replicas(home: Path) -> AsyncGenerator[list[QuotaCounters]]:
     """Three processes' counters, as far as the database can tell."""
     address = load({}, environ={}, home=home, workspace=home).settings.database_url
     async with AsyncExitStack() as stack:
         databases = [Database(address) for _ in range(3)]
         for each in databases:
             stack.push_async_callback(each.close)
-        yield [Counters(each) for each in databases]
+        yield [QuotaCounters(each) for each in databases]
 
 
 async def test_replicas_together_never_pass_a_limit(home: Path):
     limit, ends = 250, int(time.time()) + 3_600
     taken: list[int] = []
 
-    async def work(counters: Counters) -> None:
-        taken.append(sum([await counters.take("x", ends, limit) for _ in range(limit)]))
+    async def work(counters: QuotaCounters) -> None:
+        taken.append(sum([await counters.count_one("x", ends, limit) for _ in range(limit)]))
 
     with anyio.fail_after(90):
         async with replicas(home) as three, anyio.create_task_group() as tasks:
@@ -92,7 +92,7 @@ async def test_replicas_together_never_pass_a_limit(home: Path):
 async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
     held: list[bool] = []
 
-    async def work(counters: Counters) -> None:
+    async def work(counters: QuotaCounters) -> None:
         held.append(await counters.reserve("runs", 3, lambda _: 1))
 
     with anyio.fail_after(90):
@@ -105,12 +105,12 @@ async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
 async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back(home: Path):
     quotas = {"person": {"calls_per_day": 3}, "people": {"vip": {"calls_per_day": 5}}}
     async with opened(home, {}, {}, quotas) as team:
-        async with team.as_(await team.holds("ann", "acme")) as client:
+        async with team.connect_client(await team.issue_token("ann", "acme")) as client:
             assert await codes(client, 4) == ["ok", "ok", "ok", "quota"]
-            refused = error(await client.call_tool("get_current_state", {}))
-        async with team.as_(await team.holds("bob", "acme")) as client:
+            refused = read_error(await client.call_tool("get_current_state", {}))
+        async with team.connect_client(await team.issue_token("bob", "acme")) as client:
             assert await codes(client, 1) == ["ok"]
-        async with team.as_(await team.holds("vip", "acme")) as client:
+        async with team.connect_client(await team.issue_token("vip", "acme")) as client:
             assert await codes(client, 6) == ["ok"] * 5 + ["quota"]
     assert refused["retryable"]
     assert 0 < refused["retry_after"] <= DAY
@@ -119,17 +119,17 @@ async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_co
 
 async def test_a_workspaces_calls_are_everybodys_together(home: Path):
     async with opened(home, {}, {}, {"workspace": {"calls_per_day": 3}}) as team:
-        async with team.as_(await team.holds("ann", "acme")) as client:
+        async with team.connect_client(await team.issue_token("ann", "acme")) as client:
             assert await codes(client, 2) == ["ok", "ok"]
-        async with team.as_(await team.holds("bob", "acme")) as client:
+        async with team.connect_client(await team.issue_token("bob", "acme")) as client:
             assert await codes(client, 2) == ["ok", "quota"]
-        async with team.as_(await team.holds("bob", "beta"), X_Outrider_Workspace="beta") as client:
+        async with team.connect_client(await team.issue_token("bob", "beta"), X_Outrider_Workspace="beta") as client:
             assert await codes(client, 1) == ["ok"]
 
 
 async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home: Path):
     held = anyio.Event()
-    script = {"slow": [Turn(text="done", until=held)]}
+    script = {"slow": [ChatTurn(text="done", wait_before=held)]}
     with anyio.fail_after(90):
         async with one_person(home, script, {"slow": {}}, {"person": {"runs": 1}}) as (_, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
@@ -138,13 +138,13 @@ async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home
             run = (begun.meta or {})["outrider/run"]["runId"]
             await client.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
             third = await client.call_tool("run_slow", {"query": "c"})
-    assert error(second)["code"] == "quota"
-    assert error(second)["retry_after"]
+    assert read_error(second)["code"] == "quota"
+    assert read_error(second)["retry_after"]
     assert not third.is_error
 
 
 async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: Path):
-    script, quotas = {"clerk": [Turn(text="done")]}, {"person": {"cost_per_day": 2.0}}
+    script, quotas = {"clerk": [ChatTurn(text="done")]}, {"person": {"cost_per_day": 2.0}}
     async with one_person(home, script, {"clerk": {}}, quotas) as (team, client):
         first = await client.call_tool("run_clerk", {"query": "a"})
         run = await team.app.runs.get((first.meta or {})["outrider/run"]["runId"])
@@ -155,13 +155,13 @@ async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: P
         third = await client.call_tool("run_clerk", {"query": "c"})
     assert run.budgets["cost"] == 2.0
     assert bound.budgets["cost"] == 0.5
-    assert error(third)["code"] == "quota"
-    assert "cost_per_day" in error(third)["hint"]
+    assert read_error(third)["code"] == "quota"
+    assert "cost_per_day" in read_error(third)["hint"]
 
 
 async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
     held = anyio.Event()
-    script = {"slow": [Turn(calls=[("get_current_state", {})]), Turn(text="done", until=held)]}
+    script = {"slow": [ChatTurn(calls=[("get_current_state", {})]), ChatTurn(text="done", wait_before=held)]}
     quotas = {"person": {"cost_per_day": 0.5}}
     with anyio.fail_after(90):
         async with one_person(home, script, {"slow": {}}, quotas, A_DOLLAR_A_STEP) as (team, client):
@@ -172,12 +172,12 @@ async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
                     break
             second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
             held.set()
-    assert "$0.5 a day" in error(second)["message"]
+    assert "$0.5 a day" in read_error(second)["message"]
 
 
 async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
     held = anyio.Event()
-    goals = [Turn(calls=[("create_goal", {"goal": str(number)})], until=held) for number in range(9)]
+    goals = [ChatTurn(calls=[("create_goal", {"goal": str(number)})], wait_before=held) for number in range(9)]
     begin = {"agent": "spender", "mode": "background"}
     wish: Any = ({"spender": goals}, {"spender": {}}, {"person": {"cost_per_day": 2.5}}, A_DOLLAR_A_STEP)
     with anyio.fail_after(90):
@@ -193,7 +193,7 @@ async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
     assert sum(run.cost or 0.0 for run in ended) <= 2.5 + 3  # by one request each they may pass it, not by 2.5 each
 
 
-async def spend(team: Team, run_id: str, dollars: float) -> None:
+async def spend(team: ServedApp, run_id: str, dollars: float) -> None:
     """Writes down what the run has cost: the scripted model's price is not known."""
     from outrider.agents.tables import runs
 
@@ -206,33 +206,33 @@ async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home:
         ann = Call(session="s", workspace="acme", identity="ann")
         await team.app.content.create_store(ann, "big")
         await team.app.artifacts.save(b"x" * 2_000, name="a", mime_type="text/plain", session="s", call=ann)
-        async with team.as_(await team.holds("ann", "acme")) as client:
+        async with team.connect_client(await team.issue_token("ann", "acme")) as client:
             more = await client.call_tool("addContent", {"content": "x"})
             read = await client.call_tool("listStores", {})
-        async with team.as_(await team.holds("bob", "acme")) as client:
+        async with team.connect_client(await team.issue_token("bob", "acme")) as client:
             others = await client.call_tool("addContent", {"content": "x"})
-    assert (error(more)["kind"], error(more)["code"]) == ("refused", "quota")
-    assert "identity.quotas.person.stored_mb" in error(more)["hint"]
+    assert (read_error(more)["kind"], read_error(more)["code"]) == ("refused", "quota")
+    assert "identity.quotas.person.stored_mb" in read_error(more)["hint"]
     assert not read.is_error
     assert not others.is_error
 
 
 # Agents act for whoever began them.
 
-GOAL = [Turn(calls=[("create_goal", {"goal": "of the agent"})]), Turn(text="The goal is set.")]
+GOAL = [ChatTurn(calls=[("create_goal", {"goal": "of the agent"})]), ChatTurn(text="The goal is set.")]
 
 
 async def test_an_agent_acts_as_the_person_who_began_it_in_their_workspace(home: Path):
-    script = {"chief": [Turn(calls=[("run_clerk", {"query": "go"})]), Turn(text="Done.")], "clerk": GOAL}
+    script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
     with anyio.fail_after(90):
         async with opened(home, script, agents) as team:
-            token, shown = await team.given("ann", "acme")
-            async with team.as_(shown) as client:
+            token, shown = await team.issue_token_record("ann", "acme")
+            async with team.connect_client(shown) as client:
                 await client.call_tool("run_chief", {"query": "go"})
                 state = await client.call_tool("get_current_state", {})
             await team.app.events.flush()
-            acts = await team.app.identity().audit.recent(person="ann", workspace="acme")
+            acts = await team.app.identity().audit.list_recent(person="ann", workspace="acme")
     assert state.structured_content["goal"] == "of the agent"
     assert {(each.detail, each.credential) for each in acts} >= {
         ("run_chief", token.id),
@@ -242,21 +242,21 @@ async def test_an_agent_acts_as_the_person_who_began_it_in_their_workspace(home:
 
 
 async def test_agents_get_no_tool_that_whoever_began_them_may_not_use(home: Path):
-    script = {"chief": [Turn(calls=[("run_clerk", {"query": "go"})]), Turn(text="Done.")], "clerk": GOAL}
+    script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
     with anyio.fail_after(90):
         async with opened(home, script, agents) as team:
-            token = await team.holds("ann", "acme", toolsets=("run_agent",))
-            async with team.as_(token) as client:
+            token = await team.issue_token("ann", "acme", toolsets=("run_agent",))
+            async with team.connect_client(token) as client:
                 done = await client.call_tool("run_clerk", {"query": "go"})
                 await client.call_tool("run_chief", {"query": "go"})
                 asked = await client.call_tool("run_agent", {"agent": "clerk", "query": "a", "toolsets": ["planning"]})
-            everything = await team.holds("ann")
-            async with team.as_(everything) as client:
+            everything = await team.issue_token("ann")
+            async with team.connect_client(everything) as client:
                 state = await client.call_tool("get_current_state", {})
             run = await team.app.runs.get((done.meta or {})["outrider/run"]["runId"])
     assert run.definition["tools"] == []
-    assert error(asked)["code"] == "insufficient_scope"
+    assert read_error(asked)["code"] == "insufficient_scope"
     assert not state.structured_content.get("goal")
 
 
@@ -264,21 +264,23 @@ async def test_whichever_process_takes_a_run_up_acts_as_whoever_began_it_and_no_
     grant = Grant("tok_1", "member", ("run_agent", "planning"), "ask", "10.0.0.1")
     call = Call(session="s", workspace="acme", identity="ann", grant=grant)
     clerk = {"tools": ["create_goal", "createStore"], "stakes": {"create_goal": "high"}}
-    model = Model({"clerk": GOAL})
+    model = ScriptedChatModel({"clerk": GOAL})
     with anyio.fail_after(120):
-        async with agents_app.serving(model) as flags:
+        async with agents_app.serve_chat_model(model) as flags:
             flags |= {"data_dir": str(home / "data")}
-            before, after = (agents_app.living(home, model, flags, {"clerk": clerk}) for _ in range(2))
+            before, after = (
+                agents_app.open_agents_app_over_model(home, model, flags, {"clerk": clerk}) for _ in range(2)
+            )
             async with before as house:
                 with pytest.raises(AnswerNeeded) as asked:
                     await house.app.call("run_clerk", call, query="go")
             async with after as house:
-                answers = {each.id: Answer("approved") for each in asked.value.questions}
+                answers = {each.id: QuestionAnswer("approved") for each in asked.value.questions}
                 await house.app.call("run_clerk", replace(call, state=asked.value.state, answers=answers), query="go")
                 goal = (await house.app.call("get_current_state", call)).data["goal"]
                 run = await house.app.runs.get(asked.value.state)
-                done = {each.tool: each for each in await house.app.events.recent()}["create_goal"]
+                done = {each.tool: each for each in await house.app.events.list_recent()}["create_goal"]
     assert goal == "of the agent"
     assert run.definition["tools"] == ["create_goal"]
     assert (done.workspace, done.identity, done.credential, done.address) == ("acme", "ann", "tok_1", "10.0.0.1")
-    assert run.call("call_1").grant == grant
+    assert run.build_call("call_1").grant == grant

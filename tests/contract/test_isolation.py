@@ -13,21 +13,27 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
 from outrider import toolsets
-from outrider.agents.evaluations.evaluation import Record
+from outrider.agents.evaluations.evaluation import EvaluationRecord
 from outrider.core.context import Call
-from outrider.core.discovery import find
+from outrider.core.discovery import discover_instances
 from outrider.core.tool import Tool, Toolset
 from support.apps import agents_app, identity_app, loopback_app
-from support.apps.agents_app import Model, Turn
-from support.apps.identity_app import Team
+from support.apps.agents_app import ChatTurn, ScriptedChatModel
+from support.apps.identity_app import ServedApp
 from support.fakes import http_servers
-from support.results import error
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 90
 SECRET = "amber otter"
 ANNA: Any = {"assistant_id": "anna", "session_id": "default", "identity": "ann"}
-TOOLS = list({tool.name: tool for toolset in find(toolsets, Toolset) for tool in toolset.tools.values()}.values())
+TOOLS = list(
+    {
+        tool.name: tool
+        for toolset in discover_instances(toolsets, Toolset, nested=True)
+        for tool in toolset.tools.values()
+    }.values()
+)
 SIGNED_IN = [{"name": "s", "value": SECRET, "domain": "127.0.0.1", "path": "/"}]
 # By the contract of agents a conversation that is not the caller's means a new one, and unknown files are left out.
 FORGIVING = {"run_agent"}
@@ -43,7 +49,7 @@ class World:
         tokens: Who tries.
     """
 
-    team: Team
+    team: ServedApp
     site: str
     hers: dict[str, Any] = field(default_factory=dict)
     uris: dict[str, str] = field(default_factory=dict)
@@ -54,20 +60,20 @@ class World:
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[World]:
     home = tmp_path_factory.mktemp("team")
-    model = Model({"keeper": [Turn(text=f"I know of the {SECRET}.")]})
+    model = ScriptedChatModel({"keeper": [ChatTurn(text=f"I know of the {SECRET}.")]})
     async with AsyncExitStack() as stack:
-        flags = await stack.enter_async_context(agents_app.serving(model))
-        page = loopback_app.article("A page", f"It tells of the {SECRET}.")
-        site = await stack.enter_async_context(http_servers.serve(loopback_app.pages({"/page": page})))
+        flags = await stack.enter_async_context(agents_app.serve_chat_model(model))
+        page = loopback_app.build_article_html("A page", f"It tells of the {SECRET}.")
+        site = await stack.enter_async_context(http_servers.serve_app(loopback_app.build_page_site({"/page": page})))
         flags["egress"]["allow"] += [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]
         flags |= {"tools": {"stakes": {"*": "never_ask"}}, "data_dir": str(home / "data")}
         team = await stack.enter_async_context(
-            identity_app.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
+            identity_app.open_served_app(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
         )
         agents = team.app.catalogue.home
         agents.mkdir(parents=True)
         (agents / "keeper.md").write_text(agents_app.agent_file("keeper"))
-        await team.app.toolbox.refresh()
+        await team.app.toolbox.refresh_tools()
         made = World(team, site)
         with anyio.fail_after(PATIENCE):
             await settle(made)
@@ -77,13 +83,13 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
 async def settle(world: World) -> None:
     """Ann does a bit of everything, and strangers get their tokens."""
     team = world.team
-    ann = await team.holds("ann", "acme")
-    world.tokens["bob of another workspace"] = await team.holds("bob", "beta")
-    await team.holds("ann", "gamma")
-    world.tokens["ann in another workspace of hers"] = await team.holds("ann", workspaces=["gamma"])
-    world.tokens["cleo of the same workspace"] = await team.holds("cleo", "acme")
+    ann = await team.issue_token("ann", "acme")
+    world.tokens["bob of another workspace"] = await team.issue_token("bob", "beta")
+    await team.issue_token("ann", "gamma")
+    world.tokens["ann in another workspace of hers"] = await team.issue_token("ann", workspaces=["gamma"])
+    world.tokens["cleo of the same workspace"] = await team.issue_token("cleo", "acme")
     world.tokens["ann"] = ann
-    async with team.as_(ann) as client:
+    async with team.connect_client(ann) as client:
         await keep_texts(world, client)
         await keep_work(world, client)
         await browse(world, client)
@@ -129,19 +135,19 @@ async def keep_work(world: World, client: Client) -> None:
 async def browse(world: World, client: Client) -> None:
     opened = await call(client, "createSession", url=f"{world.site}/page", title=SECRET)
     session = opened.structured_content["sessionId"]
-    inside = next(each for each in world.team.app.browsers.list() if each.id == session)
-    states = world.team.app.browsers.states_of(inside.options.whose)
+    inside = next(each for each in world.team.app.browsers.list_sessions() if each.id == session)
+    states = world.team.app.browsers.get_state_store(inside.options.whose)
     states.save("private", {"cookies": SIGNED_IN, "origins": []})
     world.hers |= {"sessionId": session, "stateId": "private", "state_id": "private"}
 
 
 async def evaluate(world: World) -> None:
-    app, inside = world.team.app, next(iter(world.team.app.browsers.list()))
+    app, inside = world.team.app, next(iter(world.team.app.browsers.list_sessions()))
     whose = Call(session=inside.owner, workspace="acme", identity="ann")
-    begun = await app.evaluator.evaluations.begin(whose, url=world.site, task=SECRET, mode="compact", limits={})
+    begun = await app.evaluator.evaluations.create(whose, url=world.site, task=SECRET, mode="compact", limits={})
     picture = await app.artifacts.save(b"x", name=SECRET, mime_type="image/jpeg", session=begun.id, call=whose)
-    seen = Record(begun.id, "screenshot", 1, f"The {SECRET}", type="agent_step", artifact_id=picture.id)
-    await app.evaluator.evaluations.record([seen, Record(begun.id, "agent", 1, f"Saw the {SECRET}")])
+    seen = EvaluationRecord(begun.id, "screenshot", 1, f"The {SECRET}", type="agent_step", artifact_id=picture.id)
+    await app.evaluator.evaluations.save_records([seen, EvaluationRecord(begun.id, "agent", 1, f"Saw the {SECRET}")])
     world.hers["session_id"] = begun.id
     world.uris["picture"] = picture.uri
 
@@ -185,7 +191,7 @@ STRANGERS = ["bob of another workspace", "ann in another workspace of hers", "cl
 @pytest.fixture(scope="module", params=STRANGERS)
 async def stranger(request: pytest.FixtureRequest, world: World) -> AsyncGenerator[Client]:
     spoofed = {"X_Api_User_Email": "ann"}
-    async with world.team.as_(world.tokens[request.param], **spoofed) as client:
+    async with world.team.connect_client(world.tokens[request.param], **spoofed) as client:
         yield client
 
 
@@ -199,7 +205,7 @@ async def test_no_tool_tells_a_stranger_anything(world: World, stranger: Client,
     assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
     assert not named or done.is_error or tool.name in FORGIVING, done
     if named and tool.name not in FORGIVING:
-        assert error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
+        assert read_error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
 
 
 async def of_the_same_workspace(client: Client) -> bool:
@@ -239,7 +245,7 @@ async def test_no_prompt_tells_a_stranger_anything(world: World, stranger: Clien
 
 
 async def test_she_herself_still_has_everything(world: World):
-    async with world.team.as_(world.tokens["ann"]) as client:
+    async with world.team.connect_client(world.tokens["ann"]) as client:
         for tool in (each for each in TOOLS if each.name in READABLE | COUNTED):
             done = await client.call_tool(tool.name, arguments_of(world, tool)[0], meta=ANNA)
             assert not done.is_error, done

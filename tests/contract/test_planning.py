@@ -16,7 +16,7 @@ MINE, OTHERS = Call(session="mine"), Call(session="others")
 
 
 def opened(home: Path) -> Any:
-    return replicas.opened(home, {"toolsets": ["planning"]})
+    return replicas.open_replicated_app(home, {"toolsets": ["planning"]})
 
 
 async def state(app: App, call: Call = MINE) -> dict[str, Any]:
@@ -120,9 +120,9 @@ async def test_the_last_ten_observations_are_shown_and_all_are_kept(home: Path):
         for number in range(12):
             await app.call("add_observation", MINE, observation=f"fact {number}")
         assert (await state(app))["observations"] == [f"fact {number}" for number in range(2, 12)]
-        from outrider.plans import Plans
+        from outrider.plans import PlanStore
 
-        kept = await Plans(app.database).observations(MINE)
+        kept = await PlanStore(app.database).list_observations(MINE)
     assert [each.text for each in kept] == [f"fact {number}" for number in range(11, -1, -1)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
-from outrider.core.result import Resource
+from outrider.core.result import ResourceBlock
 from support.apps import replicas
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,7 @@ PRICES = {
 
 
 def opened(home: Path) -> Any:
-    return replicas.opened(home, {"toolsets": ["planning", "playbook"]})
+    return replicas.open_replicated_app(home, {"toolsets": ["planning", "playbook"]})
 
 
 async def kept(app: App, call: Call = ANNA, **changes: Any) -> str:
@@ -195,8 +195,8 @@ async def test_playbooks_are_shown_with_buttons_that_tell_the_host_alone(home: P
         first = await app.call("show_playbooks", ANNA, pageSize=2)
         last = await app.call("get_playbook_page", ANNA, page=2, pageSize=2)
     card, other = first.content[1], last.content[1]
-    assert isinstance(card, Resource)
-    assert isinstance(other, Resource)
+    assert isinstance(card, ResourceBlock)
+    assert isinstance(other, ResourceBlock)
     assert card.uri.startswith("ui://playbooks/list/")
     assert card.fields["serviceInfo"] == {
         "serverName": "playbook", "toolName": "show_playbooks", "backendType": "BuiltInWeb",

@@ -11,12 +11,12 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ElicitResult, ErrorData, InputRequiredResult
 
-from outrider.serve.http import http_app
-from outrider.serve.mcp import mcp_server
+from outrider.serve.http import build_http_app
+from outrider.serve.mcp import build_mcp_server
 from support.apps import echo_toolset
 from support.fakes import http_servers
 from support.processes import prefork
-from support.results import error, said
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 
@@ -26,13 +26,13 @@ WAYS = [(transport, mode) for transport in ("memory", "stdio", "http") for mode 
 
 @asynccontextmanager
 async def in_memory(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    async with Client(mcp_server(*echo_toolset.house(folder)), mode=mode, **options) as client:
+    async with Client(build_mcp_server(*echo_toolset.build_toolbox(folder)), mode=mode, **options) as client:
         yield client
 
 
 @asynccontextmanager
 async def over_stdio(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    program, *arguments = prefork.command("support.apps.echo_toolset", folder)
+    program, *arguments = prefork.build_command("support.apps.echo_toolset", folder)
     command = StdioServerParameters(command=program, args=arguments)
     async with Client(command, mode=mode, **options) as client:
         yield client
@@ -40,8 +40,8 @@ async def over_stdio(folder: Path, mode: str, **options: Any) -> AsyncGenerator[
 
 @asynccontextmanager
 async def over_http(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    app = http_app({"": mcp_server(*echo_toolset.house(folder))})
-    async with http_servers.serve(app) as url, Client(f"{url}/mcp", mode=mode, **options) as client:
+    app = build_http_app({"": build_mcp_server(*echo_toolset.build_toolbox(folder))})
+    async with http_servers.serve_app(app) as url, Client(f"{url}/mcp", mode=mode, **options) as client:
         yield client
 
 
@@ -84,7 +84,7 @@ async def test_data_comes_as_structured_content_and_as_text_that_says_the_same(c
     async with connect() as client:
         result = await client.call_tool("add", {"a": 2, "b": 3})
     assert result.structured_content == {"total": 5}
-    assert said(result) == "total: 5"
+    assert read_first_text(result) == "total: 5"
 
 
 async def test_every_kind_of_item_arrives(connect: Connect):
@@ -101,8 +101,8 @@ async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("lose", {})
     assert result.is_error
-    assert said(result) == "no seed 'x'\nchoose another"
-    assert error(result) == {
+    assert read_first_text(result) == "no seed 'x'\nchoose another"
+    assert read_error(result) == {
         "code": "not_found",
         "kind": "not_found",
         "message": "no seed 'x'",
@@ -122,7 +122,7 @@ async def test_a_bug_shows_an_incident_and_no_internals(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("break_down", {})
     assert result.is_error
-    assert "incident" in said(result)
+    assert "incident" in read_first_text(result)
     assert "secret internals" not in json.dumps(result.model_dump(mode="json"))
 
 
@@ -142,7 +142,7 @@ async def test_bad_arguments_are_an_answer_that_names_the_field(
     async with in_memory(tmp_path, "auto") as client:
         result = await client.call_tool("say", arguments)
     assert result.is_error
-    assert expected in said(result)
+    assert expected in read_first_text(result)
 
 
 async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name(connect: Connect):
@@ -159,7 +159,7 @@ async def test_progress_reaches_the_caller_that_asked(connect: Connect):
 
     async with connect() as client:
         result = await client.call_tool("wait_for_it", {"steps": 40}, progress_callback=note)
-    assert said(result) == "done"
+    assert read_first_text(result) == "done"
     assert seen[-1] == (40.0, 40.0, "step 40")
     assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})
     assert len(seen) < 10
@@ -175,7 +175,7 @@ async def test_context_travels_with_the_call(connect: Connect):
     }
     async with connect() as client:
         result = await client.call_tool("who", {}, meta=meta)
-    assert said(result) == "s1|a1|t1|m1|(8, 4)"
+    assert read_first_text(result) == "s1|a1|t1|m1|(8, 4)"
 
 
 @pytest.mark.parametrize(("allow", "expected"), [(True, "flew to sea"), (False, "the user did not allow fly")])
@@ -187,7 +187,7 @@ async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: C
 
     async with connect(elicitation_callback=person) as client:
         result = await client.call_tool("fly", {"where": "sea"})
-    assert said(result).startswith(expected)
+    assert read_first_text(result).startswith(expected)
     assert result.is_error is not allow
 
 
@@ -196,7 +196,7 @@ async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Pa
     async with in_memory(tmp_path, mode) as client:
         result = await client.call_tool("fly", {"where": "sea"})
     assert result.is_error
-    assert "OUTRIDER_TOOLS__STAKES" in said(result)
+    assert "OUTRIDER_TOOLS__STAKES" in read_first_text(result)
 
 
 @pytest.mark.parametrize("over", [in_memory, over_http, over_stdio])
@@ -206,9 +206,9 @@ async def test_a_client_whose_dialog_fails_has_refused_and_hears_how_to_allow_th
 
     async with over(tmp_path, "legacy", elicitation_callback=person) as client:
         result = await client.call_tool("fly", {"where": "sea"})
-    assert error(result)["code"] == "consent_needed"
-    assert "no window to show it in" in said(result)
-    assert "OUTRIDER_TOOLS__STAKES" in said(result)
+    assert read_error(result)["code"] == "consent_needed"
+    assert "no window to show it in" in read_first_text(result)
+    assert "OUTRIDER_TOOLS__STAKES" in read_first_text(result)
 
 
 async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):
@@ -226,25 +226,25 @@ async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):
 
 
 async def test_stakes_are_set_by_the_operator(tmp_path: Path):
-    server = mcp_server(*echo_toolset.house(tmp_path, stakes={"fly": "never_ask"}))
+    server = build_mcp_server(*echo_toolset.build_toolbox(tmp_path, stakes={"fly": "never_ask"}))
     async with Client(server) as client:
         assert (await client.call_tool("fly", {"where": "sea"})).content[0].text == "flew to sea for default"
 
 
 async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path: Path):
-    server = mcp_server(*echo_toolset.house(tmp_path), style="builtin")
+    server = build_mcp_server(*echo_toolset.build_toolbox(tmp_path), style="builtin")
     async with Client(server) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         results = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_parrot__say", "say")]
     assert "builtin_parrot__say" in names
-    assert [said(result) for result in results] == ["a", "a"]
+    assert [read_first_text(result) for result in results] == ["a", "a"]
 
 
 async def test_artifacts_are_resources(tmp_path: Path):
-    async with echo_toolset.keeping(tmp_path) as (toolbox, artifacts):
+    async with echo_toolset.open_toolbox(tmp_path) as (toolbox, artifacts):
         kept = await artifacts.save(b"\x89PNG", name="a.png", mime_type="image/png", session="s")
         await artifacts.save(b"not yours", name="b.png", mime_type="image/png", session="other")
-        async with Client(mcp_server(toolbox, artifacts, session="s")) as client:
+        async with Client(build_mcp_server(toolbox, artifacts, session="s")) as client:
             listed = (await client.list_resources()).resources
             read = (await client.read_resource(kept.uri)).contents[0]
             with pytest.raises(MCPError, match="no artifact"):

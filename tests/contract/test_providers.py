@@ -9,22 +9,24 @@ from typing import Any
 
 import pytest
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import OutriderError
-from outrider.core.http import Http
-from outrider.search import Query, Search, SearchSettings
-from outrider.search.access import known
-from outrider.search.failures import KINDS
-from outrider.search.links import within_site
+from outrider.core.http import HttpClient
+from outrider.search.failures import ERROR_CLASSES
+from outrider.search.provider import Query
+from outrider.search.search import Search
+from outrider.search.selection import load_providers
+from outrider.search.settings import SearchSettings
+from outrider.search.urls import is_within_site
 from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
-OVER_HTTP = sorted(name for name, provider in known().items() if provider.run is None)
-KEYLESS = sorted(name for name in OVER_HTTP if known()[name].keyless)
+OVER_HTTP = sorted(name for name, provider in load_providers().items() if provider.run_search is None)
+KEYLESS = sorted(name for name in OVER_HTTP if load_providers()[name].keyless_rank)
 EVERY = [(name, True) for name in OVER_HTTP] + [(name, False) for name in KEYLESS]
-IN_MODES = [(name, keyed, mode) for name, keyed in EVERY for mode in sorted(known()[name].modes)]
-SECRET = sorted(name for name in OVER_HTTP if any(each.secret for each in known()[name].credentials))
+IN_MODES = [(name, keyed, mode) for name, keyed in EVERY for mode in sorted(load_providers()[name].modes)]
+SECRET = sorted(name for name in OVER_HTTP if any(each.secret for each in load_providers()[name].credentials))
 EXPECTED = {
     **{key: {"captcha"} for key in ("captcha", "captcha_202", "captcha_as_json", "captcha_429")},
     **{key: {"bad_reply"} for key in ("page", "truncated", "nothing", "null", "list", "object", "number", "binary")},
@@ -55,7 +57,7 @@ class Alone:
     """One provider, and nobody to fail over to."""
 
     search: Search
-    behaviour: search_providers.Behaviour
+    behaviour: search_providers.ProviderBehaviour
 
     async def failure(self, query: Query) -> dict[str, Any]:
         """How its only attempt failed."""
@@ -66,16 +68,16 @@ class Alone:
 
 @asynccontextmanager
 async def alone(
-    name: str, *, keyed: bool = True, behaviour: search_providers.Behaviour | None = None, **more: Any
+    name: str, *, keyed: bool = True, behaviour: search_providers.ProviderBehaviour | None = None, **more: Any
 ) -> AsyncGenerator[Alone]:
-    assert name in search_providers.ANSWERS, f"teach tests/support/fakes/search_providers.py how {name} speaks"
-    behaviour = behaviour or search_providers.Behaviour()
-    others = sorted(set(known()) - {name})
-    async with http_servers.serve(search_providers.app(behaviour)) as url:
-        http = Http(Guard())
-        key = search_providers.KEY if keyed else ""
+    assert name in search_providers.ANSWER_BUILDERS, f"teach tests/support/fakes/search_providers.py how {name} speaks"
+    behaviour = behaviour or search_providers.ProviderBehaviour()
+    others = sorted(set(load_providers()) - {name})
+    async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
+        http = HttpClient(EgressGuard())
+        key = search_providers.PROVIDER_API_KEY if keyed else ""
         settings = SearchSettings(
-            providers=search_providers.settings(url, name, key=key, rate=1000, **more), disabled=others
+            providers=search_providers.build_provider_settings(url, name, key=key, rate=1000, **more), disabled=others
         )
         try:
             yield Alone(Search(http, settings, None, clock=lambda: NOW), behaviour)
@@ -84,22 +86,24 @@ async def alone(
 
 
 def test_every_way_to_fail_is_expected_somewhere():
-    assert set(search_providers.WAYS) | set(search_providers.STATUSES) | set(search_providers.BROKEN) == set(EXPECTED)
+    assert set(search_providers.FAILURE_MODES) | set(search_providers.FAILURE_STATUSES) | set(
+        search_providers.BROKEN_MODES
+    ) == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", sorted(known()))
+@pytest.mark.parametrize("name", sorted(load_providers()))
 def test_every_provider_says_how_to_get_access(name):
-    provider = known()[name]
+    provider = load_providers()[name]
     assert provider.title
     assert 10 < len(provider.remedy) < 120
-    assert (provider.run is None) == (provider.ask is not None and provider.read is not None)
-    assert provider.run or all(each.env for each in provider.credentials)
-    assert provider.keyless or provider.credentials
+    assert (provider.run_search is None) == (provider.build_request is not None and provider.parse_results is not None)
+    assert provider.run_search or all(each.env for each in provider.credentials)
+    assert provider.keyless_rank or provider.credentials
 
 
 @pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
 async def test_results_are_mapped_cleaned_and_counted(name, keyed, mode):
-    behaviour = search_providers.Behaviour(greedy=True)
+    behaviour = search_providers.ProviderBehaviour(ignores_count=True)
     async with alone(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea", mode=mode, count=4))
     assert found.provider == name
@@ -129,7 +133,10 @@ async def test_pages_do_not_overlap_and_leave_nothing_out(name, keyed, mode):
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_never_wrong(name, keyed):
     async with alone(name, keyed=keyed) as one:
-        if known()[name].supports("page", Query("tea"), keyless=not keyed) and not known()[name].max_offset:
+        if (
+            load_providers()[name].supports("page", Query("tea"), keyless=not keyed)
+            and not load_providers()[name].max_offset
+        ):
             assert not (await one.search.find(Query("tea", count=20, page=30))).hits
         else:
             assert (await one.failure(Query("tea", count=20, page=30)))["outcome"] == "unsupported"
@@ -137,7 +144,7 @@ async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_nothing_found_is_an_answer(name, keyed):
-    behaviour = search_providers.Behaviour(ways={name: "empty"})
+    behaviour = search_providers.ProviderBehaviour(modes={name: "empty"})
     async with alone(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea"))
     assert found.hits == ()
@@ -149,16 +156,16 @@ async def test_nothing_found_is_an_answer(name, keyed):
 async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, keyed):
     async with alone(name, keyed=keyed) as one:
         for way in sorted(set(EXPECTED) - {"hang"}):
-            one.behaviour.ways[name] = way
+            one.behaviour.modes[name] = way
             attempt = await one.failure(Query("tea"))
-            assert attempt["outcome"] in EXPECTED[way] & set(KINDS), way
-            assert known()[name].title in attempt["error"].message, way
+            assert attempt["outcome"] in EXPECTED[way] & set(ERROR_CLASSES), way
+            assert load_providers()[name].title in attempt["error"].message, way
             assert attempt["error"].hint, way
 
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
-    behaviour = search_providers.Behaviour(ways={name: "hang"})
+    behaviour = search_providers.ProviderBehaviour(modes={name: "hang"})
     async with alone(name, keyed=keyed, behaviour=behaviour, timeout_s=0.2) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "timeout"
@@ -167,7 +174,7 @@ async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed):
-    behaviour = search_providers.Behaviour(ways={name: "429"}, headers={name: {"retry-after": "17"}})
+    behaviour = search_providers.ProviderBehaviour(modes={name: "429"}, failure_headers={name: {"retry-after": "17"}})
     async with alone(name, keyed=keyed, behaviour=behaviour) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["error"].retry_after == 17
@@ -175,7 +182,7 @@ async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed)
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_what_a_provider_cannot_honour_is_said_in_a_note(name, keyed):
-    provider = known()[name]
+    provider = load_providers()[name]
     wish = Query("tea", freshness="week", language="de", region="XK", safe="strict")
     async with alone(name, keyed=keyed) as one:
         found = await one.search.find(wish)
@@ -189,12 +196,12 @@ async def test_what_a_provider_cannot_honour_is_said_in_a_note(name, keyed):
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_a_site_is_searched_by_parameter_or_operator_or_filter(name, keyed):
-    provider = known()[name]
+    provider = load_providers()[name]
     query = Query("tea", count=3, site="https://www.place2.example/")
     async with alone(name, keyed=keyed) as one:
         found = await one.search.find(query)
-        asked = str([(each.query, each.body) for each in one.behaviour.asked])
-    assert all(within_site(hit.url, "place2.example") for hit in found.hits)
+        asked = str([(each.query, each.body) for each in one.behaviour.requests])
+    assert all(is_within_site(hit.url, "place2.example") for hit in found.hits)
     assert "place2.example" in asked
     told = provider.supports("site", query, keyless=not keyed) or provider.site_operator
     assert told != any("filtered" in note for note in found.notes)
@@ -204,10 +211,10 @@ async def test_a_site_is_searched_by_parameter_or_operator_or_filter(name, keyed
 async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed):
     async with alone(name, keyed=keyed) as one:
         found = await one.search.find(Query("tea " * 600))
-        asked = one.behaviour.asked[-1]
-    provider = known()[name]
+        asked = one.behaviour.requests[-1]
+    provider = load_providers()[name]
     arguments = asked.body["params"]["arguments"] if asked.path.endswith("/mcp") else None
-    text = arguments["query"] if arguments else asked.get("q") or asked.get("query")
+    text = arguments["query"] if arguments else asked.get_parameter("q") or asked.get_parameter("query")
     assert len(text) <= provider.max_chars
     assert "shorter" in " ".join(found.notes)
 
@@ -216,46 +223,46 @@ async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed
 async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog):
     caplog.set_level(logging.DEBUG)
     echo = {
-        "error": {"message": f"bad key {search_providers.KEY}", "code": search_providers.KEY},
-        "key": search_providers.KEY,
+        "error": {"message": f"bad key {search_providers.PROVIDER_API_KEY}", "code": search_providers.PROVIDER_API_KEY},
+        "key": search_providers.PROVIDER_API_KEY,
     }
-    page = f"<html><title>{search_providers.KEY}</title>{search_providers.KEY[:12]} is no key</html>"
+    page = f"<html><title>{search_providers.PROVIDER_API_KEY}</title>{search_providers.PROVIDER_API_KEY[:12]} is no key</html>"
     async with alone(name) as one:
-        for body in (echo, {"message": f"https://x.example/?api_key={search_providers.KEY}"}, page):
-            one.behaviour.bodies[name] = body
+        for body in (echo, {"message": f"https://x.example/?api_key={search_providers.PROVIDER_API_KEY}"}, page):
+            one.behaviour.failure_bodies[name] = body
             for status in ("ok", "400", "401", "403", "422", "429", "500"):
-                one.behaviour.ways[name] = status
+                one.behaviour.modes[name] = status
                 error = (await one.failure(Query("tea")))["error"]
                 texts = (str(error), error.hint, repr(error), str(error.to_dict()), repr(vars(one.search)), caplog.text)
-                assert not any(search_providers.KEY[:12] in text for text in texts), status
+                assert not any(search_providers.PROVIDER_API_KEY[:12] in text for text in texts), status
                 assert error.__cause__ is None
 
 
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_key_in_a_result_is_masked(name):
     async with alone(name) as one:
-        found = await one.search.find(Query(f"{search_providers.KEY} leaked", count=3))
+        found = await one.search.find(Query(f"{search_providers.PROVIDER_API_KEY} leaked", count=3))
     assert found.hits
-    assert search_providers.KEY.lower() not in repr(found).lower()
+    assert search_providers.PROVIDER_API_KEY.lower() not in repr(found).lower()
 
 
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_wrong_key_is_an_auth_failure(name):
-    async with alone(name, behaviour=search_providers.Behaviour(key="another-key-entirely")) as one:
+    async with alone(name, behaviour=search_providers.ProviderBehaviour(key="another-key-entirely")) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "auth"
-    assert known()[name].remedy in attempt["error"].hint
+    assert load_providers()[name].remedy in attempt["error"].hint
 
 
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
     key = "k\u00e9y-\u2603-with-a-snowman"
-    async with alone(name, behaviour=search_providers.Behaviour(key="x"), api_key=key) as one:
+    async with alone(name, behaviour=search_providers.ProviderBehaviour(key="x"), api_key=key) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "auth"
     assert "snowman" not in str(attempt["error"].to_dict())
 
 
-@pytest.mark.parametrize("name", sorted(known()))
+@pytest.mark.parametrize("name", sorted(load_providers()))
 async def test_no_provider_loses_its_facts_in_a_copy(name):
-    assert replace(known()[name]) == known()[name]
+    assert replace(load_providers()[name]) == load_providers()[name]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from outrider.core.errors import OutriderError
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.registry import readers
-from support.fakes.website import FOLDER, PNG, pdf
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.registry import load_readers
+from support.fakes.website import PIXEL_PNG, WEBSITE_FOLDER, build_pdf
 
 URL = "https://harbour.example/file"
 BODIES = {
@@ -18,14 +18,14 @@ BODIES = {
     "spaces": b" \n\t ",
     "zeros": bytes(2_000),
     "every byte": bytes(range(256)) * 4,
-    "a picture": PNG,
+    "a picture": PIXEL_PNG,
     "a mark and no more": b"\xef\xbb\xbf",
     "half of UTF-16": b"\xff\xfeh",
-    "a page": (FOLDER / "article.html").read_bytes(),
-    "a feed": (FOLDER / "news.xml").read_bytes(),
-    "a table": (FOLDER / "lights.csv").read_bytes(),
-    "a PDF": pdf("one", "two"),
-    "a PDF without pages": pdf(),
+    "a page": (WEBSITE_FOLDER / "article.html").read_bytes(),
+    "a feed": (WEBSITE_FOLDER / "news.xml").read_bytes(),
+    "a table": (WEBSITE_FOLDER / "lights.csv").read_bytes(),
+    "a PDF": build_pdf("one", "two"),
+    "a PDF without pages": build_pdf(),
     "deep data": b"[" * 100_000,
     "a giant number": b"9" * 100_000,
     "data that is no feed": b'{"items": 5, "title": ["x"]}',
@@ -34,11 +34,13 @@ BODIES = {
     "half a surrogate": b'{"a": "\\ud800"}',
     "not a number": b"[NaN, Infinity, 1e999]",
 }
-every = pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
+every = pytest.mark.parametrize("reader", load_readers(), ids=lambda reader: reader.name)
 
 
-def read(reader: Reader, body: bytes, charset: str | None = None, limit: int = 100_000) -> Document | OutriderError:
-    source = Source(body, URL, reader.types[0], charset, chars=limit, tags=limit, pages=limit)
+def read(
+    reader: DocumentReader, body: bytes, charset: str | None = None, limit: int = 100_000
+) -> Document | OutriderError:
+    source = ReaderInput(body, URL, reader.types[0], charset, max_chars=limit, max_tags=limit, max_pages=limit)
     try:
         return reader.read(source)
     except OutriderError as error:
@@ -59,20 +61,20 @@ def check(outcome: Document | OutriderError) -> None:
 @every
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @pytest.mark.parametrize("charset", [None, "utf-16", "klingon"])
-def test_any_body_is_read_or_refused_by_name(reader: Reader, body: bytes, charset: str | None):
+def test_any_body_is_read_or_refused_by_name(reader: DocumentReader, body: bytes, charset: str | None):
     check(read(reader, body, charset))
 
 
 @every
 @pytest.mark.parametrize("body", ["a page", "a feed", "a PDF", "a table"])
-def test_a_body_may_end_anywhere(reader: Reader, body: str):
+def test_a_body_may_end_anywhere(reader: DocumentReader, body: str):
     whole = BODIES[body]
     for end in range(0, len(whole), max(1, len(whole) // 40)):
         check(read(reader, whole[:end]))
 
 
 @every
-def test_small_limits_hold(reader: Reader):
+def test_small_limits_hold(reader: DocumentReader):
     for body in BODIES.values():
         check(read(reader, body, limit=1))
 
@@ -80,12 +82,12 @@ def test_small_limits_hold(reader: Reader):
 @every
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=400))
-def test_garbage_is_read_or_refused_by_name(reader: Reader, body: bytes):
+def test_garbage_is_read_or_refused_by_name(reader: DocumentReader, body: bytes):
     check(read(reader, body))
 
 
 @every
-def test_a_reader_says_what_it_reads(reader: Reader):
+def test_a_reader_says_what_it_reads(reader: DocumentReader):
     assert reader.name.isidentifier()
     assert reader.types
     assert all((pattern == pattern.lower() and "/" in pattern) or pattern.startswith("*") for pattern in reader.types)
@@ -93,5 +95,5 @@ def test_a_reader_says_what_it_reads(reader: Reader):
 
 
 def test_no_two_readers_share_a_name():
-    names = [reader.name for reader in readers()]
+    names = [reader.name for reader in load_readers()]
     assert len(names) == len(set(names)) >= 8

@@ -10,34 +10,34 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ProgressNotification
 
-from outrider.serve.http import http_app
+from outrider.serve.http import build_http_app
 from support.apps import agents_app
-from support.apps.agents_app import AgentHouse, Turn
-from support.apps.mcp_clients import ERAS, HANDSHAKE, NEWEST, connected
-from support.databases.both_databases import Rows
+from support.apps.agents_app import AgentsApp, ChatTurn
+from support.apps.mcp_clients import HANDSHAKE_VERSION, NEWEST_VERSION, PROTOCOL_VERSIONS, connect_client
+from support.databases.both_databases import DatabaseSetup
 from support.fakes import http_servers
-from support.results import error, said
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 OUTPUT = "application/vnd.dust.tool-output"
 FIELDS = "outrider/fields"
 
 SCRIPT = {
-    "echo": [Turn(thinking="I should simply say it back", text="You said what you said, and here it is again.")],
-    "planner": [Turn(text="planned")],
-    "parent": [Turn(calls=[("run_echo", {"query": "say it"})]), Turn(text="The child has answered.")],
+    "echo": [ChatTurn(thinking="I should simply say it back", text="You said what you said, and here it is again.")],
+    "planner": [ChatTurn(text="planned")],
+    "parent": [ChatTurn(calls=[("run_echo", {"query": "say it"})]), ChatTurn(text="The child has answered.")],
     "wide": [
-        Turn(calls=[("run_echo", {"query": "one"}), ("run_planner", {"query": "two"})]),
-        Turn(text="Both have answered."),
+        ChatTurn(calls=[("run_echo", {"query": "one"}), ("run_planner", {"query": "two"})]),
+        ChatTurn(text="Both have answered."),
     ],
-    "loop": [Turn(calls=[("run_loop", {"query": "again"})]), Turn(text="I may not call myself.")],
+    "loop": [ChatTurn(calls=[("run_loop", {"query": "again"})]), ChatTurn(text="I may not call myself.")],
     **{
-        f"deep{level}": [Turn(calls=[(f"run_deep{level + 1}", {"query": "down"})]), Turn(text="up")]
+        f"deep{level}": [ChatTurn(calls=[(f"run_deep{level + 1}", {"query": "down"})]), ChatTurn(text="up")]
         for level in range(1, 5)
     },
-    "deep5": [Turn(text="bottom")],
-    "broken": [Turn(status=400)],
-    "boss": [Turn(calls=[("run_echo", {"query": "take over", "mode": "handoff"})]), Turn(text="handed over")],
+    "deep5": [ChatTurn(text="bottom")],
+    "broken": [ChatTurn(status=400)],
+    "boss": [ChatTurn(calls=[("run_echo", {"query": "take over", "mode": "handoff"})]), ChatTurn(text="handed over")],
 }
 AGENTS: dict[str, dict[str, Any]] = {
     "echo": {"description": "Says it back"},
@@ -53,18 +53,18 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> AsyncGenerator[AgentHouse]:
+async def house(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
     """One house for all tests of this file: its engine takes seconds to open."""
     home = tmp_path_factory.mktemp("house")
-    rows.settle(home)
-    async with agents_app.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+    rows.configure_home(home)
+    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def client(house: AgentHouse, era: str = NEWEST, **options: Any) -> AsyncGenerator[Client]:
+async def client(house: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
     with anyio.fail_after(60):
-        async with connected(house.app.server(), era, **options) as made:
+        async with connect_client(house.app.build_server(), era, **options) as made:
             yield made
 
 
@@ -78,8 +78,8 @@ def run_id(result: CallToolResult) -> str:
     return result.meta["outrider/run"]["runId"]
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_each_agent_is_a_tool_with_its_name_and_description(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+async def test_each_agent_is_a_tool_with_its_name_and_description(house: AgentsApp, era: str):
     async with client(house, era) as caller:
         tools = {tool.name: tool for tool in (await caller.list_tools()).tools}
     echo = tools["run_echo"]
@@ -96,8 +96,8 @@ async def test_each_agent_is_a_tool_with_its_name_and_description(house: AgentHo
     assert "run_agent_tool_not_available" not in tools
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(house: AgentsApp, era: str):
     async with client(house, era) as caller:
         result = await caller.call_tool("run_echo", {"query": "hello"})
     answer = fields(result)
@@ -112,12 +112,12 @@ async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(hou
     assert result.structured_content is None
 
 
-async def test_fields_lie_beside_uri_and_text_on_the_wire(house: AgentHouse):
+async def test_fields_lie_beside_uri_and_text_on_the_wire(house: AgentsApp):
     result = await house.app.call("run_echo", query="hello")
     assert result.content[0].fields["conversationId"].startswith("cnv_")
 
 
-async def test_the_conversation_can_be_read_under_its_address(house: AgentHouse):
+async def test_the_conversation_can_be_read_under_its_address(house: AgentsApp):
     async with client(house) as caller:
         uri = fields(await caller.call_tool("run_echo", {"query": "hello"}))["uri"]
         text = (await caller.read_resource(uri)).contents[0].text
@@ -128,7 +128,7 @@ async def test_the_conversation_can_be_read_under_its_address(house: AgentHouse)
 
 
 @asynccontextmanager
-async def noting(house: AgentHouse, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
+async def noting(house: AgentsApp, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
     """A client, and the progress notices that reach it."""
     seen: list[Any] = []
 
@@ -136,7 +136,7 @@ async def noting(house: AgentHouse, era: str) -> AsyncGenerator[tuple[Client, li
         if isinstance(message, ProgressNotification):
             seen.append(message.params)
 
-    if era == NEWEST:  # in memory the newest protocol has no messages to look at
+    if era == NEWEST_VERSION:  # in memory the newest protocol has no messages to look at
         async with served(house, message_handler=note) as caller:
             yield caller, seen
         return
@@ -145,10 +145,13 @@ async def noting(house: AgentHouse, era: str) -> AsyncGenerator[tuple[Client, li
 
 
 @asynccontextmanager
-async def served(house: AgentHouse, **options: Any) -> AsyncGenerator[Client]:
+async def served(house: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
     """A client of the newest protocol over HTTP."""
     with anyio.fail_after(60):
-        async with http_servers.serve(http_app(house.app.servers())) as url, Client(f"{url}/mcp", **options) as caller:
+        async with (
+            http_servers.serve_app(build_http_app(house.app.build_servers())) as url,
+            Client(f"{url}/mcp", **options) as caller,
+        ):
             yield caller
 
 
@@ -156,8 +159,8 @@ async def nothing(progress: float, total: float | None, message: str | None) -> 
     """A progress callback: having one is what asks for progress."""
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_progress_shows_query_conversation_thinking_and_answer(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+async def test_progress_shows_query_conversation_thinking_and_answer(house: AgentsApp, era: str):
     async with noting(house, era) as (caller, seen):
         result = await caller.call_tool("run_echo", {"query": "hello"}, progress_callback=nothing)
     outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
@@ -176,40 +179,40 @@ async def test_progress_shows_query_conversation_thinking_and_answer(house: Agen
     assert [notice.progress for notice in seen] == sorted({notice.progress for notice in seen})
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_a_caller_that_did_not_ask_hears_no_progress(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+async def test_a_caller_that_did_not_ask_hears_no_progress(house: AgentsApp, era: str):
     async with noting(house, era) as (caller, seen):
         await caller.call_tool("run_echo", {"query": "hello"})
     assert seen == []
 
 
-async def test_a_toolset_can_be_added_for_one_task(house: AgentHouse):
+async def test_a_toolset_can_be_added_for_one_task(house: AgentsApp):
     async with client(house) as caller:
         await caller.call_tool("run_planner", {"query": "plan", "toolsetsToAdd": ["mcp_server_view_planning"]})
-    given = {tool["function"]["name"] for tool in house.model.asked[-1]["tools"]}
+    given = {tool["function"]["name"] for tool in house.model.requests[-1]["tools"]}
     assert "create_goal" in given
 
 
-async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(house: AgentHouse):
+async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(house: AgentsApp):
     mime = "application/vnd.dust.tool-input.agent"
     async with client(house) as caller:
         right = {"uri": "agent://dust/w/w1/agents/echo", "mimeType": mime}
         assert not (await caller.call_tool("run_echo", {"query": "q", "childAgent": right})).is_error
         for uri in ("agent://dust/w/w1/agents/planner", "http://a.example", "agent://dust/agents/echo"):
             wrong = await caller.call_tool("run_echo", {"query": "q", "childAgent": {"uri": uri, "mimeType": mime}})
-            assert "childAgent" in error(wrong)["message"]
+            assert "childAgent" in read_error(wrong)["message"]
 
 
-async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(house: AgentHouse):
+async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(house: AgentsApp):
     kept = await house.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
     async with client(house) as caller:
         await caller.call_tool("run_echo", {"query": "look", "fileOrContentFragmentIds": [kept.id, "fil_unknown"]})
-    asked = str(house.model.asked[-1]["messages"])
+    asked = str(house.model.requests[-1]["messages"])
     assert "sales.csv" in asked
     assert "fil_unknown" not in asked
 
 
-async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(house: AgentHouse):
+async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(house: AgentsApp):
     meta: Any = {"session_id": "family", "identity": "ann@a.example"}
     async with client(house) as caller:
         result = await caller.call_tool("run_parent", {"query": "ask your child"}, meta=meta)
@@ -222,61 +225,61 @@ async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_
     assert fields(result)["usage"]["tokens"] == 330
 
 
-async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(house: AgentHouse):
+async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(house: AgentsApp):
     async with client(house) as caller:
         meta: Any = {"stepContext": {"agent": "concierge", "depth": 3}}
         result = await caller.call_tool("run_echo", {"query": "q"}, meta=meta)
         too_deep: Any = {"stepContext": {"depth": 4}}
-        refused = error(await caller.call_tool("run_echo", {"query": "q"}, meta=too_deep))
+        refused = read_error(await caller.call_tool("run_echo", {"query": "q"}, meta=too_deep))
     place = await conversations(house).get(fields(result)["conversationId"])
     assert (place.title, place.depth) == ("run_agent concierge > echo", 4)
     assert (refused["code"], refused["kind"]) == ("agent_depth", "refused")
 
 
-def conversations(house: AgentHouse) -> Any:
+def conversations(house: AgentsApp) -> Any:
     from outrider.agents.conversations import Conversations
 
     return Conversations(house.app.database)
 
 
-async def runs_of(house: AgentHouse, root: str) -> list[Any]:
-    from outrider.agents.run import RunRows
+async def runs_of(house: AgentsApp, root: str) -> list[Any]:
+    from outrider.agents.run import RunStore
     from outrider.agents.tables import runs
 
-    return await RunRows(house.app.database).where(runs.c.root_run_id == root)
+    return await RunStore(house.app.database).list_runs(runs.c.root_run_id == root)
 
 
-async def test_children_of_one_step_work_side_by_side(house: AgentHouse):
+async def test_children_of_one_step_work_side_by_side(house: AgentsApp):
     async with client(house) as caller:
         result = await caller.call_tool("run_wide", {"query": "both"})
     assert fields(result)["text"] == "Both have answered."
     assert {run.agent for run in await runs_of(house, run_id(result))} == {"wide", "echo", "planner"}
 
 
-async def test_an_agent_may_not_call_itself_and_hears_why(house: AgentHouse):
+async def test_an_agent_may_not_call_itself_and_hears_why(house: AgentsApp):
     async with client(house) as caller:
         result = await caller.call_tool("run_loop", {"query": "go"})
     assert fields(result)["text"] == "I may not call myself."
-    assert "already at work above: loop > loop" in str(house.model.asked[-1]["messages"])
+    assert "already at work above: loop > loop" in str(house.model.requests[-1]["messages"])
 
 
-async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(house: AgentHouse):
+async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(house: AgentsApp):
     async with client(house) as caller:
         result = await caller.call_tool("run_deep1", {"query": "dive"})
     assert fields(result)["text"] == "up"
     tree = await runs_of(house, run_id(result))
     assert sorted(run.depth for run in tree) == [1, 2, 3, 4]
-    told = [str(asked["messages"]) for asked in house.model.asked if "You are deep4." in str(asked["messages"][0])]
+    told = [str(asked["messages"]) for asked in house.model.requests if "You are deep4." in str(asked["messages"][0])]
     assert "4 levels deep" in told[-1]
 
 
-async def test_a_conversation_can_be_gone_on_with(house: AgentHouse):
+async def test_a_conversation_can_be_gone_on_with(house: AgentsApp):
     async with client(house) as caller:
         first = fields(await caller.call_tool("run_echo", {"query": "my name is Ann"}))
         again = {"query": "what is my name?", "conversationId": first["conversationId"]}
         second = fields(await caller.call_tool("run_echo", again))
     assert second["conversationId"] == first["conversationId"]
-    assert "my name is Ann" in str(house.model.asked[-1]["messages"])
+    assert "my name is Ann" in str(house.model.requests[-1]["messages"])
     assert [each.role for each in await conversations(house).messages(first["conversationId"])] == [
         "user",
         "agent",
@@ -285,7 +288,7 @@ async def test_a_conversation_can_be_gone_on_with(house: AgentHouse):
     ]
 
 
-async def test_any_other_conversation_id_means_a_new_conversation(house: AgentHouse):
+async def test_any_other_conversation_id_means_a_new_conversation(house: AgentsApp):
     async with client(house) as caller:
         mine = fields(await caller.call_tool("run_echo", {"query": "q"}))["conversationId"]
         other: Any = {"session_id": "somebody else"}
@@ -294,7 +297,7 @@ async def test_any_other_conversation_id_means_a_new_conversation(house: AgentHo
             assert fields(result)["conversationId"] not in (known, mine)
 
 
-async def test_the_callers_own_conversation_is_handed_over(house: AgentHouse):
+async def test_the_callers_own_conversation_is_handed_over(house: AgentsApp):
     meta: Any = {"session_id": "talk"}
     async with client(house) as caller:
         result = await caller.call_tool("run_echo", {"query": "take over", "conversationId": "talk"}, meta=meta)
@@ -311,7 +314,7 @@ async def test_the_callers_own_conversation_is_handed_over(house: AgentHouse):
     assert (place.visibility, place.depth) == ("listed", 0)
 
 
-async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(house: AgentHouse):
+async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(house: AgentsApp):
     async with client(house) as caller:
         result = await caller.call_tool("run_boss", {"query": "who does it?"})
     place = await house.app.runs.get(run_id(result))
@@ -319,33 +322,33 @@ async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(ho
     posted = next(each for each in messages if each.text.startswith(":mention[echo]"))
     assert posted.text == ":mention[echo]{sId=echo} You are boss.\n\ntake over"
     assert fields(result)["text"].startswith("Handed over to @echo")
-    assert sum("You are boss." in str(asked["messages"][0]) for asked in house.model.asked) == 1
+    assert sum("You are boss." in str(asked["messages"][0]) for asked in house.model.requests) == 1
 
 
-async def test_work_in_the_background_is_come_back_for(house: AgentHouse):
+async def test_work_in_the_background_is_come_back_for(house: AgentsApp):
     async with client(house) as caller:
         started = await caller.call_tool("run_echo", {"query": "slowly", "mode": "background"})
-        assert run_id(started) in said(started)
+        assert run_id(started) in read_first_text(started)
         later = await caller.call_tool("agent_run", {"runId": run_id(started), "waitSeconds": 30})
         assert fields(later)["text"].startswith("You said")
-        listed = said(await caller.call_tool("agent_run", {}))
+        listed = read_first_text(await caller.call_tool("agent_run", {}))
     assert f"{run_id(started)} (completed) echo: slowly" in listed
 
 
-async def test_a_run_of_somebody_else_is_not_found(house: AgentHouse):
+async def test_a_run_of_somebody_else_is_not_found(house: AgentsApp):
     mine: Any = {"session_id": "mine"}
     other: Any = {"session_id": "other"}
     async with client(house) as caller:
         run = run_id(await caller.call_tool("run_echo", {"query": "q"}, meta=mine))
         for name in ("agent_run", "cancel_agent_run"):
             refused = await caller.call_tool(name, {"runId": run}, meta=other)
-            assert error(refused)["code"] == "not_found"
+            assert read_error(refused)["code"] == "not_found"
         assert (await caller.call_tool("agent_run", {}, meta=other)).content[0].text.startswith("You have not run")
 
 
-async def test_an_agent_that_fails_says_why_and_what_to_do(house: AgentHouse):
+async def test_an_agent_that_fails_says_why_and_what_to_do(house: AgentsApp):
     async with client(house) as caller:
-        failed = error(await caller.call_tool("run_broken", {"query": "q"}))
+        failed = read_error(await caller.call_tool("run_broken", {"query": "q"}))
     assert failed["message"].startswith("agent 'broken' failed: ")
     assert failed["hint"]
     assert failed["details"]["status"] == "failed"
@@ -353,41 +356,41 @@ async def test_an_agent_that_fails_says_why_and_what_to_do(house: AgentHouse):
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
-async def test_a_call_that_does_not_wait_tells_how_to_come_back(house: AgentHouse, seconds: int):
+async def test_a_call_that_does_not_wait_tells_how_to_come_back(house: AgentsApp, seconds: int):
     held = anyio.Event()
-    house.model.script = {**SCRIPT, "slow": [Turn(text="at last", until=held)]}
-    house.write("slow")
+    house.model.script = {**SCRIPT, "slow": [ChatTurn(text="at last", wait_before=held)]}
+    house.write_agent("slow")
     async with client(house) as caller:
         run = run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
         waiting = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": seconds})
-        assert "still at work" in said(waiting)
+        assert "still at work" in read_first_text(waiting)
         assert waiting.meta["outrider/run"]["status"] == "running"
         held.set()
         done = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
     assert fields(done)["text"] == "at last"
 
 
-async def test_cancelling_reaches_the_children(house: AgentHouse):
+async def test_cancelling_reaches_the_children(house: AgentsApp):
     held = anyio.Event()
     house.model.script = {
         **SCRIPT,
-        "above": [Turn(calls=[("run_below", {"query": "wait"})])],
-        "below": [Turn(text="never", until=held)],
+        "above": [ChatTurn(calls=[("run_below", {"query": "wait"})])],
+        "below": [ChatTurn(text="never", wait_before=held)],
     }
-    house.write("below")
-    house.write("above", tools=["run_below"])
+    house.write_agent("below")
+    house.write_agent("above", tools=["run_below"])
     async with client(house) as caller:
         await caller.list_tools()
         run = run_id(await caller.call_tool("run_above", {"query": "q", "mode": "background"}))
         await child_of(house, run)
-        assert "is cancelled" in said(await caller.call_tool("cancel_agent_run", {"runId": run}))
-        told = error(await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 10}))
+        assert "is cancelled" in read_first_text(await caller.call_tool("cancel_agent_run", {"runId": run}))
+        told = read_error(await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 10}))
     held.set()
     assert (told["code"], told["kind"]) == ("cancelled", "refused")
     assert {each.status for each in await runs_of(house, run)} == {"cancelled"}
 
 
-async def child_of(house: AgentHouse, root: str) -> Any:
+async def child_of(house: AgentsApp, root: str) -> Any:
     """The run's child, as soon as there is one."""
     with anyio.fail_after(30):
         while len(tree := await runs_of(house, root)) < 2:
@@ -395,7 +398,7 @@ async def child_of(house: AgentHouse, root: str) -> Any:
     return next(each for each in tree if each.id != root)
 
 
-async def ended(house: AgentHouse, run: str) -> Any:
+async def ended(house: AgentsApp, run: str) -> Any:
     """The run, once it is over."""
     with anyio.fail_after(30):
         async for _ in house.app.runs.follow(run):
@@ -403,11 +406,11 @@ async def ended(house: AgentHouse, run: str) -> Any:
     return await house.app.runs.get(run)
 
 
-async def test_a_client_that_cancels_takes_the_run_with_it(house: AgentHouse):
+async def test_a_client_that_cancels_takes_the_run_with_it(house: AgentsApp):
     held = anyio.Event()
-    house.model.script = {**SCRIPT, "held": [Turn(text="never", until=held)]}
-    house.write("held")
-    async with client(house, HANDSHAKE) as caller:
+    house.model.script = {**SCRIPT, "held": [ChatTurn(text="never", wait_before=held)]}
+    house.write_agent("held")
+    async with client(house, HANDSHAKE_VERSION) as caller:
         with anyio.move_on_after(3):
             await caller.call_tool("run_held", {"query": "q"})
         run = await last_run(house)
@@ -415,26 +418,26 @@ async def test_a_client_that_cancels_takes_the_run_with_it(house: AgentHouse):
     held.set()
 
 
-async def test_a_client_that_vanishes_leaves_the_run_running(house: AgentHouse):
+async def test_a_client_that_vanishes_leaves_the_run_running(house: AgentsApp):
     held = anyio.Event()
-    house.model.script = {**SCRIPT, "lonely": [Turn(text="done all alone", until=held)]}
-    house.write("lonely")
+    house.model.script = {**SCRIPT, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
+    house.write_agent("lonely")
     with anyio.move_on_after(3):
-        async with connected(house.app.server(), NEWEST) as caller:
+        async with connect_client(house.app.build_server(), NEWEST_VERSION) as caller:
             await caller.call_tool("run_lonely", {"query": "q"})
     run = await last_run(house)
     held.set()
     assert (await ended(house, run)).answer == "done all alone"
 
 
-async def last_run(house: AgentHouse) -> str:
-    from outrider.agents.run import RunRows
+async def last_run(house: AgentsApp) -> str:
+    from outrider.agents.run import RunStore
 
-    return (await RunRows(house.app.database).where())[-1].id
+    return (await RunStore(house.app.database).list_runs())[-1].id
 
 
-@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
-async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
+async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentsApp, era: str):
     changed = anyio.Event()
 
     async def note(message: Any) -> None:
@@ -443,17 +446,17 @@ async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentHouse, era: 
 
     name = f"newcomer {era}"
     async with client(house, era, message_handler=note) as caller:
-        if era == HANDSHAKE:
+        if era == HANDSHAKE_VERSION:
             assert caller.server_capabilities.tools.list_changed
             assert f"run_newcomer_{era.replace('-', '_')}" not in await names(caller)
-            house.write(name)
-            await house.app.toolbox.refresh()  # that somebody else has noticed it first changes nothing
+            house.write_agent(name)
+            await house.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
             with anyio.fail_after(20):
                 await changed.wait()
         else:
             async with caller.listen(tools_list_changed=True) as events:
                 await names(caller)
-                house.write(name)
+                house.write_agent(name)
                 with anyio.fail_after(20):
                     await anext(aiter(events))
         assert f"run_newcomer_{era.replace('-', '_')}" in await names(caller)
@@ -463,7 +466,7 @@ async def names(caller: Client) -> set[str]:
     return {tool.name for tool in (await caller.list_tools(cache_mode="bypass")).tools}
 
 
-async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(house: AgentHouse):
+async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(house: AgentsApp):
     broken = house.folder / "ruined.md"
     broken.write_text("no front matter")
     try:
@@ -474,21 +477,21 @@ async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(house: Agen
         broken.unlink()
     assert "run_agent_tool_not_available" in listed
     assert "run_ruined" not in listed
-    assert "No child agent is configured" in said(told)
-    assert "ruined.md" in said(told)
+    assert "No child agent is configured" in read_first_text(told)
+    assert "ruined.md" in read_first_text(told)
     assert told.is_error
 
 
-async def test_the_generic_tool_runs_agents_by_name(house: AgentHouse):
+async def test_the_generic_tool_runs_agents_by_name(house: AgentsApp):
     async with client(house) as caller:
         arguments = {"agent": "echo", "query": "q", "budget": {"max_steps": 3, "max_seconds": 60}}
         result = await caller.call_tool("run_agent", arguments)
-        unknown = error(await caller.call_tool("run_agent", {"agent": "ecco", "query": "q"}))
+        unknown = read_error(await caller.call_tool("run_agent", {"agent": "ecco", "query": "q"}))
     assert fields(result)["text"].startswith("You said")
     assert (await house.app.runs.get(run_id(result))).budgets["steps"] == 3
     assert (unknown["code"], unknown["hint"]) == ("unknown_agent", "did you mean echo?")
 
 
-async def test_a_call_waits_ten_minutes_for_its_agent_by_default(house: AgentHouse):
+async def test_a_call_waits_ten_minutes_for_its_agent_by_default(house: AgentsApp):
     assert house.app.loaded.settings.run_agent.detach_seconds == 600
-    assert house.app.toolbox.get("run_echo").timeout > 600
+    assert house.app.toolbox.get_tool("run_echo").timeout > 600

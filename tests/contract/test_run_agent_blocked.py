@@ -15,36 +15,46 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, InputRequiredResult, ProgressNotification
 
 from outrider.agents.approvals import Questions
-from outrider.core import blocked
-from outrider.serve.http import http_app
-from outrider.serve.mcp import Pause, mcp_server
-from outrider.serve.seal import security
+from outrider.core import approval_required
+from outrider.serve.http import build_http_app
+from outrider.serve.mcp import ApprovalResponder, build_mcp_server
+from outrider.serve.state_encryption import build_state_security
 from support.apps import agents_app
-from support.apps.agents_app import AgentHouse, Turn
-from support.apps.mcp_clients import CAPABILITIES, ERAS, HANDSHAKE, NEWEST, OLDEST, Person, connected, filled, says
-from support.databases.both_databases import Rows
+from support.apps.agents_app import AgentsApp, ChatTurn
+from support.apps.mcp_clients import (
+    CLIENT_CAPABILITIES,
+    HANDSHAKE_VERSION,
+    NEWEST_VERSION,
+    OLDEST_VERSION,
+    PROTOCOL_VERSIONS,
+    FormAnswerer,
+    answer_requests,
+    choose_decision,
+    connect_client,
+)
+from support.databases.both_databases import DatabaseSetup
 from support.fakes import http_servers
-from support.results import said
+from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 FIELDS = "outrider/fields"
 PAUSE = "application/vnd.dust.tool-output.agent-pause-tool-output"
 
 
-def noting(what: str) -> list[Turn]:
+def noting(what: str) -> list[ChatTurn]:
     """An agent that writes something down, which needs consent, and then says so."""
-    return [Turn(calls=[("add_observation", {"observation": what})]), Turn(text=f"Dealt with {what}.")]
+    return [ChatTurn(calls=[("add_observation", {"observation": what})]), ChatTurn(text=f"Dealt with {what}.")]
 
 
 SCRIPT = {
     "leaf": noting("the leaf's note"),
     "left": noting("left"),
     "right": noting("right"),
-    "middle": [Turn(calls=[("run_leaf", {"query": "write it down"})]), Turn(text="The leaf is done.")],
-    "top": [Turn(calls=[("run_middle", {"query": "have it written"})]), Turn(text="All is done.")],
+    "middle": [ChatTurn(calls=[("run_leaf", {"query": "write it down"})]), ChatTurn(text="The leaf is done.")],
+    "top": [ChatTurn(calls=[("run_middle", {"query": "have it written"})]), ChatTurn(text="All is done.")],
     "fork": [
-        Turn(calls=[("run_left", {"query": "go"}), ("run_right", {"query": "go"})]),
-        Turn(text="Both sides are done."),
+        ChatTurn(calls=[("run_left", {"query": "go"}), ("run_right", {"query": "go"})]),
+        ChatTurn(text="Both sides are done."),
     ],
     "twice": [*noting("first")[:1], *noting("second")],
 }
@@ -61,11 +71,11 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> AsyncGenerator[AgentHouse]:
+async def house(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
     """One house for all tests of this file."""
     home = tmp_path_factory.mktemp("house")
-    rows.settle(home)
-    async with agents_app.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+    rows.configure_home(home)
+    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 
 
@@ -74,7 +84,7 @@ def of(session: str, **step: Any) -> Any:
     return {"session_id": session} | ({"stepContext": step} if step else {})
 
 
-async def notes(house: AgentHouse, session: str, identity: str | None = None) -> list[str]:
+async def notes(house: AgentsApp, session: str, identity: str | None = None) -> list[str]:
     """What was really written down in that session: the side effects."""
     from outrider.core.context import Call
 
@@ -83,34 +93,34 @@ async def notes(house: AgentHouse, session: str, identity: str | None = None) ->
 
 
 @asynccontextmanager
-async def client(house: AgentHouse, *how: Any, **options: Any) -> AsyncGenerator[Client]:
+async def client(house: AgentsApp, *how: Any, **options: Any) -> AsyncGenerator[Client]:
     with anyio.fail_after(90):
-        async with connected(house.app.server(), *how, **options) as made:
+        async with connect_client(house.app.build_server(), *how, **options) as made:
             yield made
 
 
-def waits(result: CallToolResult) -> blocked.Blocked:
+def waits(result: CallToolResult) -> approval_required.ApprovalRequired:
     """What the blocked result waits for."""
-    found = blocked.read(result.model_dump(by_alias=True, mode="json", exclude_none=True))
+    found = approval_required.parse_approval_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
     assert found is not None, result
     return found
 
 
 def answer(result: CallToolResult) -> str:
-    assert not result.is_error, said(result)
+    assert not result.is_error, read_first_text(result)
     return result.content[0].resource.text
 
 
-@pytest.mark.parametrize("capabilities", CAPABILITIES)
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("capabilities", CLIENT_CAPABILITIES)
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 async def test_a_grandchilds_question_reaches_the_person_and_the_answer_the_grandchild(
-    house: AgentHouse, era: str, capabilities: str
+    house: AgentsApp, era: str, capabilities: str
 ):
     session = f"{era} {capabilities}"
-    person = Person(says("approved"))
+    person = FormAnswerer(choose_decision("approved"))
     async with client(house, era, capabilities, person) as caller:
         result = await caller.call_tool("run_top", {"query": "go"}, meta=of(session))
-        if capabilities != "person" or era == OLDEST:
+        if capabilities != "person" or era == OLDEST_VERSION:
             result = await told_by_the_host(house, caller, result, session)
         else:
             (form,) = person.forms
@@ -119,11 +129,11 @@ async def test_a_grandchilds_question_reaches_the_person_and_the_answer_the_gran
     assert await notes(house, session) == ["the leaf's note"]
 
 
-async def told_by_the_host(house: AgentHouse, caller: Client, result: CallToolResult, session: str) -> CallToolResult:
+async def told_by_the_host(house: AgentsApp, caller: Client, result: CallToolResult, session: str) -> CallToolResult:
     """Goes on from a blocked result as a host does that shows questions in its own way."""
     assert result.is_error
     assert len(result.content) == 1
-    assert set(json.loads(said(result))) == {"__dust_blocked_awaiting_input"}
+    assert set(json.loads(read_first_text(result))) == {"__dust_blocked_awaiting_input"}
     waiting = waits(result)
     (event,) = waiting.events
     assert event["type"] == "tool_approve_execution"
@@ -137,16 +147,18 @@ async def told_by_the_host(house: AgentHouse, caller: Client, result: CallToolRe
     return await caller.call_tool("run_top", {"query": "go"}, meta=meta)
 
 
-async def test_the_state_is_what_the_wire_format_says(house: AgentHouse):
+async def test_the_state_is_what_the_wire_format_says(house: AgentsApp):
     async with client(house) as caller:
         state = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("shape"))).state
     assert state["conversationId"].startswith("cnv_")
     assert state["userMessageId"].startswith("msg_")
 
 
-async def test_the_later_form_is_a_resource_and_no_error(house: AgentHouse):
-    server = mcp_server(house.app.toolbox, house.app.artifacts, pause=Pause(form="resource"))
-    async with connected(server) as caller:
+async def test_the_later_form_is_a_resource_and_no_error(house: AgentsApp):
+    server = build_mcp_server(
+        house.app.toolbox, house.app.artifacts, pause=ApprovalResponder(blocked_format="resource")
+    )
+    async with connect_client(server) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of("later form"))
     resource = result.content[0].resource
     assert not result.is_error
@@ -156,26 +168,26 @@ async def test_the_later_form_is_a_resource_and_no_error(house: AgentHouse):
     assert waits(result).state["conversationId"].startswith("cnv_")
 
 
-@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
-async def test_a_rejection_carries_its_reason_to_the_agent(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
+async def test_a_rejection_carries_its_reason_to_the_agent(house: AgentsApp, era: str):
     def refuse(properties: dict[str, Any]) -> dict[str, str]:
         name = next(name for name, field in properties.items() if "enum" in field)
         return {name: "rejected", f"{name}_reason": "not on a Sunday"}
 
-    async with client(house, era, "person", Person(refuse)) as caller:
+    async with client(house, era, "person", FormAnswerer(refuse)) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(f"reason {era}"))
     assert answer(result) == "Dealt with the leaf's note."
-    assert "not on a Sunday" in str(house.model.asked[-1]["messages"])
+    assert "not on a Sunday" in str(house.model.requests[-1]["messages"])
     assert await notes(house, f"reason {era}") == []
 
 
-async def test_a_person_is_asked_over_http_behind_a_token(house: AgentHouse):
-    person = Person(says("approved"))
-    web = http_app(house.app.servers(), token="t0ken")
+async def test_a_person_is_asked_over_http_behind_a_token(house: AgentsApp):
+    person = FormAnswerer(choose_decision("approved"))
+    web = build_http_app(house.app.build_servers(), token="t0ken")
     headers = {"authorization": "Bearer t0ken", "x-api-user-email": "ann@a.example"}
     with anyio.fail_after(60):
         async with (
-            http_servers.serve(web) as url,
+            http_servers.serve_app(web) as url,
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http), elicitation_callback=person) as caller,
         ):
@@ -185,7 +197,7 @@ async def test_a_person_is_asked_over_http_behind_a_token(house: AgentHouse):
     assert await notes(house, "http", "ann@a.example") == ["the leaf's note"]
 
 
-async def test_progress_goes_on_after_the_question(house: AgentHouse):
+async def test_progress_goes_on_after_the_question(house: AgentsApp):
     seen: list[Any] = []
 
     async def note(message: Any) -> None:
@@ -195,8 +207,8 @@ async def test_progress_goes_on_after_the_question(house: AgentHouse):
     async def heard(progress: float, total: float | None, message: str | None) -> None:
         """Having a callback is what asks for progress."""
 
-    person = Person(says("approved"))
-    async with client(house, HANDSHAKE, "person", person, message_handler=note) as caller:
+    person = FormAnswerer(choose_decision("approved"))
+    async with client(house, HANDSHAKE_VERSION, "person", person, message_handler=note) as caller:
         await caller.call_tool("run_leaf", {"query": "go"}, meta=of("progress"), progress_callback=heard)
     outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
     assert outputs[-1]["type"] == "run_agent_generation_tokens"
@@ -204,34 +216,34 @@ async def test_progress_goes_on_after_the_question(house: AgentHouse):
     assert [notice.progress for notice in seen] == sorted({notice.progress for notice in seen})
 
 
-@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
-async def test_declining_the_form_refuses_what_it_asked(house: AgentHouse, era: str):
-    async with client(house, era, "person", Person(lambda _: "decline")) as caller:
+@pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
+async def test_declining_the_form_refuses_what_it_asked(house: AgentsApp, era: str):
+    async with client(house, era, "person", FormAnswerer(lambda _: "decline")) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(f"declined {era}"))
     assert answer(result) == "Dealt with the leaf's note."
     assert await notes(house, f"declined {era}") == []
 
 
-@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
-async def test_a_form_that_is_closed_leaves_the_question_open_for_later(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
+async def test_a_form_that_is_closed_leaves_the_question_open_for_later(house: AgentsApp, era: str):
     session = f"closed {era}"
-    async with client(house, era, "person", Person(lambda _: None)) as caller:
+    async with client(house, era, "person", FormAnswerer(lambda _: None)) as caller:
         waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of(session)))
     assert len(waiting.events) == 1
-    async with client(house, era, "person", Person(says("approved"))) as caller:
+    async with client(house, era, "person", FormAnswerer(choose_decision("approved"))) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(session, resumeState=waiting.state))
     assert answer(result) == "Dealt with the leaf's note."
     assert await notes(house, session) == ["the leaf's note"]
 
 
-@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
-async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(house: AgentHouse, era: str):
+@pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
+async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(house: AgentsApp, era: str):
     session = f"parts {era}"
 
     def one_at_a_time(properties: dict[str, Any]) -> dict[str, str]:
         return {next(name for name, field in properties.items() if "enum" in field): "approved"}
 
-    person = Person(one_at_a_time)
+    person = FormAnswerer(one_at_a_time)
     async with client(house, era, "person", person) as caller:
         result = await caller.call_tool("run_fork", {"query": "go"}, meta=of(session))
     assert answer(result) == "Both sides are done."
@@ -244,7 +256,7 @@ async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_par
     assert sorted(await notes(house, session)) == ["left", "right"]
 
 
-async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(house: AgentHouse):
+async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(house: AgentsApp):
     async with client(house) as caller:
         waiting = waits(await caller.call_tool("run_fork", {"query": "go"}, meta=of("host parts")))
         assert [event["isLastBlockingEventForStep"] for event in waiting.events] == [True, True]
@@ -257,7 +269,7 @@ async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(ho
     assert answer(result) == "Both sides are done."
 
 
-async def test_repeating_a_resume_changes_nothing(house: AgentHouse):
+async def test_repeating_a_resume_changes_nothing(house: AgentsApp):
     async with client(house) as caller:
         waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("again")))
         decision = {"actionId": waiting.events[0]["actionId"], "decision": "approved"}
@@ -267,7 +279,7 @@ async def test_repeating_a_resume_changes_nothing(house: AgentHouse):
     assert await notes(house, "again") == ["the leaf's note"]
 
 
-async def test_a_decision_by_another_door_counts(house: AgentHouse):
+async def test_a_decision_by_another_door_counts(house: AgentsApp):
     async with client(house) as caller:
         waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("door")))
         await Questions(house.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
@@ -275,17 +287,17 @@ async def test_a_decision_by_another_door_counts(house: AgentHouse):
     assert answer(result) == "Dealt with the leaf's note."
 
 
-async def test_always_is_asked_once(house: AgentHouse):
-    person = Person(says("always_approved"))
+async def test_always_is_asked_once(house: AgentsApp):
+    person = FormAnswerer(choose_decision("always_approved"))
     meta = of("always") | {"identity": "always@a.example"}
-    async with client(house, NEWEST, "person", person) as caller:
+    async with client(house, NEWEST_VERSION, "person", person) as caller:
         for _ in range(2):
             assert answer(await caller.call_tool("run_twice", {"query": "go"}, meta=meta)) == "Dealt with second."
     assert len(person.forms) == 1
     assert sorted(await notes(house, "always", "always@a.example")) == ["first", "first", "second", "second"]
 
 
-async def test_the_state_of_somebody_elses_conversation_is_refused(house: AgentHouse):
+async def test_the_state_of_somebody_elses_conversation_is_refused(house: AgentsApp):
     async with client(house) as caller:
         waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("mine")))
         stolen = of("yours", resumeState=waiting.state)
@@ -299,7 +311,7 @@ async def test_the_state_of_somebody_elses_conversation_is_refused(house: AgentH
 @asynccontextmanager
 async def paused(server: Any, session: str = "sealed") -> AsyncGenerator[tuple[Client, InputRequiredResult]]:
     """A client of the newest protocol that drives the rounds by itself, and the first question."""
-    async with connected(server, NEWEST, "person", Person(says("approved"))) as caller:
+    async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         first = await caller.session.call_tool("run_leaf", {"query": "go"}, meta=of(session), allow_input_required=True)
         assert isinstance(first, InputRequiredResult)
         yield caller, first
@@ -309,7 +321,7 @@ async def again(caller: Client, first: InputRequiredResult, state: str, **change
     call: Any = {"name": "run_leaf", "arguments": {"query": "go"}, "meta": of("sealed")} | changed
     with anyio.fail_after(60):
         return await caller.session.call_tool(
-            **call, request_state=state, input_responses=filled(first), allow_input_required=True
+            **call, request_state=state, input_responses=answer_requests(first), allow_input_required=True
         )
 
 
@@ -324,8 +336,8 @@ async def again(caller: Client, first: InputRequiredResult, state: str, **change
     ],
     ids=["tampered", "arguments", "tool", "session", "person"],
 )
-async def test_state_is_refused_where_it_does_not_belong(house: AgentHouse, changed: dict[str, Any]):
-    async with paused(house.app.server()) as (caller, first):
+async def test_state_is_refused_where_it_does_not_belong(house: AgentsApp, changed: dict[str, Any]):
+    async with paused(house.app.build_server()) as (caller, first):
         sealed = str(first.request_state)
         change = dict(changed)
         middle = len(sealed) // 2
@@ -337,39 +349,49 @@ async def test_state_is_refused_where_it_does_not_belong(house: AgentHouse, chan
     assert "run_" not in sealed
 
 
-async def test_state_that_is_too_old_is_refused(house: AgentHouse, tmp_path: Path):
-    pause = Pause(security("", tmp_path, hours=1e-9))
-    async with paused(mcp_server(house.app.toolbox, house.app.artifacts, pause=pause)) as (caller, first):
+async def test_state_that_is_too_old_is_refused(house: AgentsApp, tmp_path: Path):
+    pause = ApprovalResponder(build_state_security("", tmp_path, hours=1e-9))
+    async with paused(build_mcp_server(house.app.toolbox, house.app.artifacts, pause=pause)) as (caller, first):
         with pytest.raises(MCPError, match="Invalid or expired requestState"):
             await again(caller, first, first.request_state or "")
 
 
-async def test_replicas_that_share_a_key_take_each_others_state(house: AgentHouse, tmp_path: Path):
+async def test_replicas_that_share_a_key_take_each_others_state(house: AgentsApp, tmp_path: Path):
     key = "k" * 32
     servers = [
-        mcp_server(house.app.toolbox, house.app.artifacts, pause=Pause(security(key, tmp_path / name, hours=25)))
+        build_mcp_server(
+            house.app.toolbox,
+            house.app.artifacts,
+            pause=ApprovalResponder(build_state_security(key, tmp_path / name, hours=25)),
+        )
         for name in ("one", "two")
     ]
-    stranger = mcp_server(house.app.toolbox, house.app.artifacts, pause=Pause(security("x" * 32, tmp_path, hours=25)))
+    stranger = build_mcp_server(
+        house.app.toolbox,
+        house.app.artifacts,
+        pause=ApprovalResponder(build_state_security("x" * 32, tmp_path, hours=25)),
+    )
     async with paused(servers[0], "sealed") as (_, first):
         pass
-    async with connected(stranger, NEWEST, "person", Person(says("approved"))) as caller:
+    async with connect_client(stranger, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         with pytest.raises(MCPError, match="requestState"):
             await again(caller, first, first.request_state or "")
-    async with connected(servers[1], NEWEST, "person", Person(says("approved"))) as caller:
+    async with connect_client(
+        servers[1], NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))
+    ) as caller:
         assert answer(await again(caller, first, first.request_state or "")) == "Dealt with the leaf's note."
 
 
 async def test_without_a_shared_key_the_machine_keeps_one_that_only_its_owner_reads(tmp_path: Path):
-    one, two = (security("", tmp_path / "kept", hours=25).codec for _ in range(2))
+    one, two = (build_state_security("", tmp_path / "kept", hours=25).codec for _ in range(2))
     assert two.unseal(one.seal(b"state")) == b"state"
     assert stat.S_IMODE((tmp_path / "kept" / "state.key").stat().st_mode) == 0o600
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["state.key"]
 
 
-async def test_consent_to_a_tool_is_sealed_the_same_way(house: AgentHouse):
-    server = mcp_server(house.app.toolbox, house.app.artifacts)
-    async with connected(server, NEWEST, "person", Person(says("approved"))) as caller:
+async def test_consent_to_a_tool_is_sealed_the_same_way(house: AgentsApp):
+    server = build_mcp_server(house.app.toolbox, house.app.artifacts)
+    async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         arguments = {"sessionId": "s", "script": "1"}
         asked = await caller.session.call_tool("inject_javascript", arguments, allow_input_required=True)
         assert isinstance(asked, InputRequiredResult)

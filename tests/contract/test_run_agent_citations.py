@@ -8,10 +8,10 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.core.citations import pool
+from outrider.core.citations import build_references
 from support.apps import agents_app
-from support.apps.agents_app import Turn
-from support.apps.mcp_clients import NEWEST, connected
+from support.apps.agents_app import ChatTurn
+from support.apps.mcp_clients import NEWEST_VERSION, connect_client
 from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
@@ -35,8 +35,8 @@ def passes_on(body: dict[str, Any]) -> str:
 
 
 SCRIPT = {
-    "scout": [Turn(calls=[("websearch", {"query": "tea"})]), Turn(text=cites_two)],
-    "chief": [Turn(calls=[("run_scout", {"query": "tea?"})]), Turn(text=passes_on)],
+    "scout": [ChatTurn(calls=[("websearch", {"query": "tea"})]), ChatTurn(text=cites_two)],
+    "chief": [ChatTurn(calls=[("run_scout", {"query": "tea?"})]), ChatTurn(text=passes_on)],
 }
 AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief": {"tools": ["run_scout"]}}
 
@@ -44,19 +44,23 @@ AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief":
 @pytest.mark.parametrize("agent", ["scout", "chief"])
 async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, agent: str):
     meta: Any = {"stepContext": {"citationsOffset": 640, "citationsCount": 64}}
-    async with http_servers.serve(search_providers.app(search_providers.Behaviour())) as url:
-        search = {"providers": search_providers.settings(url, "brave"), "order": ["brave"], "keyless": False}
+    async with http_servers.serve_app(search_providers.build_provider_app(search_providers.ProviderBehaviour())) as url:
+        search = {
+            "providers": search_providers.build_provider_settings(url, "brave"),
+            "order": ["brave"],
+            "keyless": False,
+        }
         settings = {"data_dir": str(home / "data"), "search": search}
         with anyio.fail_after(90):
             async with (
-                agents_app.opened(home, SCRIPT, AGENTS, **settings) as house,
-                connected(house.app.server(), NEWEST) as caller,
+                agents_app.open_agents_app(home, SCRIPT, AGENTS, **settings) as house,
+                connect_client(house.app.build_server(), NEWEST_VERSION) as caller,
             ):
                 result = await caller.call_tool(f"run_{agent}", {"query": "tea?"}, meta=meta)
                 hits = (await house.app.call("websearch", query="tea")).data["results"]
     answer = result.content[0].resource
     refs = answer.meta["outrider/fields"]["refs"]
-    first, second = pool()[640:642]
+    first, second = build_references()[640:642]
     if agent == "scout":
         assert answer.text == f"Tea is old :cite[{first}], and green :cite[{second}]. Nobody says so."
         assert [each["href"] for each in refs.values()] == [hit["url"] for hit in hits[:2]]

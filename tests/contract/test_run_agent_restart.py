@@ -12,18 +12,18 @@ from mcp import Client
 from mcp.types import InputRequiredResult
 
 from outrider.core.context import Call
-from outrider.serve.http import http_app
+from outrider.serve.http import build_http_app
 from support.apps import agents_app
-from support.apps.agents_app import AgentHouse, Model, Turn
-from support.apps.mcp_clients import NEWEST, Person, connected, filled
+from support.apps.agents_app import AgentsApp, ChatTurn, ScriptedChatModel
+from support.apps.mcp_clients import NEWEST_VERSION, FormAnswerer, answer_requests, connect_client
 from support.fakes import http_servers
-from support.results import said
+from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 WRITER = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
 SCRIPT = {
-    "writer": [Turn(calls=[("add_observation", {"observation": "written once"})]), Turn(text="Written down.")],
-    "chief": [Turn(calls=[("run_writer", {"query": "write"})]), Turn(text="I had it written down.")],
+    "writer": [ChatTurn(calls=[("add_observation", {"observation": "written once"})]), ChatTurn(text="Written down.")],
+    "chief": [ChatTurn(calls=[("run_writer", {"query": "write"})]), ChatTurn(text="I had it written down.")],
 }
 AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_writer"]}}
 
@@ -31,21 +31,30 @@ AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_
 @asynccontextmanager
 async def lives(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
     """As many lives of one house as are wanted: the same home and model, one after another."""
-    model = Model(SCRIPT)
-    async with agents_app.serving(model) as flags:
+    model = ScriptedChatModel(SCRIPT)
+    async with agents_app.serve_chat_model(model) as flags:
         flags |= {"data_dir": str(home / "data")}
-        yield [agents_app.living(home, model, flags, AGENTS, **settings) for _ in range(count)]
+        yield [agents_app.open_agents_app_over_model(home, model, flags, AGENTS, **settings) for _ in range(count)]
 
 
 async def test_a_question_is_answered_after_everything_was_stopped_and_started_again(home: Path):
     with anyio.fail_after(120):
         async with lives(home, 2) as (before, after):
-            async with before as house, connected(house.app.server(), NEWEST, "person", Person(None)) as caller:
+            async with (
+                before as house,
+                connect_client(house.app.server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
+            ):
                 first = await caller.session.call_tool("run_chief", {"query": "go"}, allow_input_required=True)
                 assert isinstance(first, InputRequiredResult)
-            async with after as house, connected(house.app.server(), NEWEST, "person", Person(None)) as caller:
+            async with (
+                after as house,
+                connect_client(house.app.server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
+            ):
                 done = await caller.session.call_tool(
-                    "run_chief", {"query": "go"}, request_state=first.request_state, input_responses=filled(first)
+                    "run_chief",
+                    {"query": "go"},
+                    request_state=first.request_state,
+                    input_responses=answer_requests(first),
                 )
                 observed = (await house.app.call("get_current_state", Call())).data["observations"]
     assert done.content[0].resource.text == "I had it written down."
@@ -54,34 +63,34 @@ async def test_a_question_is_answered_after_everything_was_stopped_and_started_a
 
 async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(home: Path):
     held = anyio.Event()
-    script = {"slow": [Turn(text="at last", until=held)]}
+    script = {"slow": [ChatTurn(text="at last", wait_before=held)]}
     settings = {"data_dir": str(home / "data"), "run_agent": {"detach_seconds": 0.5}}
     with anyio.fail_after(60):
-        async with agents_app.opened(home, script, {"slow": {}}, **settings) as house, client(house) as caller:
+        async with agents_app.open_agents_app(home, script, {"slow": {}}, **settings) as house, client(house) as caller:
             detached = await caller.call_tool("run_slow", {"query": "take your time"})
             run = detached.meta["outrider/run"]
             held.set()
             done = await caller.call_tool("agent_run", {"runId": run["runId"], "waitSeconds": 30})
     assert not detached.is_error
     assert run["status"] == "running"
-    assert "still at work" in said(detached)
-    assert f'agent_run {{"runId": "{run["runId"]}"}}' in said(detached)
+    assert "still at work" in read_first_text(detached)
+    assert f'agent_run {{"runId": "{run["runId"]}"}}' in read_first_text(detached)
     assert done.content[0].resource.text == "at last"
 
 
 @asynccontextmanager
-async def client(house: AgentHouse) -> AsyncGenerator[Client]:
-    async with connected(house.app.server(), NEWEST) as caller:
+async def client(house: AgentsApp) -> AsyncGenerator[Client]:
+    async with connect_client(house.app.build_server(), NEWEST_VERSION) as caller:
         yield caller
 
 
 async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
     held = anyio.Event()
-    script = {"slow": [Turn(text="finished alone", until=held)]}
+    script = {"slow": [ChatTurn(text="finished alone", wait_before=held)]}
     with anyio.fail_after(60):
         async with (
-            agents_app.opened(home, script, {"slow": {}}, data_dir=str(home / "data")) as house,
-            http_servers.serve(http_app(house.app.servers())) as url,
+            agents_app.open_agents_app(home, script, {"slow": {}}, data_dir=str(home / "data")) as house,
+            http_servers.serve_app(build_http_app(house.app.build_servers())) as url,
         ):
             with pytest.raises(httpx2.ReadTimeout):
                 await lost(url)
@@ -96,14 +105,14 @@ async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
 async def lost(url: str) -> None:
     """Calls the agent over HTTP and hangs up while it works."""
     meta = {
-        "io.modelcontextprotocol/protocolVersion": NEWEST,
+        "io.modelcontextprotocol/protocolVersion": NEWEST_VERSION,
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"},
     }
     params = {"name": "run_slow", "arguments": {"query": "q"}, "_meta": meta}
     headers = {
         "accept": "application/json, text/event-stream",
-        "mcp-protocol-version": NEWEST,
+        "mcp-protocol-version": NEWEST_VERSION,
         "mcp-method": "tools/call",
         "mcp-name": "run_slow",
         "x-api-user-email": "ann@a.example",
@@ -114,7 +123,7 @@ async def lost(url: str) -> None:
         raise AssertionError(answer.text)
 
 
-async def runs_of(house: AgentHouse) -> list[str]:
-    from outrider.agents.run import RunRows
+async def runs_of(house: AgentsApp) -> list[str]:
+    from outrider.agents.run import RunStore
 
-    return [run.id for run in await RunRows(house.app.database).where()]
+    return [run.id for run in await RunStore(house.app.database).list_runs()]

@@ -12,12 +12,12 @@ from mcp.types import CreateMessageRequestParams, CreateMessageResult, TextConte
 from outrider.app import App, open_app
 from outrider.settings import load
 from support.apps.agents_app import agent_file
-from support.apps.mcp_clients import HANDSHAKE, NEWEST, OLDEST, connected
+from support.apps.mcp_clients import HANDSHAKE_VERSION, NEWEST_VERSION, OLDEST_VERSION, connect_client
 from support.databases import sqlite
-from support.results import error, said
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-OLDER = [HANDSHAKE, OLDEST]
+OLDER = [HANDSHAKE_VERSION, OLDEST_VERSION]
 
 
 class Lends:
@@ -39,14 +39,14 @@ async def house(home: Path, **settings: Any) -> AsyncGenerator[App]:
     (folder / "poet.md").write_text(agent_file("poet"))
     (folder / "clerk.md").write_text(agent_file("clerk", toolsets="planning"))
     flags = {"toolsets": ["run_agent"], "models": {"local": False}} | settings
-    async with open_app(sqlite.prepared(load(flags, environ={}, home=home, workspace=home))) as app:
+    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=home, workspace=home))) as app:
         yield app
 
 
 @pytest.mark.parametrize("era", OLDER)
 async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(era: str, home: Path):
     lends = Lends()
-    async with house(home) as app, connected(app.server(), era, sampling_callback=lends) as client:
+    async with house(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_poet", {"query": "A line on rain."})
     assert not result.is_error
     answer: Any = result.content[0]
@@ -61,37 +61,45 @@ async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(
 @pytest.mark.parametrize("era", OLDER)
 async def test_an_agent_with_tools_says_that_sampling_has_none(era: str, home: Path):
     lends = Lends()
-    async with house(home) as app, connected(app.server(), era, sampling_callback=lends) as client:
+    async with house(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_clerk", {"query": "Plan."})
     assert lends.asked == []
-    assert error(result)["code"] == "no_model"
-    assert "lends its own, but without tools, and agent 'clerk' has some" in error(result)["message"]
-    assert "ANTHROPIC_API_KEY" in error(result)["hint"]
+    assert read_error(result)["code"] == "no_model"
+    assert "lends its own, but without tools, and agent 'clerk' has some" in read_error(result)["message"]
+    assert "ANTHROPIC_API_KEY" in read_error(result)["hint"]
 
 
-@pytest.mark.parametrize(("era", "lends"), [(NEWEST, Lends()), (HANDSHAKE, None), (OLDEST, None)])
+@pytest.mark.parametrize(
+    ("era", "lends"), [(NEWEST_VERSION, Lends()), (HANDSHAKE_VERSION, None), (OLDEST_VERSION, None)]
+)
 async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: Lends | None, home: Path):
     options: dict[str, Any] = {"sampling_callback": lends} if lends else {}
-    async with house(home) as app, connected(app.server(), era, **options) as client:
+    async with house(home) as app, connect_client(app.build_server(), era, **options) as client:
         result = await client.call_tool("run_poet", {"query": "A line."})
-    assert (error(result)["code"], error(result)["message"]) == ("no_model", "no model is configured")
+    assert (read_error(result)["code"], read_error(result)["message"]) == ("no_model", "no model is configured")
     assert not lends or lends.asked == []
 
 
 async def test_a_configured_model_is_never_passed_over(home: Path):
     lends = Lends()
     models = {"local": False, "default": ["mine"], "profiles": {"mine": {"provider": "openai", "key": "NO_SUCH_KEY"}}}
-    async with house(home, models=models) as app, connected(app.server(), HANDSHAKE, sampling_callback=lends) as client:
+    async with (
+        house(home, models=models) as app,
+        connect_client(app.build_server(), HANDSHAKE_VERSION, sampling_callback=lends) as client,
+    ):
         result = await client.call_tool("run_poet", {"query": "A line."})
     assert lends.asked == []
-    assert "NO_SUCH_KEY" in error(result)["hint"]
+    assert "NO_SUCH_KEY" in read_error(result)["hint"]
 
 
 async def test_a_client_that_refuses_is_quoted(home: Path):
     async def refuses(*_: Any) -> CreateMessageResult:
         raise MCPError(code=-1, message="the user said no")
 
-    async with house(home) as app, connected(app.server(), HANDSHAKE, sampling_callback=refuses) as client:
+    async with (
+        house(home) as app,
+        connect_client(app.build_server(), HANDSHAKE_VERSION, sampling_callback=refuses) as client,
+    ):
         result = await client.call_tool("run_poet", {"query": "A line."})
     assert result.is_error
-    assert "the user said no" in said(result)
+    assert "the user said no" in read_first_text(result)

@@ -10,59 +10,63 @@ from mcp import Client
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 from support.apps import loopback_app
-from support.results import error
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 TEXT = "The checkpoint of {0} moves its pages into the database, and {0} goes on. " * 4
-SITE = loopback_app.pages(
+SITE = loopback_app.build_page_site(
     {
-        "/": loopback_app.article(
+        "/": loopback_app.build_article_html(
             "Docs", TEXT.format("docs"), links=("/a", "/b", "/missing", "https://elsewhere.example/")
         )
     }
-    | {f"/{name}": loopback_app.article(name, TEXT.format(name), links=("/", "/c")) for name in "abc"}
-    | {"/many": loopback_app.article("Many", TEXT.format("all"), links=tuple(f"/many/{n}" for n in range(130)))}
-    | {f"/many/{n}": loopback_app.article(f"Number {n}", TEXT.format(f"number {n}")) for n in range(130)}
+    | {f"/{name}": loopback_app.build_article_html(name, TEXT.format(name), links=("/", "/c")) for name in "abc"}
+    | {
+        "/many": loopback_app.build_article_html(
+            "Many", TEXT.format("all"), links=tuple(f"/many/{n}" for n in range(130))
+        )
+    }
+    | {f"/many/{n}": loopback_app.build_article_html(f"Number {n}", TEXT.format(f"number {n}")) for n in range(130)}
 )
 
 
 async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        result = await house.app.call("web_crawl", url=f"{house.site}/", max_depth=2)
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        result = await house.app.call("web_crawl", url=f"{house.site_url}/", max_depth=2)
     data = result.data
     assert (data["status"], data["counts"]) == ("finished", {"read": 4, "gone": 3, "new": 4})
-    assert [each["url"].removeprefix(house.site) for each in data["pages"] if "title" in each] == [
+    assert [each["url"].removeprefix(house.site_url) for each in data["pages"] if "title" in each] == [
         "/",
         "/a",
         "/b",
         "/c",
     ]
     assert {"/missing", "/home", "/about"} == {
-        each["url"].removeprefix(house.site) for each in data["pages"] if each.get("state") == "gone"
+        each["url"].removeprefix(house.site_url) for each in data["pages"] if each.get("state") == "gone"
     }
     assert result.text.startswith("finished: 4 read, 3 gone, 4 new. Next: the site is read")
-    assert f"- a {house.site}/a (" in result.text
+    assert f"- a {house.site_url}/a (" in result.text
 
 
 async def test_what_a_crawl_has_read_is_read_without_asking_the_site_again(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        await house.app.call("web_crawl", url=f"{house.site}/", max_depth=1)
-        page = await house.app.call("web_fetch", url=f"{house.site}/a")
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        await house.app.call("web_crawl", url=f"{house.site_url}/", max_depth=1)
+        page = await house.app.call("web_fetch", url=f"{house.site_url}/a")
     assert "checkpoint of a" in page.text
 
 
 async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        first = (await house.app.call("web_crawl", url=f"{house.site}/", max_pages=2, max_depth=2)).data
-        second = (await house.app.call("web_crawl", url=f"{house.site}/", max_pages=9, max_depth=2)).data
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        first = (await house.app.call("web_crawl", url=f"{house.site_url}/", max_pages=2, max_depth=2)).data
+        second = (await house.app.call("web_crawl", url=f"{house.site_url}/", max_pages=9, max_depth=2)).data
     assert (first["status"], first["counts"]["read"]) == ("pages", 2)
     assert "larger" in first["note"]
     assert (second["status"], second["counts"]["read"]) == ("finished", 4)
 
 
 async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path):
-    async with loopback_app.opened(home, SITE, more={"pages": {"per_host_rate": 1_000}}) as house:
-        asked: dict[str, Any] = {"url": f"{house.site}/many", "within": "path", "max_pages": 150}
+    async with loopback_app.open_loopback_app(home, SITE, more={"pages": {"per_host_rate": 1_000}}) as house:
+        asked: dict[str, Any] = {"url": f"{house.site_url}/many", "within": "path", "max_pages": 150}
         asked["include"] = ["/many*"]
         first = (await house.app.call("web_crawl", **asked)).data
         rest = (await house.app.call("web_crawl", **asked, offset=first["next_offset"])).data
@@ -71,11 +75,11 @@ async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path
 
 
 async def test_sessions_crawl_for_themselves(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE) as house:
         ann, ben = Call(session="ann"), Call(session="ben")
-        await house.app.call("web_crawl", ann, url=f"{house.site}/", max_depth=1)
-        listed = await house.app.call("web_crawl", ben, url=f"{house.site}/", max_depth=1, offset=1)
-        again = await house.app.call("web_crawl", ann, url=f"{house.site}/", max_depth=1)
+        await house.app.call("web_crawl", ann, url=f"{house.site_url}/", max_depth=1)
+        listed = await house.app.call("web_crawl", ben, url=f"{house.site_url}/", max_depth=1, offset=1)
+        again = await house.app.call("web_crawl", ann, url=f"{house.site_url}/", max_depth=1)
     assert listed.data["pages"] == []
     assert again.data["counts"]["same"] == 3
 
@@ -86,8 +90,8 @@ async def test_progress_tells_pages_read_and_rate(home: Path):
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message or ""))
 
-    async with loopback_app.opened(home, SITE) as house, Client(house.app.server()) as client:
-        arguments = {"url": f"{house.site}/", "max_depth": 2}
+    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
+        arguments = {"url": f"{house.site_url}/", "max_depth": 2}
         await client.call_tool("web_crawl", arguments, progress_callback=progress)
     assert told
     assert re.match(r"1 pages read, \d+ waiting, \d+\.\d/s: http", told[0][2])
@@ -95,27 +99,27 @@ async def test_progress_tells_pages_read_and_rate(home: Path):
 
 
 async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: Path):
-    async with loopback_app.opened(home, SITE) as house, Client(house.app.server()) as client:
-        missing = await client.call_tool("web_crawl", {"url": f"{house.site}/nowhere"})
+    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
+        missing = await client.call_tool("web_crawl", {"url": f"{house.site_url}/nowhere"})
         closed = await client.call_tool("web_crawl", {"url": "http://192.168.0.1/"})
         nonsense = await client.call_tool("web_crawl", {"url": "file:///etc/passwd"})
-    assert error(missing)["code"] == "not_found"
-    assert error(closed)["code"] == "egress"
-    assert error(nonsense)["code"] == "bad_url"
+    assert read_error(missing)["code"] == "not_found"
+    assert read_error(closed)["code"] == "egress"
+    assert read_error(nonsense)["code"] == "bad_url"
 
 
 @pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"within": "world"}, {"include": [""]}, {"url": "  "}])
 async def test_bad_arguments_name_the_field(home: Path, wrong: dict[str, Any]):
-    async with loopback_app.opened(home, SITE) as house:
-        arguments: dict[str, Any] = {"url": house.site} | wrong
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        arguments: dict[str, Any] = {"url": house.site_url} | wrong
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
             await house.app.call("web_crawl", **arguments)
 
 
 async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE) as house:
         store = (await house.app.call("createStore", metadata={"name": "docs"})).data["storeId"]
-        crawl: dict[str, Any] = {"url": f"{house.site}/", "max_depth": 1, "store_id": store}
+        crawl: dict[str, Any] = {"url": f"{house.site_url}/", "max_depth": 1, "store_id": store}
         first = (await house.app.call("web_crawl", **crawl)).data
         again = (await house.app.call("web_crawl", **crawl)).data
         listed = (await house.app.call("listContent", store_id=store)).data
@@ -127,9 +131,9 @@ async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: P
 
 
 async def test_a_store_that_is_not_there_is_named_before_anything_is_counted_as_read(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE) as house:
         with pytest.raises(NotFound, match="store"):
-            await house.app.call("web_crawl", url=f"{house.site}/", store_id="nowhere")
-    async with loopback_app.opened(home, SITE, more={"toolsets": ["web"]}) as house:
+            await house.app.call("web_crawl", url=f"{house.site_url}/", store_id="nowhere")
+    async with loopback_app.open_loopback_app(home, SITE, more={"toolsets": ["web"]}) as house:
         with pytest.raises(NotConfigured, match="store_id"):
-            await house.app.call("web_crawl", url=f"{house.site}/", store_id="nowhere")
+            await house.app.call("web_crawl", url=f"{house.site_url}/", store_id="nowhere")

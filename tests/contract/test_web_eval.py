@@ -7,29 +7,29 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from support.apps.web_eval_app import opened
-from support.results import error, said
+from support.apps.web_eval_app import open_evaluation_app
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 NOWHERE = "http://127.0.0.1:9"
 
 
 async def called(home: Path, tool: str, **arguments: Any) -> CallToolResult:
-    async with opened(home, NOWHERE) as app, Client(app.server()) as client:
+    async with open_evaluation_app(home, NOWHERE) as app, Client(app.build_server()) as client:
         return await client.call_tool(tool, arguments)
 
 
 async def test_the_toolset_has_its_four_tools_under_both_names(home: Path):
-    async with opened(home, NOWHERE) as app:
+    async with open_evaluation_app(home, NOWHERE) as app:
         for name in ("web_eval", "gsd"):
-            async with Client(app.server(name)) as client:
+            async with Client(app.build_server(name)) as client:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert set(tools) == {"web_eval_agent", "setup_browser_state", "get_screenshots", "get_run_events"}
             assert tools["web_eval_agent"].input_schema["required"] == ["url", "task"]
 
 
 async def test_a_tool_of_two_toolsets_is_listed_once(home: Path):
-    async with opened(home, NOWHERE) as app, Client(app.server()) as client:
+    async with open_evaluation_app(home, NOWHERE) as app, Client(app.build_server()) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
     assert names.count("setup_browser_state") == 1
     assert "done" not in names
@@ -37,15 +37,15 @@ async def test_a_tool_of_two_toolsets_is_listed_once(home: Path):
 
 async def test_without_a_model_the_error_names_the_ways_and_steps(home: Path):
     result = await called(home, "web_eval_agent", url="example.com", task="Look")
-    assert error(result)["code"] == "no_model"
+    assert read_error(result)["code"] == "no_model"
     for word in ("ANTHROPIC_API_KEY", "Ollama", "settings.json", "`steps`"):
-        assert word in said(result)
+        assert word in read_first_text(result)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "chrome://version"])
 async def test_only_web_addresses_are_opened(home: Path, url: str):
     result = await called(home, "web_eval_agent", url=url, task="x", steps=[{"action": "screenshot"}])
-    assert error(result)["code"] in {"bad_url", "egress", "invalid_input"}
+    assert read_error(result)["code"] in {"bad_url", "egress", "invalid_input"}
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ async def test_only_web_addresses_are_opened(home: Path, url: str):
 )
 async def test_wrong_arguments_are_named(home: Path, arguments: dict[str, Any], field: str):
     result = await called(home, "web_eval_agent", url="example.com", task="x", **arguments)
-    assert field in error(result)["message"]
+    assert field in read_error(result)["message"]
 
 
 @pytest.mark.parametrize("tool", ["get_screenshots", "get_run_events"])
 async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
     unknown = await called(home, tool, session_id="00000000-0000-0000-0000-000000000000")
     none_yet = await called(home, tool)
-    assert error(unknown)["code"] == error(none_yet)["code"] == "unknown_session"
-    assert "web_eval_agent" in said(none_yet)
+    assert read_error(unknown)["code"] == read_error(none_yet)["code"] == "unknown_session"
+    assert "web_eval_agent" in read_first_text(none_yet)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
     ],
 )
 async def test_types_are_validated(home: Path, tool: str, arguments: dict[str, Any], field: str):
-    assert field in error(await called(home, tool, **arguments))["message"]
+    assert field in read_error(await called(home, tool, **arguments))["message"]
 
 
 async def test_the_done_of_evaluations_is_for_nobody_else(home: Path):
-    async with opened(home, NOWHERE) as app, Client(app.server()) as client:
+    async with open_evaluation_app(home, NOWHERE) as app, Client(app.build_server()) as client:
         with pytest.raises(Exception, match="no tool 'done'"):
             await client.call_tool("done", {"success": True, "result": "x"})

@@ -6,26 +6,30 @@ import anyio
 import pytest
 from mcp import Client
 
-from outrider.core.citations import pool
+from outrider.core.citations import build_references
 from outrider.core.context import Call
-from outrider.core.result import Image, Resource
+from outrider.core.result import ImageBlock, ResourceBlock
 from support.apps import loopback_app
-from support.results import said
+from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 
 KIND = "application/vnd.dust.tool-output."
-SITE = loopback_app.pages(
+SITE = loopback_app.build_page_site(
     {
-        "/a": loopback_app.article("Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")),
-        "/b": loopback_app.article("Page B", "Beta comes second and says so at length. " * 10),
-        "/huge": loopback_app.article(
+        "/a": loopback_app.build_article_html(
+            "Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")
+        ),
+        "/b": loopback_app.build_article_html("Page B", "Beta comes second and says so at length. " * 10),
+        "/huge": loopback_app.build_article_html(
             "Huge", *(f"Sentence {n} of a page that does not end soon. " * 10 for n in range(600))
         ),
         "/listing": "<main><h1>Listing</h1><p>A listing.</p><pre>"
         + "\n".join(f"line_{n} = compute(value_{n}, other_{n})" for n in range(4_000))
         + "</pre></main>",
-        "/many": loopback_app.article("Many", "Links follow here. " * 20, links=tuple(f"/page{n}" for n in range(70))),
+        "/many": loopback_app.build_article_html(
+            "Many", "Links follow here. " * 20, links=tuple(f"/page{n}" for n in range(70))
+        ),
         "/empty": "<html><body></body></html>",
         "/secret": (403, {}, b"no"),
     }
@@ -33,19 +37,19 @@ SITE = loopback_app.pages(
 
 
 async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Path):
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         result = await house.app.call("websearch", query="fox")
     *hits, asked = result.content
     assert len(hits) == 16
     assert hits[0].mime_type == f"{KIND}websearch-result"
     assert (hits[0].uri, hits[0].text) == ("https://www.place1.example/1", "All about fox '1'")
-    assert hits[0].fields == {"title": "fox & more, part 1", "reference": pool()[0]}
+    assert hits[0].fields == {"title": "fox & more, part 1", "reference": build_references()[0]}
     assert (asked.mime_type, asked.text, asked.uri) == (f"{KIND}websearch-query", "fox", "")
-    assert result.data["results"][0]["reference"] == pool()[0]
+    assert result.data["results"][0]["reference"] == build_references()[0]
 
 
 async def test_references_are_never_given_twice_within_one_message(home: Path):
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         given = []
         for page in (1, 2):
             result = await house.app.call("websearch", Call(message="m1"), query="fox", page=page)
@@ -56,7 +60,7 @@ async def test_references_are_never_given_twice_within_one_message(home: Path):
 
 
 async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
-    async with loopback_app.opened(home, names=("serper",)) as house:
+    async with loopback_app.open_loopback_app(home, names=("serper",)) as house:
         first = await house.app.call("websearch", query="fox")
         second = await house.app.call("websearch", query="fox", page=2)
     urls = [row["url"] for result in (first, second) for row in result.data["results"]]
@@ -65,29 +69,29 @@ async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
 
 async def test_a_host_may_reserve_references_and_share_the_results_of_a_step(home: Path):
     call = Call(citations=(100, 6), extra={"websearchResultCount": 6})
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         result = await house.app.call("websearch", call, query="fox")
-    assert [row["reference"] for row in result.data["results"]] == list(pool()[100:106])
+    assert [row["reference"] for row in result.data["results"]] == list(build_references()[100:106])
 
 
 async def test_no_results_leave_only_the_query(home: Path):
-    async with loopback_app.opened(home) as house:
-        house.behaviour.ways["*"] = "empty"
+    async with loopback_app.open_loopback_app(home) as house:
+        house.provider_behaviour.modes["*"] = "empty"
         result = await house.app.call("websearch", query="fox")
     assert [item.mime_type for item in result.content] == [f"{KIND}websearch-query"]
 
 
 async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Path):
-    async with loopback_app.opened(home) as house, Client(house.app.server()) as client:
-        house.behaviour.ways["*"] = "500"
+    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
+        house.provider_behaviour.modes["*"] = "500"
         result = await client.call_tool("websearch", {"query": "fox"})
     assert result.is_error
-    assert said(result).startswith("Failed to search: ")
+    assert read_first_text(result).startswith("Failed to search: ")
 
 
 async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        urls = [f"{house.site}/b", f"{house.site}/a", f"{house.site}/b"]
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        urls = [f"{house.site_url}/b", f"{house.site_url}/a", f"{house.site_url}/b"]
         result = await house.app.call("webbrowser", urls=urls)
     assert [item.fields["requestedUrl"] for item in result.content] == urls
     page = result.content[1]
@@ -104,19 +108,19 @@ async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home
 
 
 async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], links=True)
-        many = await house.app.call("webbrowser", urls=[f"{house.site}/many"], links=True)
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/a"], links=True)
+        many = await house.app.call("webbrowser", urls=[f"{house.site_url}/many"], links=True)
     _, links = result.content
     assert links.text.startswith("## Links (first 50)\n")
-    assert f"- [to /b]({house.site}/b)" in links.text
+    assert f"- [to /b]({house.site_url}/b)" in links.text
     assert many.content[1].text.count("\n- ") == 50
     assert "more)" in many.content[1].text
 
 
 async def test_html_is_given_as_text_and_as_html(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        (page,) = (await house.app.call("webbrowser", urls=[f"{house.site}/a"], format="html")).content
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        (page,) = (await house.app.call("webbrowser", urls=[f"{house.site_url}/a"], format="html")).content
     assert "<h1>Page A</h1>" in page.text
     assert page.fields["html"] == page.text
 
@@ -124,8 +128,8 @@ async def test_html_is_given_as_text_and_as_html(home: Path):
 async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.opened(home, SITE) as house:
-        url = f"{house.site}/huge"
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        url = f"{house.site_url}/huge"
         (page,) = (await house.app.call("webbrowser", urls=[url])).content
         offset = page.meta["outrider/next_offset"]
         (rest,) = (await house.app.call("webbrowser", urls=[url], offset=offset)).content
@@ -137,8 +141,8 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
 async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.opened(home, SITE) as house:
-        url = f"{house.site}/listing"
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        url = f"{house.site_url}/listing"
         (page,) = (await house.app.call("webbrowser", urls=[url])).content
         (rest,) = (await house.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content
     shown = page.text.split("\n\n[Truncated")[0]
@@ -150,24 +154,24 @@ async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(h
 async def test_pictures_follow_their_page_as_images(home: Path):
     urls = ["/a", "/secret", "/b"]
     with anyio.fail_after(120):
-        async with loopback_app.opened(home, SITE) as house:
-            asked = [f"{house.site}{path}" for path in urls]
+        async with loopback_app.open_loopback_app(home, SITE) as house:
+            asked = [f"{house.site_url}{path}" for path in urls]
             seen = await house.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)
             (page, whole) = (await house.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
-            assert house.app.browsers.list() == []
+            assert house.app.browsers.list_sessions() == []
     kinds = [type(item).__name__ for item in seen.content]
     assert kinds == ["Resource", "Resource", "Image", "Resource", "Resource", "Resource", "Image"]
-    assert isinstance(page, Resource)
+    assert isinstance(page, ResourceBlock)
     for item in (seen.content[2], seen.content[6], whole):
-        assert isinstance(item, Image)
+        assert isinstance(item, ImageBlock)
         assert item.mime_type == "image/png"
         assert item.data.startswith(b"\x89PNG")
 
 
 async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_picture(home: Path):
     none = {"browser": {"executable": "/no/such/browser"}}
-    async with loopback_app.opened(home, SITE, more=none) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], screenshotMode="viewport")
+    async with loopback_app.open_loopback_app(home, SITE, more=none) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/a"], screenshotMode="viewport")
     page, diagnosis = result.content
     assert "Alpha has a lot to say" in page.text
     assert diagnosis.mime_type == f"{KIND}browse-result"
@@ -176,9 +180,9 @@ async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_pi
 
 
 async def test_one_failed_page_does_not_spoil_the_others(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        bad = f"{house.site}/secret"
-        result = await house.app.call("webbrowser", urls=[f"{house.site}/a", bad, "http://127.0.0.1:1/"])
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        bad = f"{house.site_url}/secret"
+        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/a", bad, "http://127.0.0.1:1/"])
     fine, refused, private = result.content
     assert fine.fields["responseCode"] == "200"
     assert refused.fields["responseCode"] == "403"
@@ -189,21 +193,21 @@ async def test_one_failed_page_does_not_spoil_the_others(home: Path):
 
 
 async def test_if_every_page_fails_the_call_failed(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site}/secret"])
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site_url}/secret"])
     assert result.is_error
 
 
 @pytest.mark.parametrize("urls", [[], [""], ["http://a.example/"] * 17])
 async def test_one_to_sixteen_addresses_are_taken(home: Path, urls: list[str]):
-    async with loopback_app.opened(home) as house, Client(house.app.server()) as client:
+    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
         result = await client.call_tool("webbrowser", {"urls": urls})
     assert result.is_error
-    assert "urls" in said(result)
+    assert "urls" in read_first_text(result)
 
 
 async def test_the_toolset_answers_to_its_display_name(home: Path):
-    async with loopback_app.opened(home, more={"toolsets": ["web_search_&_browse"]}) as house:
+    async with loopback_app.open_loopback_app(home, more={"toolsets": ["web_search_&_browse"]}) as house:
         assert sorted(house.app.toolbox.tools) == ["webbrowser", "websearch"]
 
 
@@ -213,7 +217,7 @@ async def test_progress_counts_the_pages(home: Path):
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
-    async with loopback_app.opened(home, SITE) as house, Client(house.app.server()) as client:
-        urls = [f"{house.site}/a", f"{house.site}/b"]
+    async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
+        urls = [f"{house.site_url}/a", f"{house.site_url}/b"]
         await client.call_tool("webbrowser", {"urls": urls}, progress_callback=note)
     assert seen[-1] == "2 of 2 pages"

@@ -7,13 +7,13 @@ import pytest
 from mcp import Client
 
 from support.apps import loopback_app
-from support.results import said
+from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_results_have_title_url_and_description(home: Path):
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         result = await house.app.call("search", query="fox", limit=1)
     assert json.loads(result.text) == result.data
     assert result.data == {
@@ -27,29 +27,29 @@ async def test_results_have_title_url_and_description(home: Path):
 
 @pytest.mark.parametrize(("limit", "got"), [(0, 1), (11, 10), (2.4, 2), ("x", 5), ("7", 5), ({}, 5), (True, 5)])
 async def test_the_limit_bends_into_its_range(home: Path, limit: object, got: int):
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         result = await house.app.call("search", query="fox", limit=limit)
     assert len(result.data["results"]) == got
 
 
 async def test_control_characters_are_taken_out_before_the_length_counts(home: Path):
-    async with loopback_app.opened(home, names=("serper",)) as house:
+    async with loopback_app.open_loopback_app(home, names=("serper",)) as house:
         await house.app.call("search", query="\x00" * 400 + "f\x7fox")
         await house.app.call("search", query="x" * 500 + "\n")
-    assert [request.get("q") for request in house.behaviour.asked] == ["fox", "x" * 500]
+    assert [request.get_parameter("q") for request in house.provider_behaviour.requests] == ["fox", "x" * 500]
 
 
 @pytest.mark.parametrize(("query", "expected"), [("", "empty"), ("\x00\x1f", "control characters"), ("x" * 501, "501")])
 async def test_a_bad_query_is_named(home: Path, query: str, expected: str):
-    async with loopback_app.opened(home) as house, Client(house.app.server()) as client:
+    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
         result = await client.call_tool("search", {"query": query})
     assert result.is_error
-    assert expected in said(result)
+    assert expected in read_first_text(result)
 
 
 async def test_a_failed_search_begins_as_hosts_expect(home: Path):
-    async with loopback_app.opened(home) as house, Client(house.app.server()) as client:
-        house.behaviour.ways["*"] = "captcha"
+    async with loopback_app.open_loopback_app(home) as house, Client(house.app.build_server()) as client:
+        house.provider_behaviour.modes["*"] = "captcha"
         result = await client.call_tool("search", {"query": "fox"})
     assert result.is_error
-    assert said(result).startswith("Search error: ")
+    assert read_first_text(result).startswith("Search error: ")

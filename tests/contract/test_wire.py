@@ -16,7 +16,7 @@ MODERN = "2026-07-28"
 
 def talk(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
     """Sends the messages to a parrot over stdio; returns the answers to those that have an id."""
-    command = prefork.command("support.apps.echo_toolset", folder)
+    command = prefork.build_command("support.apps.echo_toolset", folder)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
@@ -64,7 +64,7 @@ def test_a_resources_own_fields_lie_beside_its_text_in_the_newest_version(tmp_pa
 
 
 def test_progress_carries_its_data_under_the_callers_token(tmp_path: Path):
-    command = prefork.command("support.apps.echo_toolset", tmp_path)
+    command = prefork.build_command("support.apps.echo_toolset", tmp_path)
     call = {"name": "wait_for_it", "arguments": {"steps": 1}, "_meta": {"progressToken": "mine"}}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -121,7 +121,7 @@ def test_half_a_pair_of_surrogates_in_an_argument_is_answered(tmp_path: Path, te
 
 
 def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
-    command = prefork.command("support.apps.echo_toolset", tmp_path)
+    command = prefork.build_command("support.apps.echo_toolset", tmp_path)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdin
         assert process.stdout
@@ -169,6 +169,6 @@ def test_a_notification_may_speak_of_ids_and_an_old_one_have_none(tmp_path: Path
 
 def told(folder: Path, lines: bytes) -> list[dict[str, Any]]:
     """What is answered to lines as they are, none of which is a call."""
-    command = prefork.command("support.apps.echo_toolset", folder)
+    command = prefork.build_command("support.apps.echo_toolset", folder)
     done = subprocess.run(command, input=lines + b"\n", capture_output=True, timeout=30, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]

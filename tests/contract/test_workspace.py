@@ -16,7 +16,7 @@ from mcp.types import EmbeddedResource, TextContent
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
-from outrider.core.result import Image, Link, Resource
+from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock
 from outrider.settings import load
 from support.apps import mcp_clients
 from support.databases import sqlite
@@ -29,7 +29,7 @@ DOT = bytes.fromhex("89504e470d0a1a0a0000000d49484452") + bytes(20)
 @asynccontextmanager
 async def opened(home: Path, **workspace: Any) -> Any:
     flags = {"toolsets": ["workspace"], "workspace": workspace}
-    async with open_app(sqlite.prepared(load(flags, environ={}, home=home, workspace=home))) as app:
+    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=home, workspace=home))) as app:
         yield app
 
 
@@ -93,7 +93,7 @@ async def test_binary_files_and_pictures_are_what_they_are(app: App, home: Path)
     (folder(home) / "dot.png").write_bytes(DOT)
     (folder(home) / "program").write_bytes(b"\x7fELF\0\0")
     found = await app.call("read_file", MINE, path="dot.png")
-    assert found.content[1] == Image(DOT, "image/png")
+    assert found.content[1] == ImageBlock(DOT, "image/png")
     with pytest.raises(InvalidInput, match="is no text") as caught:
         await app.call("read_file", MINE, path="program")
     assert caught.value.code == "binary"
@@ -265,8 +265,8 @@ async def test_an_exported_file_is_a_copy_a_card_and_a_link(app: App):
     await app.call("write_file", MINE, path="src/report.md", content="# Findings\n")
     found = await app.call("export_file", MINE, path="src/report.md", display_name="Q3: <all>", description="A & B")
     card, link = found.content[1], found.content[2]
-    assert isinstance(card, Resource)
-    assert isinstance(link, Link)
+    assert isinstance(card, ResourceBlock)
+    assert isinstance(link, LinkBlock)
     assert card.uri.startswith("ui://export/file/")
     assert card.mime_type == "text/html"
     assert card.fields["title"] == link.name == "Q3_ _all_.md"
@@ -310,11 +310,11 @@ async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
     assert packages.data["count"] == 1
 
 
-@pytest.mark.parametrize("era", mcp_clients.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connection(home: Path, era: str):
     import os
 
-    async with opened(home) as app, mcp_clients.connected(app.server("workspace"), era) as client:
+    async with opened(home) as app, mcp_clients.connect_client(app.server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "x/inner.txt", "content": "needle\n"})
         root = os.fsencode(folder(home))
         os.mkdir(root + b"/odd\xfe")  # noqa: PTH102 - of bytes
@@ -331,9 +331,9 @@ async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connectio
     assert "inner.txt" in stands.contents[0].text
 
 
-@pytest.mark.parametrize("era", mcp_clients.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
-    async with opened(home) as app, mcp_clients.connected(app.server("workspace"), era) as client:
+    async with opened(home) as app, mcp_clients.connect_client(app.server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "a.txt", "content": "x\n"})
         read = await client.call_tool("read_file", {"path": "a.txt"})
         assert isinstance(read.content[0], TextContent)

@@ -17,14 +17,14 @@ from inline_snapshot import snapshot
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotConfigured, NotFound, OutriderError, Refused
-from outrider.core.result import Image, Result
+from outrider.core.result import ImageBlock, Result
 from outrider.settings import load
-from outrider.toolsets.workspace_code_results import Report, reported
-from outrider.workspace.changes import MOST
+from outrider.toolsets.workspace.code_results import ExecutionReport, build_execution_result
+from outrider.workspace.changes import MAX_SNAPSHOT_FILES
+from outrider.workspace.jobs import build_shell_job
 from outrider.workspace.processes import Execution
 from outrider.workspace.sandbox.interpreters import find_deno
-from outrider.workspace.sandbox.seccomp import supported
-from outrider.workspace.scripts import shell_job
+from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps import loopback_app, mcp_clients
 from support.databases import sqlite
 from support.fakes import http_servers
@@ -43,7 +43,7 @@ FACTS = {
     "files_changed",
     "isolation",
 }
-pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def place() -> Generator[Path]:
 @asynccontextmanager
 async def opened(place: Path, **more: Any) -> AsyncGenerator[App]:
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | more
-    async with open_app(sqlite.prepared(load(flags, environ={}, home=place, workspace=place))) as app:
-        if (await app.processes.sandbox.isolation()).backend is None:
+    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=place, workspace=place))) as app:
+        if (await app.processes.sandbox.detect_isolation()).backend is None:
             pytest.skip("this machine has no sandbox")
         yield app
 
@@ -96,7 +96,7 @@ async def test_a_person_is_asked_before_code_runs(place: Path):
         ):
             with pytest.raises(AnswerNeeded):
                 await app.call(tool, MINE, **{argument: "1"})
-            assert app.toolbox.get(tool).stake == "high"
+            assert app.toolbox.get_tool(tool).stake == "high"
 
 
 async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
@@ -183,7 +183,7 @@ async def test_pictures_come_back_as_pictures(app: App):
     code += "for number in range(6): open(f'plot-{number}.png', 'wb').write(data)\n"
     code += "open('fake.png', 'wb').write(b'no picture')"
     found = await python(app, code)
-    pictures = [item for item in found.content if isinstance(item, Image)]
+    pictures = [item for item in found.content if isinstance(item, ImageBlock)]
     assert len(pictures) == 4
     assert {(item.data, item.mime_type) for item in pictures} == {(PNG, "image/png")}
 
@@ -199,12 +199,12 @@ async def test_files_that_are_changed_and_removed_are_told(app: App):
 
 
 async def test_where_files_are_countless_the_answer_says_so(app: App):
-    place, sandbox = app.workspaces.of(MINE), app.processes.sandbox
-    job = await shell_job(sandbox, place.directory, "true")
-    many = {f"f{number}": (0, 0, number) for number in range(MOST)}
+    place, sandbox = app.workspaces.ensure_workspace(MINE), app.processes.sandbox
+    job = await build_shell_job(sandbox, place.directory, "true")
+    many = {f"f{number}": (0, 0, number) for number in range(MAX_SNAPSHOT_FILES)}
     execution = Execution("many", "true", place, await sandbox.start(job), many)
     await execution.run(60)
-    told = await reported(Report(execution, "namespaces", job.limits, 60))
+    told = await build_execution_result(ExecutionReport(execution, "namespaces", job.limits, 60))
     assert told.data["files_changed"] == []
     assert "more files than are looked at" in told.data["files_note"]
     assert told.data["files_note"] in told.text
@@ -270,7 +270,7 @@ async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(
 ):
     monkeypatch.setenv("PATH", str(place))
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}, "code": {"isolation": "namespaces"}}
-    async with open_app(sqlite.prepared(load(flags, environ={}, home=place, workspace=place))) as app:
+    async with open_app(sqlite.prepare_database(load(flags, environ={}, home=place, workspace=place))) as app:
         with pytest.raises(NotConfigured) as caught:
             await python(app, "print(1)")
     assert caught.value.code == "no_isolation"
@@ -372,13 +372,13 @@ async def test_a_full_workspace_ends_what_runs_and_can_be_cleaned(place: Path):
 
 
 async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(place: Path):
-    async with http_servers.serve(loopback_app.pages({"/": "<p>reached</p>"})) as site:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/": "<p>reached</p>"})) as site:
         allowed = {"egress": {"allow": [site.removeprefix("http://")]}}
         read = "import urllib.request\nprint(urllib.request.urlopen({!r}, timeout=10).read())"
         async with opened(place, **allowed) as app:
             assert (await python(app, read.format(site))).is_error
         async with opened(place, code={"network": True}, **allowed) as app:
-            if (await app.processes.sandbox.isolation()).level != "namespaces":
+            if (await app.processes.sandbox.detect_isolation()).level != "namespaces":
                 pytest.skip("a guarded network needs namespaces")
             open_proxy = "import os\nos.environ['no_proxy'] = ''\n"
             found = await python(app, open_proxy + read.format(site))
@@ -425,9 +425,9 @@ async def test_the_tool_of_the_other_system_is_not_offered(app: App):
     assert os.name in ("posix", "nt")
 
 
-@pytest.mark.parametrize("era", mcp_clients.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_a_client_gets_text_data_and_pictures(place: Path, era: str):
-    async with opened(place) as app, mcp_clients.connected(app.server("workspace"), era) as client:
+    async with opened(place) as app, mcp_clients.connect_client(app.build_server("workspace"), era) as client:
         code = f"open('plot.png', 'wb').write(bytes.fromhex('{PNG.hex()}'))\nprint('done')"
         found = await client.call_tool("execute_python", {"code": code})
         assert [item.type for item in found.content] == ["text", "image"]

@@ -15,8 +15,8 @@ from support.fakes import http_servers, messages_api
 claude = pytest.importorskip("claude_agent_sdk", reason="the extra outrider[sdk] is not installed")
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.pages(
-    {"/wal": loopback_app.article("WAL mode", "The checkpoint moves pages into the database. " * 10)}
+SITE = loopback_app.build_page_site(
+    {"/wal": loopback_app.build_article_html("WAL mode", "The checkpoint moves pages into the database. " * 10)}
 )
 
 
@@ -36,7 +36,7 @@ class Model:
 
 async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> str:
     """What the agent answers in the end."""
-    async with http_servers.serve(messages_api.app(model)) as url:
+    async with http_servers.serve_app(messages_api.build_messages_app(model)) as url:
         environment = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none", "HOME": str(home)}
         quiet = {"DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
         options = claude.ClaudeAgentOptions(
@@ -50,15 +50,15 @@ async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> s
 
 async def test_an_agent_searches_in_the_same_process(home: Path):
     model = Model("mcp__outrider__web_search", {"query": "fox", "num_results": 1})
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         answer = await ask(home, model, {"outrider": sdk.server(house.app)}, "mcp__outrider__web_search")
     assert "https://www.place1.example/1" in answer
     assert "mcp__outrider__web_fetch" in model.offered
 
 
 async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        model = Model("mcp__dogent__web_fetch", {"url": f"{house.site}/wal"})
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        model = Model("mcp__dogent__web_fetch", {"url": f"{house.site_url}/wal"})
         answer = await ask(home, model, {"dogent": sdk.server(house.app, "dogent")}, "mcp__dogent__web_fetch")
     assert "The checkpoint moves pages into the database." in answer
     assert [name for name in model.offered if name.startswith("mcp__")] == [
@@ -68,7 +68,7 @@ async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names
 
 
 async def test_a_client_starts_the_command_and_reads_a_page(home: Path):
-    async with http_servers.serve(SITE) as site:
+    async with http_servers.serve_app(SITE) as site:
         arguments = [
             "-m",
             "outrider",

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from support.apps.agent_runs import flags
+from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers, mcp_servers
-from support.fakes.model_apis import ModelServer, Turn, script
+from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 
 PROGRAM = str(Path(mcp_servers.__file__))
 AGENT = "---\ndescription: Keeps a diary\nmcp: {mcp}\n---\nYou write.\n"
@@ -30,9 +30,7 @@ def configured(home: Path) -> None:
 def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "outrider", *arguments]
     environ = os.environ | {"SCRIPTED_KEY": "sk-x"}
-    return subprocess.run(  # noqa: PLW1510 - the code is looked at
-        command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
-    )
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 
 
 def test_servers_are_listed_with_what_asks_and_what_is_broken():
@@ -53,7 +51,7 @@ def test_the_doctor_connects_to_each():
 
 def test_a_check_names_a_server_that_nobody_configured(home: Path):
     (home / ".outrider" / "agents" / "clerk.md").write_text(AGENT.format(mcp="nots"))
-    (home / ".outrider" / "settings.json").write_text(json.dumps(flags("http://127.0.0.1:9")))
+    (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings("http://127.0.0.1:9")))
     done = outrider("agents", "check", "clerk", "writer")
     assert done.returncode == 1
     assert "✓ writer" in done.stdout
@@ -62,9 +60,9 @@ def test_a_check_names_a_server_that_nobody_configured(home: Path):
 
 
 async def test_an_agent_asked_on_the_terminal_uses_them_and_leaves_no_process_behind(home: Path):
-    turns = script(Turn(calls=[("notes_append", {"text": "rain"})]), Turn(text="It is written."))
-    async with http_servers.serve(ModelServer(turns).app()) as url:
-        (home / ".outrider" / "settings.json").write_text(json.dumps(flags(url)))
+    turns = play_turns(ModelTurn(calls=[("notes_append", {"text": "rain"})]), ModelTurn(text="It is written."))
+    async with http_servers.serve_app(ModelServer(turns).build_app()) as url:
+        (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
         done = await anyio.to_thread.run_sync(lambda: outrider("ask", "Write.", "--agent", "writer"))
     assert (done.returncode, done.stdout) == (0, "It is written.\n")
     diary = [json.loads(line) for line in (home / "diary").read_text().splitlines()]

@@ -12,40 +12,40 @@ from outrider.agents.run import Run
 from outrider.app import App, open_app
 from outrider.settings import load
 from support.apps import agent_tools
-from support.apps.agent_runs import KEY, Worker, flags
-from support.apps.agent_runs import nursery as warmed
-from support.apps.agent_tools import lines
+from support.apps.agent_runs import SCRIPTED_API_KEY, AgentWorkerProcess, build_model_settings
+from support.apps.agent_runs import start_agent_fork_server as warmed
+from support.apps.agent_tools import read_ledger_lines
 from support.fakes import http_servers
-from support.fakes.model_apis import Asked, ModelServer, Turn, script
-from support.processes.fork_server import Nursery
+from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest, play_turns
+from support.processes.fork_server import ForkServer
 
 pytestmark = pytest.mark.usefixtures("tables")
 PATIENCE = 60.0  # seconds
-Start = Callable[..., Worker]
+Start = Callable[..., AgentWorkerProcess]
 
 
 @pytest.fixture
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = agent_tools.install(tmp_path / "plugins")
+    folder = agent_tools.install_plugin(tmp_path / "plugins")
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("SCRIPTED_KEY", KEY)
+    monkeypatch.setenv("SCRIPTED_KEY", SCRIPTED_API_KEY)
     return folder
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Generator[Nursery]:
+def fork_server() -> Generator[ForkServer]:
     made = warmed()
     yield made
     made.close()
 
 
 @pytest.fixture
-def workers(nursery: Nursery, home: Path, plugins: Path) -> Generator[Start]:
+def workers(fork_server: ForkServer, home: Path, plugins: Path) -> Generator[Start]:
     """Starts worker processes, and ends those that still live."""
-    started: list[Worker] = []
+    started: list[AgentWorkerProcess] = []
 
-    def start(url: str, query: str | None = None, database: str = "") -> Worker:
-        started.append(Worker(nursery, home, plugins, url, query, database))
+    def start(url: str, query: str | None = None, database: str = "") -> AgentWorkerProcess:
+        started.append(AgentWorkerProcess(fork_server, home, plugins, url, query, database))
         return started[-1]
 
     yield start
@@ -60,16 +60,16 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 @asynccontextmanager
-async def served(play: Callable[[Asked], Turn]) -> AsyncGenerator[tuple[str, ModelServer]]:
+async def served(play: Callable[[ScriptedRequest], ModelTurn]) -> AsyncGenerator[tuple[str, ModelServer]]:
     server = ModelServer(play)
-    async with http_servers.serve(server.app()) as url:
+    async with http_servers.serve_app(server.build_app()) as url:
         yield url, server
 
 
 @asynccontextmanager
 async def watching(url: str, database: str, **more: Any) -> AsyncGenerator[App]:
     """An app that follows, and works on nothing that it has not begun."""
-    async with open_app(load(flags(url) | ({"database": database} if database else {}) | more)) as app:
+    async with open_app(load(build_model_settings(url) | ({"database": database} if database else {}) | more)) as app:
         yield app
 
 
@@ -81,23 +81,23 @@ async def ended(app: App, run_id: str) -> Run:
         return await app.runs.get(run_id)
 
 
-async def said(worker: Worker) -> str:
+async def said(worker: AgentWorkerProcess) -> str:
     with anyio.fail_after(PATIENCE):
-        return await anyio.to_thread.run_sync(worker.line)
+        return await anyio.to_thread.run_sync(worker.read_line)
 
 
 async def happened(home: Path, count: int) -> None:
     """Waits for that many side effects."""
     with anyio.fail_after(PATIENCE):
-        while len(lines(home)) < count:
+        while len(read_ledger_lines(home)) < count:
             await anyio.sleep(0.02)
 
 
 async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path, workers: Start, database: str):
-    turns = script(
-        Turn(calls=[("note", {"text": "first"})]),
-        Turn(calls=[("wait_for", {"name": "go"}), ("note", {"text": "second"})]),
-        Turn(text="Done."),
+    turns = play_turns(
+        ModelTurn(calls=[("note", {"text": "first"})]),
+        ModelTurn(calls=[("wait_for", {"name": "go"}), ("note", {"text": "second"})]),
+        ModelTurn(text="Done."),
     )
     async with served(turns) as (url, server), watching(url, database) as app:
         first = workers(url, "Go.", database)
@@ -109,12 +109,14 @@ async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path
         (home / "go").touch()
         run = await ended(app, run_id)
     assert (run.status, run.answer, run.attempt) == ("completed", "Done.", 1)
-    assert sorted(line.split()[1] for line in lines(home)) == ["first", "second"]
-    assert len(server.asked) == 3, "what the model had said is remembered, not asked again"
+    assert sorted(line.split()[1] for line in read_ledger_lines(home)) == ["first", "second"]
+    assert len(server.requests) == 3, "what the model had said is remembered, not asked again"
 
 
 async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_told(home: Path, workers: Start):
-    turns = script(Turn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), Turn(text="I will look first."))
+    turns = play_turns(
+        ModelTurn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
+    )
     async with served(turns) as (url, server), watching(url, "") as app:
         first = workers(url, "Go.")
         run_id = await said(first)
@@ -123,17 +125,19 @@ async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_to
         await said(workers(url))
         run = await ended(app, run_id)
     assert (run.status, run.answer) == ("completed", "I will look first.")
-    assert len(lines(home)) == 1
-    assert "may have taken effect" in server.asked[-1].results[0]
+    assert len(read_ledger_lines(home)) == 1
+    assert "may have taken effect" in server.requests[-1].results[0]
 
 
 async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_its_end(home: Path, workers: Start):
-    turns = script(Turn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), Turn(text="I will look first."))
+    turns = play_turns(
+        ModelTurn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
+    )
     async with served(turns) as (url, server), watching(url, "", agents={"runs": 0}) as app:
         first = workers(url, "Go.")
         run_id = await said(first)
         assert (await ended(app, run_id)).status == "blocked"
-        (question,) = await app.runs.questions.pending(run_id)
+        (question,) = await app.runs.questions.list_pending(run_id)
         await app.runs.questions.decide(question.id, "approved")
         await app.runs.resume(run_id)
         await happened(home, 1)
@@ -141,14 +145,14 @@ async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_it
         await said(workers(url))
         run = await ended(app, run_id)
     assert (run.status, run.answer) == ("completed", "I will look first.")
-    assert len(lines(home)) == 1
-    assert "may have taken effect" in server.asked[-1].results[0]
+    assert len(read_ledger_lines(home)) == 1
+    assert "may have taken effect" in server.requests[-1].results[0]
 
 
 async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(home: Path, workers: Start):
     held = anyio.Event()
-    answers = iter([Turn(text="Half of a long sentence that", between=held)])
-    async with served(lambda asked: next(answers, Turn(text="Whole."))) as (url, server), watching(url, "") as app:
+    answers = iter([ModelTurn(text="Half of a long sentence that", wait_between=held)])
+    async with served(lambda asked: next(answers, ModelTurn(text="Whole."))) as (url, server), watching(url, "") as app:
         first = workers(url, "Go.")
         run_id = await said(first)
         with anyio.fail_after(PATIENCE):
@@ -159,13 +163,13 @@ async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(h
         held.set()
         await said(workers(url))
         run = await ended(app, run_id)
-    assert (run.status, run.answer, len(server.asked)) == ("completed", "Whole.", 2)
+    assert (run.status, run.answer, len(server.requests)) == ("completed", "Whole.", 2)
 
 
 async def test_a_blocked_run_is_decided_and_resumed_by_processes_that_never_saw_it(
     home: Path, workers: Start, database: str
 ):
-    turns = script(Turn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), Turn(text="Sent."))
+    turns = play_turns(ModelTurn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), ModelTurn(text="Sent."))
     async with served(turns) as (url, _server):
         first = workers(url, "Go.", database)
         run_id = await said(first)
@@ -173,36 +177,38 @@ async def test_a_blocked_run_is_decided_and_resumed_by_processes_that_never_saw_
             assert (await ended(app, run_id)).status == "blocked"
         first.kill()
         async with watching(url, database) as app:
-            (question,) = await app.runs.questions.pending(run_id)
+            (question,) = await app.runs.questions.list_pending(run_id)
             await app.runs.questions.decide(question.id, "approved")
         async with watching(url, database) as app:
             await app.runs.resume(run_id)
             run = await ended(app, run_id)
     assert (run.status, run.answer, run.attempt) == ("completed", "Sent.", 2)
-    assert sorted(line.split()[1] for line in lines(home)) == ["a", "b"]
+    assert sorted(line.split()[1] for line in read_ledger_lines(home)) == ["a", "b"]
 
 
 async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Start, database: str):
-    turns = script(Turn(calls=[("wait_for", {"name": "never"}), ("note", {"text": "a"})]), Turn(text="Not reached."))
+    turns = play_turns(
+        ModelTurn(calls=[("wait_for", {"name": "never"}), ("note", {"text": "a"})]), ModelTurn(text="Not reached.")
+    )
     async with served(turns) as (url, server), watching(url, database) as app:
         run_id = await said(workers(url, "Go.", database))
         await happened(home, 1)
         await app.runs.cancel(run_id)
         run = await ended(app, run_id)
         with anyio.fail_after(PATIENCE):
-            while await app.runs.recover():
+            while await app.runs.recover_runs():
                 await anyio.sleep(0.05)
-    assert (run.status, run.stop_reason, len(server.asked)) == ("cancelled", "cancelled", 1)
+    assert (run.status, run.stop_reason, len(server.requests)) == ("cancelled", "cancelled", 1)
 
 
 async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Path, workers: Start, database: str):
     """Workers are killed wherever they happen to be; the last one lives and finishes what all of them began."""
     steps = 6
 
-    def play(asked: Asked) -> Turn:
-        if asked.turns < steps:
-            return Turn(text="On.", calls=[("note", {"text": str(asked.turns)}), ("count", {})])
-        return Turn(text="Done.")
+    def play(asked: ScriptedRequest) -> ModelTurn:
+        if asked.turn_count < steps:
+            return ModelTurn(text="On.", calls=[("note", {"text": str(asked.turn_count)}), ("count", {})])
+        return ModelTurn(text="Done.")
 
     async with served(play) as (url, _server), watching(url, database) as app:
         first = [workers(url, f"Go {number}.", database) for number in range(3)]
@@ -213,5 +219,5 @@ async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Pa
             workers(url, None, database)
         last = [await ended(app, run_id) for run_id in began]
     assert [(run.status, run.answer) for run in last] == [("completed", "Done.")] * 3
-    keys = [line.split()[0] for line in lines(home)]
+    keys = [line.split()[0] for line in read_ledger_lines(home)]
     assert len(keys) == len(set(keys)), "a side effect came twice"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from conformance.npm import NoNpm, installed, node
+from conformance.npm import NpmMissingError, find_node, install_packages
 from outrider.agents.run import Run
 from outrider.app import open_app
 from outrider.settings import load
 from support.apps import agent_tools
-from support.apps.agent_runs import KEY, Office, begin, flags
-from support.fakes.model_apis import WIRES, ModelServer, script
+from support.apps.agent_runs import SCRIPTED_API_KEY, ScriptedApp, build_model_settings, start_run
+from support.fakes.model_apis import API_FORMATS, ModelServer, play_turns
 
 pytestmark = [
     pytest.mark.anyio,
@@ -52,8 +52,8 @@ FIXTURES = [
 @pytest.fixture(scope="session")
 def npm() -> Path:
     try:
-        return installed()
-    except NoNpm as error:
+        return install_packages()
+    except NpmMissingError as error:
         pytest.skip(f"{error}, and aimock is an npm package")
 
 
@@ -62,7 +62,7 @@ def aimock(npm: Path, tmp_path: Path) -> Generator[str]:
     """The address of a running aimock with our fixtures."""
     fixtures = tmp_path / "fixtures.json"
     fixtures.write_text(json.dumps({"fixtures": FIXTURES}))
-    command = [node(npm), str(npm / AIMOCK), "--port", "0", "--fixtures", str(fixtures), "--strict"]
+    command = [find_node(npm), str(npm / AIMOCK), "--port", "0", "--fixtures", str(fixtures), "--strict"]
     environ = os.environ | {"NO_COLOR": "1"}
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         assert server.stdout
@@ -73,38 +73,38 @@ def aimock(npm: Path, tmp_path: Path) -> Generator[str]:
 
 @pytest.fixture(autouse=True)
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(agent_tools.install(tmp_path / "plugins"))
+    monkeypatch.syspath_prepend(agent_tools.install_plugin(tmp_path / "plugins"))
 
 
 async def ended(url: str, wire: str, query: str, home: Path, **fields: Any) -> tuple[Run, list[Any]]:
     """The run after its end, and its events."""
-    loaded = load(flags(url, wire), environ={"SCRIPTED_KEY": KEY}, home=home)
+    loaded = load(build_model_settings(url, wire), environ={"SCRIPTED_KEY": SCRIPTED_API_KEY}, home=home)
     async with open_app(loaded) as app:
-        office = Office(app, ModelServer(script()))
-        run = await begin(app, query, **fields)
-        events = await office.events(run)
+        office = ScriptedApp(app, ModelServer(play_turns()))
+        run = await start_run(app, query, **fields)
+        events = await office.collect_events(run)
         return await app.runs.get(run.id), events
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", API_FORMATS)
 async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: Path):
     run, events = await ended(aimock, wire, "Note tea", home)
     assert (run.status, run.answer) == ("completed", "Tea is noted.")
     assert run.thoughts == "They want tea in the ledger."
-    assert [line.split(maxsplit=1)[1] for line in agent_tools.lines(home)] == ["tea, \u201cgreen\u201d"]
+    assert [line.split(maxsplit=1)[1] for line in agent_tools.read_ledger_lines(home)] == ["tea, \u201cgreen\u201d"]
     kinds = [event.kind for event in events]
     assert kinds.index("thinking") < kinds.index("tool_started") < kinds.index("tool_ended")
     assert run.usage["requests"] == 2
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", API_FORMATS)
 async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, home: Path):
     run, _ = await ended(aimock, wire, "Send two", home, stakes={"send": "low"})
     assert (run.status, run.answer) == ("completed", "Both are sent.")
-    assert sorted(line.split()[1] for line in agent_tools.lines(home)) == ["a", "b"]
+    assert sorted(line.split()[1] for line in agent_tools.read_ledger_lines(home)) == ["a", "b"]
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: str, home: Path):
     run, events = await ended(aimock, wire, "Tell me", home)
     assert run.answer == LONG.strip()
@@ -112,7 +112,7 @@ async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: s
     assert run.thoughts == "A long answer."
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", API_FORMATS)
 async def test_a_rate_limit_is_waited_out(aimock: str, wire: str, home: Path):
     run, _ = await ended(aimock, wire, "Try again", home)
     assert (run.status, run.answer) == ("completed", "Now it works.")

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from support.apps import agent_tools
-from support.apps.agent_runs import flags
+from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
-from support.fakes.model_apis import ModelServer, Script, Turn, script
+from support.fakes.model_apis import ModelServer, ModelTurn, TurnScript, play_turns
 
 pytestmark = pytest.mark.usefixtures("tables")
 WRITER = "---\ndescription: Writes things down\ntoolsets: ledger\n---\nYou write.\n"
@@ -30,47 +30,47 @@ def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
     environ = {**os.environ, "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
     command = [sys.executable, "-m", "outrider", *arguments]
-    return subprocess.run(  # noqa: PLW1510 - the code is looked at
-        command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
-    )
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 
 
-async def asked(home: Path, play: Script, *arguments: str) -> subprocess.CompletedProcess[str]:
+async def asked(home: Path, play: TurnScript, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, with a model that plays the script."""
-    agent_tools.install(home / "plugins")
-    async with http_servers.serve(ModelServer(play).app()) as url:
-        (home / ".outrider" / "settings.json").write_text(json.dumps(flags(url)))
+    agent_tools.install_plugin(home / "plugins")
+    async with http_servers.serve_app(ModelServer(play).build_app()) as url:
+        (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
         return await anyio.to_thread.run_sync(lambda: outrider(home, *arguments))
 
 
 async def test_the_answer_is_on_stdout_and_the_work_on_stderr(home: Path):
-    turns = script(Turn(thinking="I will note it.", calls=[("note", {"text": "tea"})]), Turn(text="Tea is noted."))
+    turns = play_turns(
+        ModelTurn(thinking="I will note it.", calls=[("note", {"text": "tea"})]), ModelTurn(text="Tea is noted.")
+    )
     done = await asked(home, turns, "ask", "Note", "tea", "--agent", "writer")
     assert (done.returncode, done.stdout) == (0, "Tea is noted.\n")
     for shown in ("I will note it.", "note", '{"text": "tea"}', "✓"):
         assert shown in done.stderr
-    assert len(agent_tools.lines(home)) == 1
+    assert len(agent_tools.read_ledger_lines(home)) == 1
 
 
 async def test_programs_get_json(home: Path):
-    done = await asked(home, script(Turn(text="Here.")), "ask", "x", "--agent", "writer", "--json")
+    done = await asked(home, play_turns(ModelTurn(text="Here.")), "ask", "x", "--agent", "writer", "--json")
     answer = json.loads(done.stdout)
     assert (answer["status"], answer["answer"], answer["usage"]["requests"]) == ("completed", "Here.", 1)
 
 
 async def test_without_a_terminal_a_question_stops_the_run_and_says_how_to_go_on(home: Path):
-    turns = script(Turn(calls=[("send", {"text": "tea"})]), Turn(text="Sent."))
+    turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
     stopped = await asked(home, turns, "ask", "x", "--agent", "writer")
     assert stopped.returncode == 1
     assert "outrider agents resume run_" in stopped.stderr
-    assert agent_tools.lines(home) == []
+    assert agent_tools.read_ledger_lines(home) == []
 
 
 async def test_yes_allows_what_is_asked(home: Path):
-    turns = script(Turn(calls=[("send", {"text": "tea"})]), Turn(text="Sent."))
+    turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
     done = await asked(home, turns, "ask", "x", "--agent", "writer", "--yes")
     assert (done.returncode, done.stdout) == (0, "Sent.\n")
-    assert len(agent_tools.lines(home)) == 1
+    assert len(agent_tools.read_ledger_lines(home)) == 1
 
 
 def test_without_a_model_the_error_names_the_ways_to_one(home: Path):
@@ -81,7 +81,7 @@ def test_without_a_model_the_error_names_the_ways_to_one(home: Path):
 
 
 def test_agents_are_listed_checked_and_added(home: Path, agents: Path):
-    agent_tools.install(home / "plugins")
+    agent_tools.install_plugin(home / "plugins")
     listed = json.loads(outrider(home, "agents", "list", "--json").stdout)
     assert {"researcher", "browser", "analyst", "writer"} <= {each["name"] for each in listed}
     (agents / "broken.md").write_text("---\ndescription: x\ntoolset: web\n---\nHello.")

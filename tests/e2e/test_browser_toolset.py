@@ -11,9 +11,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from support.apps import loopback_app
-from support.apps.browser_app import Desk, desk, said, site
+from support.apps.browser_app import BrowserAppClient, build_browser_site, format_result_text, open_browser_app
 from support.fakes import http_servers
-from support.results import error
+from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -21,10 +21,10 @@ SHELL = "<!doctype html><title>Shell</title><div id=app></div><script>{}</script
 FILL = "document.getElementById('app').innerHTML = '<h1>Tides</h1><p>' + 'The tide comes in. '.repeat(40) + '</p>'"
 WALL = "<title>Just a moment...</title><p>Checking your browser</p><script>setTimeout(() => {{ {} }}, 50)</script>"
 PASS = "document.cookie = 'human=yes'; location.reload()"
-PAGES = loopback_app.pages(
+PAGES = loopback_app.build_page_site(
     {
         "/shell": SHELL.format(FILL),
-        "/full": loopback_app.article("Full", "There is enough to read here without any script. " * 10),
+        "/full": loopback_app.build_article_html("Full", "There is enough to read here without any script. " * 10),
         "/broken": SHELL.format("while (true) {}"),
         "/challenge": (403, {}, WALL.format(PASS).encode()),
         "/wall": (403, {}, WALL.format("").encode()),
@@ -42,91 +42,97 @@ async def guarded(scope: Any, receive: Any, send: Any) -> None:
 
 async def test_a_crashed_page_is_noticed_and_the_session_goes_on(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with desk(tmp_path) as at:
-            session = await at.open("/article")
-            page = at.inside(session).tabs.current
+        async with open_browser_app(tmp_path) as at:
+            session = await at.open_session("/article")
+            page = at.find_session(session).tabs.current
             assert page is not None
             lost = anyio.Event()
             page.on_lost(lambda _: lost.set())
-            page.channel.tell("Page.crash")
+            page.channel.send_and_forget("Page.crash")
             await lost.wait()
-            failed = await at.call("clickElement", sessionId=session, selector="#next")
-            listed = await at.call("listSessions")
-            again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
-            shown = await at.call("snapshotPage", sessionId=session)
-    assert error(failed)["code"] == "page_crashed"
-    assert error(failed)["details"]["reason"] == "page_crashed"
-    assert f"navigateToUrl opens the session again; it was at {at.house.site}/article" in said(failed)
+            failed = await at.call_tool("clickElement", sessionId=session, selector="#next")
+            listed = await at.call_tool("listSessions")
+            again = await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/form")
+            shown = await at.call_tool("snapshotPage", sessionId=session)
+    assert read_error(failed)["code"] == "page_crashed"
+    assert read_error(failed)["details"]["reason"] == "page_crashed"
+    assert f"navigateToUrl opens the session again; it was at {at.loopback.site_url}/article" in format_result_text(
+        failed
+    )
     assert listed.structured_content["sessions"][0]["status"] == "Error"
     assert again.structured_content["title"] == "Order form"
-    assert "Remarks" in said(shown)
+    assert "Remarks" in format_result_text(shown)
 
 
 async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with desk(tmp_path) as at:
-            session = await at.open("/article")
-            inside, engine = at.inside(session), at.house.app.browsers.running[0]
+        async with open_browser_app(tmp_path) as at:
+            session = await at.open_session("/article")
+            inside, engine = at.find_session(session), at.loopback.app.browsers.running_browsers[0]
             gone = anyio.Event()
             engine.connection.on_lost(lambda _: gone.set())
             os.kill(engine.running.process.pid, signal.SIGKILL)
             await gone.wait()
-            failed = await at.call("snapshotPage", sessionId=session)
-            again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
-            shown = await at.call("snapshotPage", sessionId=session)
-    assert error(failed)["code"] == "browser_gone"
+            failed = await at.call_tool("snapshotPage", sessionId=session)
+            again = await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/form")
+            shown = await at.call_tool("snapshotPage", sessionId=session)
+    assert read_error(failed)["code"] == "browser_gone"
     assert again.structured_content["title"] == "Order form"
-    assert "the browser was started anew" in said(again)
-    assert "Remarks" in said(shown)
+    assert "the browser was started anew" in format_result_text(again)
+    assert "Remarks" in format_result_text(shown)
     assert inside.id == session
 
 
 async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with desk(tmp_path) as at:
-            session = await at.open("/article")
-            page = at.inside(session).tabs.current
+        async with open_browser_app(tmp_path) as at:
+            session = await at.open_session("/article")
+            page = at.find_session(session).tabs.current
             assert page is not None
-            page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
-            clicked = await at.call("clickElement", sessionId=session, selector="#next")
-            looked = await at.call("snapshotPage", sessionId=session)
-            listed = await at.call("listSessions")
-            tabs = await at.call("manageTabs", sessionId=session)
-            again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
-            typed = await at.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
-    assert (error(clicked)["code"], error(clicked)["details"]["reason"]) == ("page_hangs", "timeout")
-    assert error(clicked)["details"]["selector"] == "#next"
-    assert error(looked)["code"] == "page_hangs"
-    assert f"navigateToUrl opens the session again; it was at {at.house.site}/article" in said(looked)
+            page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
+            clicked = await at.call_tool("clickElement", sessionId=session, selector="#next")
+            looked = await at.call_tool("snapshotPage", sessionId=session)
+            listed = await at.call_tool("listSessions")
+            tabs = await at.call_tool("manageTabs", sessionId=session)
+            again = await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/form")
+            typed = await at.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
+    assert (read_error(clicked)["code"], read_error(clicked)["details"]["reason"]) == ("page_hangs", "timeout")
+    assert read_error(clicked)["details"]["selector"] == "#next"
+    assert read_error(looked)["code"] == "page_hangs"
+    assert f"navigateToUrl opens the session again; it was at {at.loopback.site_url}/article" in format_result_text(
+        looked
+    )
     assert listed.structured_content["sessions"][0]["status"] == "Error"
-    assert f"1 (in front) {at.house.site}/article" in said(tabs)
+    assert f"1 (in front) {at.loopback.site_url}/article" in format_result_text(tabs)
     assert again.structured_content["title"] == "Order form"
-    assert "replaced by a new one" in said(again)
+    assert "replaced by a new one" in format_result_text(again)
     assert typed.structured_content["ok"]
 
 
 async def test_a_click_that_leads_to_a_silent_server_ends_when_the_operator_says(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with desk(tmp_path, arrival_seconds=0.4) as at:
-            session = await at.open("/article")
-            await at.js(session, "document.querySelector('#next').href = '/never'")
+        async with open_browser_app(tmp_path, arrival_seconds=0.4) as at:
+            session = await at.open_session("/article")
+            await at.evaluate_js(session, "document.querySelector('#next').href = '/never'")
             with anyio.fail_after(8):
-                clicked = await at.call("clickElement", sessionId=session, selector="#next")
-    assert f"the page is on its way to {at.house.site}/never, which has not answered yet" in said(clicked)
+                clicked = await at.call_tool("clickElement", sessionId=session, selector="#next")
+    assert f"the page is on its way to {at.loopback.site_url}/never, which has not answered yet" in format_result_text(
+        clicked
+    )
 
 
 async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp_path: Path):
-    async with desk(tmp_path, executable="/no/such/browser") as at:
-        failed = await at.call("createSession", url=f"{at.house.site}/form")
-    assert error(failed)["kind"] == "not_configured"
-    assert error(failed)["code"] == "no_browser"
+    async with open_browser_app(tmp_path, executable="/no/such/browser") as at:
+        failed = await at.call_tool("createSession", url=f"{at.loopback.site_url}/form")
+    assert read_error(failed)["kind"] == "not_configured"
+    assert read_error(failed)["code"] == "no_browser"
 
 
 async def test_the_house_leaves_no_browser_behind(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with desk(tmp_path) as at:
-            await at.open("/form")
-            pid = at.house.app.browsers.running[0].running.process.pid
+        async with open_browser_app(tmp_path) as at:
+            await at.open_session("/form")
+            pid = at.loopback.app.browsers.running_browsers[0].running.process.pid
     assert not Path(f"/proc/{pid}").exists()
 
 
@@ -138,49 +144,49 @@ async def test_the_user_signs_in_in_a_window_and_the_model_learns_no_value(tmp_p
         heard.append(progress)
 
     with anyio.fail_after(PATIENCE):
-        async with desk(tmp_path, flags=["--ozone-platform=headless"]) as at:
-            wish: dict[str, Any] = {"url": f"{at.house.site}/remembering", "state_id": "Shop", "seconds": 12}
+        async with open_browser_app(tmp_path, flags=["--ozone-platform=headless"]) as at:
+            wish: dict[str, Any] = {"url": f"{at.loopback.site_url}/remembering", "state_id": "Shop", "seconds": 12}
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_close_when_kept, at)
                 made = await at.client.call_tool("setup_browser_state", wish, progress_callback=hear)
-            used = await at.call("createSession", url=f"{at.house.site}/remembering", stateId="shop")
-            cookie = await at.js(used.structured_content["sessionId"], "document.cookie")
+            used = await at.call_tool("createSession", url=f"{at.loopback.site_url}/remembering", stateId="shop")
+            cookie = await at.evaluate_js(used.structured_content["sessionId"], "document.cookie")
     data = made.structured_content
-    facts = {"state_id": "shop", "saved": True, "cookies": 1, "origins": [at.house.site], "closed": True}
+    facts = {"state_id": "shop", "saved": True, "cookies": 1, "origins": [at.loopback.site_url], "closed": True}
     assert {name: data[name] for name in facts} == facts
-    assert said(made).startswith("Saved browser state.")
-    assert "stateId=shop" in said(made)
+    assert format_result_text(made).startswith("Saved browser state.")
+    assert "stateId=shop" in format_result_text(made)
     assert "yes" not in made.model_dump_json()
     assert heard
     assert heard == sorted(heard)
     assert cookie == "seen=yes"
 
 
-async def _close_when_kept(at: Desk) -> None:
+async def _close_when_kept(at: BrowserAppClient) -> None:
     """The user, who closes the window as soon as something is kept."""
-    while not at.house.app.browsers.states.has("shop"):
+    while not at.loopback.app.browsers.states.has_state("shop"):
         await anyio.sleep(0.01)
-    at.house.app.browsers.list()[0].tabs.at(1).channel.tell("Page.close")
+    at.loopback.app.browsers.list_sessions()[0].tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
 async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_path: Path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    async with desk(tmp_path) as at:
-        failed = await at.call("setup_browser_state", url=f"{at.house.site}/login")
-    assert (error(failed)["kind"], error(failed)["code"]) == ("not_configured", "no_display")
-    assert "outrider browser login URL --state NAME" in said(failed)
+    async with open_browser_app(tmp_path) as at:
+        failed = await at.call_tool("setup_browser_state", url=f"{at.loopback.site_url}/login")
+    assert (read_error(failed)["kind"], read_error(failed)["code"]) == ("not_configured", "no_display")
+    assert "outrider browser login URL --state NAME" in format_result_text(failed)
 
 
 async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with loopback_app.opened(home, PAGES) as house:
-            found = await house.app.call("web_fetch", url=f"{house.site}/shell")
-            again = await house.app.call("web_fetch", url=f"{house.site}/shell")
-            plain = await house.app.call("web_fetch", url=f"{house.site}/shell", render="never")
-            full = await house.app.call("web_fetch", url=f"{house.site}/full")
-            forced = await house.app.call("web_fetch", url=f"{house.site}/full", render="always")
-            open_sessions = house.app.browsers.list()
+        async with loopback_app.open_loopback_app(home, PAGES) as house:
+            found = await house.app.call("web_fetch", url=f"{house.site_url}/shell")
+            again = await house.app.call("web_fetch", url=f"{house.site_url}/shell")
+            plain = await house.app.call("web_fetch", url=f"{house.site_url}/shell", render="never")
+            full = await house.app.call("web_fetch", url=f"{house.site_url}/full")
+            forced = await house.app.call("web_fetch", url=f"{house.site_url}/full", render="always")
+            open_sessions = house.app.browsers.list_sessions()
     assert "The tide comes in." in found.text
     assert "Note: rendered in a browser" in found.text
     assert "The tide comes in." in again.text
@@ -193,28 +199,28 @@ async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_say
 
 async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with loopback_app.opened(home, guarded) as house, Client(house.app.server()) as client:
-            passed = await house.app.call("web_fetch", url=f"{house.site}/challenge")
-            walled = await client.call_tool("web_fetch", {"url": f"{house.site}/wall"})
-            never = await client.call_tool("web_fetch", {"url": f"{house.site}/challenge", "render": "never"})
+        async with loopback_app.open_loopback_app(home, guarded) as house, Client(house.app.build_server()) as client:
+            passed = await house.app.call("web_fetch", url=f"{house.site_url}/challenge")
+            walled = await client.call_tool("web_fetch", {"url": f"{house.site_url}/wall"})
+            never = await client.call_tool("web_fetch", {"url": f"{house.site_url}/challenge", "render": "never"})
     assert "enough to read here" in passed.text
     assert "rendered in a browser" in passed.text
-    assert error(walled)["code"] == "blocked_by_site"
-    assert error(never)["code"] == "blocked_by_site"
+    assert read_error(walled)["code"] == "blocked_by_site"
+    assert read_error(never)["code"] == "blocked_by_site"
 
 
 async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
     more = {"pages": {"seconds": 6}}
     with anyio.fail_after(PATIENCE):
-        async with loopback_app.opened(home, PAGES, more=more) as house:
-            page = await house.app.call("web_fetch", url=f"{house.site}/broken")
-            after = await house.app.call("web_fetch", url=f"{house.site}/shell")
+        async with loopback_app.open_loopback_app(home, PAGES, more=more) as house:
+            page = await house.app.call("web_fetch", url=f"{house.site_url}/broken")
+            after = await house.app.call("web_fetch", url=f"{house.site_url}/shell")
     assert "Title: Shell" in page.text
     assert "The tide comes in." in after.text
 
 
 async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home: Path):
-    async with http_servers.serve(site()) as url:
+    async with http_servers.serve_app(build_browser_site()) as url:
         environ = {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
         command = StdioServerParameters(
             command=sys.executable,
@@ -234,7 +240,7 @@ async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home:
             while any(Path(f"/proc/{pid}").exists() for pid in pids):
                 await anyio.sleep(0.01)
     assert {"createSession", "clickElement", "snapshotPage"} <= set(tools)
-    assert "Thanks, Ada" in said(typed)
+    assert "Thanks, Ada" in format_result_text(typed)
     assert pids
 
 

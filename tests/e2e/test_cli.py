@@ -14,12 +14,12 @@ from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.pages(
+SITE = loopback_app.build_page_site(
     {
-        "/wal": loopback_app.article(
+        "/wal": loopback_app.build_article_html(
             "WAL mode", "The checkpoint moves pages into the database. " * 10, "Tea is green. " * 30
         ),
-        "/cafe": loopback_app.article("Café ☕ 日本語", "Schöne Grüße aus 東京. " * 20),
+        "/cafe": loopback_app.build_article_html("Café ☕ 日本語", "Schöne Grüße aus 東京. " * 20),
     }
 )
 
@@ -35,8 +35,10 @@ async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.Co
 def searching(url: str, *names: str) -> dict[str, str]:
     """The environment under which loopback plays these providers."""
     prefix = "OUTRIDER_SEARCH__"
-    given = {f"{prefix}PROVIDERS__{name.upper()}__ENDPOINT": search_providers.endpoint(url, name) for name in names}
-    keys = {f"{prefix}PROVIDERS__{name.upper()}__API_KEY": search_providers.KEY for name in names}
+    given = {
+        f"{prefix}PROVIDERS__{name.upper()}__ENDPOINT": search_providers.build_endpoint_url(url, name) for name in names
+    }
+    keys = {f"{prefix}PROVIDERS__{name.upper()}__API_KEY": search_providers.PROVIDER_API_KEY for name in names}
     return {**given, **keys, f"{prefix}KEYLESS": "false"}
 
 
@@ -45,7 +47,7 @@ def reading(url: str) -> dict[str, str]:
 
 
 async def test_search_prints_results_for_people(home: Path):
-    async with http_servers.serve(search_providers.app()) as url:
+    async with http_servers.serve_app(search_providers.build_provider_app()) as url:
         done = await outrider(home, "search", "red", "fox", "-n", "2", **searching(url, "brave"))
     assert done.returncode == 0, done.stderr
     said = done.stdout.decode()
@@ -55,14 +57,14 @@ async def test_search_prints_results_for_people(home: Path):
 
 
 async def test_search_prints_json_for_programs(home: Path):
-    async with http_servers.serve(search_providers.app()) as url:
+    async with http_servers.serve_app(search_providers.build_provider_app()) as url:
         done = await outrider(home, "search", "fox", "-n", "1", "--json", **searching(url, "brave"))
     assert json.loads(done.stdout)["results"][0]["url"] == "https://www.place1.example/1"
 
 
 async def test_a_search_that_finds_nothing_exits_with_one(home: Path):
-    behaviour = search_providers.Behaviour(ways={"*": "empty"})
-    async with http_servers.serve(search_providers.app(behaviour)) as url:
+    behaviour = search_providers.ProviderBehaviour(modes={"*": "empty"})
+    async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
         done = await outrider(home, "search", "fox", **searching(url, "brave"))
     assert done.returncode == 1
 
@@ -75,15 +77,15 @@ async def test_a_search_without_any_provider_says_what_to_set_up(home: Path):
 
 
 async def test_a_search_that_every_provider_fails_exits_with_four_and_never_shows_a_key(home: Path):
-    behaviour = search_providers.Behaviour(ways={"*": "401"})
-    async with http_servers.serve(search_providers.app(behaviour)) as url:
+    behaviour = search_providers.ProviderBehaviour(modes={"*": "401"})
+    async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
         done = await outrider(home, "search", "fox", **searching(url, "brave", "serper"))
     assert done.returncode == 4
-    assert search_providers.KEY.encode() not in done.stderr + done.stdout
+    assert search_providers.PROVIDER_API_KEY.encode() not in done.stderr + done.stdout
 
 
 async def test_fetch_prints_a_page(home: Path):
-    async with http_servers.serve(SITE) as url:
+    async with http_servers.serve_app(SITE) as url:
         done = await outrider(home, "fetch", f"{url}/wal", **reading(url))
     assert done.returncode == 0, done.stderr
     assert b"The checkpoint moves pages into the database." in done.stdout
@@ -91,7 +93,7 @@ async def test_fetch_prints_a_page(home: Path):
 
 
 async def test_fetch_with_a_query_prints_the_passages(home: Path):
-    async with http_servers.serve(SITE) as url:
+    async with http_servers.serve_app(SITE) as url:
         done = await outrider(home, "fetch", f"{url}/wal", "--query", "checkpoint", "--json", **reading(url))
     (page,) = json.loads(done.stdout)
     assert page["excerpts"]
@@ -99,7 +101,7 @@ async def test_fetch_with_a_query_prints_the_passages(home: Path):
 
 
 async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home: Path):
-    async with http_servers.serve(SITE) as url:
+    async with http_servers.serve_app(SITE) as url:
         done = await outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **reading(url))
     assert done.returncode == 1
     assert b"404" in done.stderr
@@ -121,7 +123,7 @@ async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
 async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
-    async with http_servers.serve(SITE) as url:
+    async with http_servers.serve_app(SITE) as url:
         done = await outrider(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))
         shown = await outrider(home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **reading(url))
     assert "東京" in json.loads(done.stdout)[0]["text"]
@@ -212,7 +214,10 @@ async def test_doctor_finds_a_chosen_model_without_its_key(home: Path):
 async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(home: Path):
     blocked = home / "file"
     blocked.write_text("not a folder")
-    async with http_servers.serve(SITE) as url, http_servers.serve(search_providers.app()) as search_url:
+    async with (
+        http_servers.serve_app(SITE) as url,
+        http_servers.serve_app(search_providers.build_provider_app()) as search_url,
+    ):
         environ = {"HOME": str(blocked), **reading(url), **searching(search_url, "brave")}
         page = await outrider(home, "fetch", f"{url}/wal", **environ)
         found = await outrider(home, "search", "fox", **environ)

@@ -17,11 +17,12 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.content import Content, SearchOptions
-from outrider.content.keywords.store_file import StoreFile
+from outrider.content.lexical.store_file import StoreFile
+from outrider.content.search import SearchOptions
+from outrider.content.stores import ContentStores
 from outrider.core.db import Database
-from support.processes.content_writer import CALL
-from support.processes.fork_server import Nursery
+from support.processes.content_writer import CRASH_CALL
+from support.processes.fork_server import ForkServer
 
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "20"))
@@ -30,27 +31,27 @@ WARM = 5  # acknowledged changes before the shot may come, so that it does not o
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Generator[Nursery]:
+def fork_server() -> Generator[ForkServer]:
     needed = ("outrider.content.*", "outrider.core.database.*", "sqlalchemy.ext.asyncio", "aiosqlite", "numpy")
-    made = Nursery("support.processes.content_writer", *needed)
+    made = ForkServer("support.processes.content_writer", *needed)
     yield made
     made.close()
 
 
-def killed(nursery: Nursery, folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
+def killed(fork_server: ForkServer, folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
     """Runs writers until a moment that the seed decides, kills them, and gives what they said."""
     chance = random.Random(seed)
     outputs = [folder / f"said-{seed}-{number}" for number in range(writers)]
     started = []
     for number, output in enumerate(outputs):
         with output.open("w") as file:
-            started.append(nursery.fork([str(folder), str(seed * 10 + number)], os.environ, folder, file))
+            started.append(fork_server.fork_process([str(folder), str(seed * 10 + number)], os.environ, folder, file))
     end = time.monotonic() + 60
     while any(output.read_text().count("\n") < WARM for output in outputs):
         assert time.monotonic() < end
-        assert started[0].lives(0.01)
-        assert all(process.lives(0) for process in started)
-    assert started[0].lives(chance.random() * 0.15)
+        assert started[0].is_alive_after(0.01)
+        assert all(process.is_alive_after(0) for process in started)
+    assert started[0].is_alive_after(chance.random() * 0.15)
     for process in started:
         process.kill()
     said = [line for output in outputs for line in output.read_text().splitlines()]
@@ -59,9 +60,9 @@ def killed(nursery: Nursery, folder: Path, seed: int, *, writers: int = 1) -> li
 
 async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
     """Rows are whole, acknowledged changes are there, and searching finds exactly what the rows hold."""
-    database = Database.file(folder / "outrider.db")
-    content = Content(database, folder / "content")
-    records = {each.id: each for each in (await content.records(CALL, limit=1_000))[0]}
+    database = Database.from_file(folder / "outrider.db")
+    content = ContentStores(database, folder / "content")
+    records = {each.id: each for each in (await content.list_records(CRASH_CALL, limit=1_000))[0]}
     deleted = {each["deleted"] for each in said if "deleted" in each}
     assert not deleted & records.keys()
     for each in said:
@@ -69,37 +70,37 @@ async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
             assert record.version >= each["version"]
     owns = {}
     for record in records.values():
-        text = (await content.read(CALL, record.id)).text
+        text = (await content.read_lines(CRASH_CALL, record.id)).text
         assert len(text) == record.characters
         owns[text.split("\n")[0]] = record
     for own, record in list(owns.items())[:30]:
-        found = await content.search(CALL, own, SearchOptions(top_n=5))
+        found = await content.search(CRASH_CALL, own, SearchOptions(top_n=5))
         assert {hit.content_id for hit in found.hits} == {record.id}
         assert found.hits[0].chunk_id.startswith(f"{record.id}.{record.version}.")
     for each in said:
         if "own" in each and each["own"] not in owns:
-            assert not (await content.search(CALL, each["own"])).hits
-    store = await content.store(CALL)
+            assert not (await content.search(CRASH_CALL, each["own"])).hits
+    store = await content.get_store(CRASH_CALL)
     assert store.chunk_count == sum(each.chunk_count for each in records.values())
     await content.close()
     file = StoreFile(folder / "content" / "keywords", store.id)
-    file.check()
-    assert file.look([], None)[1].chunks == store.chunk_count
+    file.check_integrity()
+    assert file.read_matches([], None)[1].chunks == store.chunk_count
     file.close()
     await database.close()
 
 
-async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(nursery: Nursery, tmp_path: Path):
+async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(fork_server: ForkServer, tmp_path: Path):
     history: list[dict[str, Any]] = []
     for seed in range(ROUNDS):
-        history += await anyio.to_thread.run_sync(killed, nursery, tmp_path, seed)
+        history += await anyio.to_thread.run_sync(killed, fork_server, tmp_path, seed)
         await checked(tmp_path, history[-200:])
     assert len(history) >= ROUNDS * WARM
 
 
-async def test_two_processes_write_the_same_store_and_both_are_killed(nursery: Nursery, tmp_path: Path):
+async def test_two_processes_write_the_same_store_and_both_are_killed(fork_server: ForkServer, tmp_path: Path):
     for seed in range(100, 100 + max(ROUNDS // 6, 2)):
-        shoot = partial(killed, nursery, tmp_path, seed, writers=2)
+        shoot = partial(killed, fork_server, tmp_path, seed, writers=2)
         said = await anyio.to_thread.run_sync(shoot)
         await checked(tmp_path, said)
 

@@ -9,16 +9,16 @@ import anyio
 import pytest
 
 from support.fakes import http_servers
-from support.fakes.website import Answer, Request, Site
+from support.fakes.website import FakeSite, SiteAnswer, SiteRequest
 
 pytestmark = pytest.mark.anyio
 PAGES = 60
 TEXT = "The tide of number {0} comes in twice a day, and the boats of {0} rise with it until the bell rings. " * 3
 
 
-def numbered(number: int) -> Answer:
+def numbered(number: int) -> SiteAnswer:
     links = "".join(f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGES)
-    return Answer(f"<title>Number {number}</title><main><p>{TEXT.format(number)}</p><p>{links}</p></main>")
+    return SiteAnswer(f"<title>Number {number}</title><main><p>{TEXT.format(number)}</p><p>{links}</p></main>")
 
 
 def environment(home: Path, url: str) -> dict[str, str]:
@@ -32,8 +32,8 @@ def command(url: str, *more: str) -> list[str]:
 
 
 async def test_a_site_becomes_a_folder_of_markdown(home: Path):
-    site = Site({f"/p{number}": numbered(number) for number in range(3)})
-    async with http_servers.serve(site) as url:
+    site = FakeSite({f"/p{number}": numbered(number) for number in range(3)})
+    async with http_servers.serve_app(site) as url:
         with anyio.fail_after(60):
             done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
@@ -47,25 +47,25 @@ async def test_a_site_becomes_a_folder_of_markdown(home: Path):
 
 async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
     fatal = anyio.Event()
-    site = Site({})
+    site = FakeSite({})
 
-    def answer(request: Request) -> Answer:
-        if len(site.asked) > PAGES // 2:
+    def answer(request: SiteRequest) -> SiteAnswer:
+        if len(site.requests) > PAGES // 2:
             fatal.set()
         return numbered(int(request.path.removeprefix("/p")))
 
     site.routes = {f"/p{number}": answer for number in range(PAGES)}
-    async with http_servers.serve(site) as url:
+    async with http_servers.serve_app(site) as url:
         with anyio.fail_after(60):
             process = await anyio.open_process(command(url), env=environment(home, url), cwd=home)
             await fatal.wait()
             process.kill()
             await process.wait()
-            asked = site.paths()
+            asked = site.list_paths()
             done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGES)
     assert len(list((home / "pages").glob("*.md"))) == PAGES
-    twice = [path for path in site.paths()[len(asked) :] if path in asked]
+    twice = [path for path in site.list_paths()[len(asked) :] if path in asked]
     assert len(twice) <= 4  # what was being read when it died

@@ -43,7 +43,7 @@ def said(*arguments: str, environ: Mapping[str, str], code: int = 0) -> Any:
 
 def opened(home: Path, **settings: Any) -> Any:
     chosen = {"toolsets": ["all"], "data_dir": str(home / "data"), **settings}
-    return open_app(load(chosen, environ=object_storage.KEYS, home=home, workspace=home))
+    return open_app(load(chosen, environ=object_storage.AWS_CREDENTIALS, home=home, workspace=home))
 
 
 async def live(home: Path) -> str:
@@ -57,13 +57,19 @@ async def live(home: Path) -> str:
         return kept.uri
 
 
-async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(home: Path, server: postgres.Server):
+async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(
+    home: Path, server: postgres.PostgresServer
+):
     uri = await live(home)
     async with opened(home) as app:
         before = (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data)
-    with object_storage.serving() as s3:
-        address = server.fresh().replace("+psycopg", "")
-        team = {"OUTRIDER_DATABASE": address, "OUTRIDER_ARTIFACTS__STORAGE": s3.address("team"), **object_storage.KEYS}
+    with object_storage.serve_s3() as s3:
+        address = server.create_database().replace("+psycopg", "")
+        team = {
+            "OUTRIDER_DATABASE": address,
+            "OUTRIDER_ARTIFACTS__STORAGE": s3.build_storage_url("team"),
+            **object_storage.AWS_CREDENTIALS,
+        }
         planned = said("db", "copy", str(home / "data"), "--dry-run", environ=team)
         assert planned["tables"]["content_chunks"] == 1
         told = said("db", "copy", str(home / "data"), environ=team)
@@ -73,7 +79,7 @@ async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(home
         assert standing["rows"].items() >= {"artifacts": 1, "content_chunks": 1, "contents": 1, "plans": 1}.items()
         assert standing["revision"] == standing["newest"]
         assert said("db", "check", environ=team) == []
-        async with opened(home, database=address, artifacts={"storage": s3.address("team")}) as app:
+        async with opened(home, database=address, artifacts={"storage": s3.build_storage_url("team")}) as app:
             assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
             found = (await app.call("keywordSimilaritySearch", MINE, query="steeping tea")).data["results"]
             assert [hit["filename"] for hit in found] == ["t"]
@@ -88,7 +94,7 @@ async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     await live(home)
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
     assert "nothing is wrong" in outrider("db", "check", environ=place)
-    database = Database.file(home / "data" / "outrider.db")
+    database = Database.from_file(home / "data" / "outrider.db")
     async with database.write() as connection:
         await connection.execute(text(ORPHAN))
         await connection.execute(text("CREATE TABLE strange (id INTEGER)"))
@@ -109,8 +115,8 @@ async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     assert [each["code"] for each in said("db", "check", code=1, environ=place)] == ["extra"]
 
 
-async def test_an_index_that_lost_something_is_made_anew(home: Path, server: postgres.Server):
-    address = server.fresh()
+async def test_an_index_that_lost_something_is_made_anew(home: Path, server: postgres.PostgresServer):
+    address = server.create_database()
     async with opened(home, database=address) as app:
         await app.call("addContent", MINE, content="Green tea.")
         await app.call("keywordSimilaritySearch", MINE, query="tea")
@@ -124,16 +130,18 @@ async def test_an_index_that_lost_something_is_made_anew(home: Path, server: pos
         assert len((await app.call("keywordSimilaritySearch", MINE, query="tea")).data["results"]) == 1
 
 
-def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(home: Path, server: postgres.Server):
-    environ = dict(os.environ) | {"OUTRIDER_DATABASE": server.fresh()}
+def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(
+    home: Path, server: postgres.PostgresServer
+):
+    environ = dict(os.environ) | {"OUTRIDER_DATABASE": server.create_database()}
     command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--json"]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) for _ in range(3)]
     ended = [json.loads(each.communicate(timeout=120)[0]) for each in started]
     assert {each["after"] for each in ended} == {said("db", "status", environ=environ)["newest"]}
 
 
-def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Server):
-    address = server.fresh()
+def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.PostgresServer):
+    address = server.create_database()
     server.stop()
     environ = dict(os.environ) | {"OUTRIDER_DATABASE": address}
     refused = outrider("db", "migrate", code=4, environ=environ)
@@ -153,11 +161,11 @@ def test_where_there_is_no_database_yet_nothing_is_made_by_looking(home: Path):
 
 
 async def test_a_source_on_which_agents_work_is_not_copied(home: Path):
-    from outrider.agents.working.locks import FileLocks
+    from outrider.agents.workers.locks import FileLocks
 
     await live(home)
     locks = FileLocks(home / "data" / "workers")
-    await locks.hold("somebody")
+    await locks.acquire("somebody")
     refused = await anyio.to_thread.run_sync(
         lambda: outrider("db", "copy", str(home / "data"), str(home / "x"), code=5, environ={})
     )

@@ -81,7 +81,7 @@ def providers(url: str) -> dict[str, str]:
 
 async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     internet = Internet()
-    async with http_servers.serve(internet) as url:
+    async with http_servers.serve_app(internet) as url:
         environ = providers(url) | {"OUTRIDER_EGRESS__ALLOW": url.removeprefix("http://")}
         code, printed = await demo(QUESTION, **environ, OUTRIDER_BROWSER__EXECUTABLE="/no/browser")
     assert code == 0, printed

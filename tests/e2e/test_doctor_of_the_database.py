@@ -11,7 +11,7 @@ import pytest
 from support.databases import postgres
 from support.fakes import object_storage
 
-PROGRAMS = postgres.found()
+PROGRAMS = postgres.find_programs()
 
 
 def doctor(**environ: str) -> dict[str, dict[str, str]]:
@@ -37,16 +37,19 @@ def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
 @pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
 def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
     assert PROGRAMS
-    with postgres.serving(PROGRAMS) as server, object_storage.serving() as s3:
-        found = doctor(OUTRIDER_DATABASE=server.address)
+    with postgres.start_server(PROGRAMS) as server, object_storage.serve_s3() as s3:
+        found = doctor(OUTRIDER_DATABASE=server.default_address)
         assert beginning(found, "paused calls can be answered on this machine only")["state"] == "note"
         assert "artifacts.storage" in beginning(found, "artifacts are in")["remedy"]
-        shared = {"OUTRIDER_SERVE__STATE_KEY": "k" * 32, "OUTRIDER_ARTIFACTS__STORAGE": s3.address("x")}
-        found = doctor(OUTRIDER_DATABASE=server.address, **shared, **object_storage.KEYS)
+        shared = {"OUTRIDER_SERVE__STATE_KEY": "k" * 32, "OUTRIDER_ARTIFACTS__STORAGE": s3.build_storage_url("x")}
+        found = doctor(OUTRIDER_DATABASE=server.default_address, **shared, **object_storage.AWS_CREDENTIALS)
         assert beginning(found, "artifacts can be kept in")["what"].endswith("s3://outrider-tests/x")
         assert [what for what in found if what.startswith(("paused calls", "artifacts are in"))] == []
-        wrong = doctor(OUTRIDER_DATABASE=server.address, OUTRIDER_ARTIFACTS__STORAGE=s3.address(bucket="nobody-has-it"))
+        wrong = doctor(
+            OUTRIDER_DATABASE=server.default_address,
+            OUTRIDER_ARTIFACTS__STORAGE=s3.build_storage_url(bucket="nobody-has-it"),
+        )
         assert beginning(wrong, "artifacts in s3://nobody-has-it")["state"] == "bad"
         server.stop()
-        away = doctor(OUTRIDER_DATABASE=server.address)
+        away = doctor(OUTRIDER_DATABASE=server.default_address)
         assert beginning(away, "the database cannot be used")["state"] == "bad"

@@ -12,7 +12,7 @@ import pytest
 
 from outrider.core.text import count_tokens
 from support.documents import office_files
-from support.fakes.website import PNG, pdf
+from support.fakes.website import PIXEL_PNG, build_pdf
 
 pytestmark = pytest.mark.anyio
 PAGE = (
@@ -31,12 +31,12 @@ async def extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess
 @pytest.mark.parametrize(
     ("name", "body", "has"),
     [
-        ("report.docx", office_files.all_kinds()["word"], "# Lights"),
-        ("plan.bin", office_files.all_kinds()["excel"], "| Wend | 41 |"),
-        ("book", office_files.all_kinds()["epub"], "The old light"),
-        ("letter.eml", office_files.all_kinds()["mail"], "# Grüße"),
-        ("tide.pdf", pdf("High water"), "High water"),
-        ("dot.png", PNG, "A picture (image/png, 1 × 1 pixels"),
+        ("report.docx", office_files.build_all_kinds()["word"], "# Lights"),
+        ("plan.bin", office_files.build_all_kinds()["excel"], "| Wend | 41 |"),
+        ("book", office_files.build_all_kinds()["epub"], "The old light"),
+        ("letter.eml", office_files.build_all_kinds()["mail"], "# Grüße"),
+        ("tide.pdf", build_pdf("High water"), "High water"),
+        ("dot.png", PIXEL_PNG, "A picture (image/png, 1 × 1 pixels"),
         ("code.py", b"print(1)\n", "```python"),
     ],
 )
@@ -56,12 +56,14 @@ async def test_stdin_is_read_whole_or_by_its_main_content(home: Path):
 
 
 async def test_text_has_no_markup(home: Path):
-    done = await extract(home, "-", "--text", stdin=office_files.docx(office_files.p("Lights", "berschrift1")))
+    done = await extract(
+        home, "-", "--text", stdin=office_files.build_docx(office_files.build_paragraph("Lights", "berschrift1"))
+    )
     assert done.stdout == b"Lights\n"
 
 
 async def test_json_has_the_facts(home: Path):
-    (home / "a.xlsx").write_bytes(office_files.all_kinds()["excel"])
+    (home / "a.xlsx").write_bytes(office_files.build_all_kinds()["excel"])
     known = json.loads((await extract(home, "a.xlsx", "--json")).stdout)
     assert known["tables"] == [[["Name", "Height"], ["Wend", "41"]]]
     assert (known["kind"], known["title"], known["author"]) == ("excel", "Harbour", "Ida Marsh")
@@ -73,7 +75,7 @@ async def test_json_has_the_facts(home: Path):
     [
         ("missing.docx", None, 2, "there is no file"),
         (".", None, 2, "cannot be read"),
-        ("broken.docx", office_files.all_kinds()["word"][:-30], 4, "broken"),
+        ("broken.docx", office_files.build_all_kinds()["word"][:-30], 4, "broken"),
         ("files.7z", b"7z\xbc\xaf\x27\x1c" + bytes(99), 5, "archive"),
         ("empty.html", b"", 0, "there is no readable text"),
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),

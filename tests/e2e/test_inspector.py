@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from conformance.npm import NoNpm, installed, node
+from conformance.npm import NpmMissingError, find_node, install_packages
 from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
@@ -29,8 +29,8 @@ PAGE = (
 @pytest.fixture(scope="session")
 def npm() -> Path:
     try:
-        return installed()
-    except NoNpm as error:
+        return install_packages()
+    except NpmMissingError as error:
         pytest.skip(f"{error}, and the Inspector is an npm package")
 
 
@@ -39,7 +39,7 @@ def inspect(npm: Path):
     """Runs the Inspector's command line against a target; returns its exit code and its answer."""
 
     def run(target: Sequence[str], era: str, *options: str) -> tuple[int, dict[str, Any]]:
-        program = node(npm)
+        program = find_node(npm)
         flags = ("--cli", "--format", "json", "--quiet", "--protocol-era", era, *options)
         environ = os.environ | {"PATH": f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
@@ -99,7 +99,7 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, served:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
-    async with http_servers.serve(kettles) as url:
+    async with http_servers.serve_app(kettles) as url:
         allow = f"egress.allow={url.removeprefix('http://')}"
         target = (*OUTRIDER, "mcp", "--no-daemon", "--set", allow)
         code, answer = await anyio.to_thread.run_sync(lambda: inspect(target, era, *reading(f"{url}/kettles")))
@@ -110,7 +110,7 @@ async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
-    async with http_servers.serve(kettles) as url:
+    async with http_servers.serve_app(kettles) as url:
         with serving("--set", f"egress.allow={url.removeprefix('http://')}") as served:
             code, answer = await anyio.to_thread.run_sync(lambda: inspect((served,), era, *reading(f"{url}/kettles")))
     assert code == 0

@@ -24,9 +24,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from support.apps.agent_runs import flags
+from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
-from support.fakes.model_apis import ModelServer, Turn, script
+from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
 
 pytestmark = pytest.mark.anyio
 
@@ -116,7 +116,7 @@ class Site:
 @asynccontextmanager
 async def reading(home: Path, *settings: str, site: Site | None = None) -> AsyncGenerator[tuple[Served, str]]:
     """A server, and a site that it may read."""
-    async with http_servers.serve((site or Site()).app()) as pages:
+    async with http_servers.serve_app((site or Site()).app()) as pages:
         with serving(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}", *settings) as served:
             yield served, pages
 
@@ -135,7 +135,7 @@ async def ended(served: Served) -> int:
 
 async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path):
     collector = Collector()
-    async with http_servers.serve(collector.app()) as endpoint:
+    async with http_servers.serve_app(collector.app()) as endpoint:
         chosen = (f"telemetry.endpoint={endpoint}", "telemetry.headers=x-team=tea")
         async with (
             reading(home, *chosen) as (served, pages),
@@ -158,10 +158,12 @@ async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it
     collector = Collector()
     (home / ".outrider" / "agents").mkdir(parents=True)
     (home / ".outrider" / "agents" / "reader.md").write_text("---\ndescription: Reads\ntoolsets: [web]\n---\nRead.\n")
-    async with http_servers.serve(collector.app()) as endpoint, http_servers.serve(Site().app()) as pages:
-        turns = script(Turn(calls=[("web_fetch", {"url": f"{pages}/tea"})]), Turn(text="Tea is made of leaves."))
-        async with http_servers.serve(ModelServer(turns).app()) as model:
-            settings = flags(model) | {"telemetry": {"endpoint": endpoint}, "toolsets": ["run_agent"]}
+    async with http_servers.serve_app(collector.app()) as endpoint, http_servers.serve_app(Site().app()) as pages:
+        turns = play_turns(
+            ModelTurn(calls=[("web_fetch", {"url": f"{pages}/tea"})]), ModelTurn(text="Tea is made of leaves.")
+        )
+        async with http_servers.serve_app(ModelServer(turns).build_app()) as model:
+            settings = build_model_settings(model) | {"telemetry": {"endpoint": endpoint}, "toolsets": ["run_agent"]}
             (home / ".outrider" / "settings.json").write_text(json.dumps(settings))
             with serving(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}") as served:
                 async with Client(served.url) as client:

@@ -17,8 +17,8 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, MCPError
 
 from support.apps import shared_process
-from support.apps.shared_process import Person
-from support.results import said
+from support.apps.shared_process import HostUser
+from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 60
@@ -33,27 +33,27 @@ FIRST = [
 
 @pytest.fixture(scope="module")
 def shared_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_process.copy_of_code(tmp_path_factory.mktemp("code"))
+    return shared_process.copy_package(tmp_path_factory.mktemp("code"))
 
 
 @pytest.fixture(scope="module")
-def neighbour(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[Person]:
+def second_user(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[HostUser]:
     """A person whose process serves several tests."""
-    with shared_process.living(tmp_path_factory.mktemp("home"), shared_code) as person:
+    with shared_process.start_host_user(tmp_path_factory.mktemp("home"), shared_code) as person:
         yield person
 
 
 @pytest.fixture
-def person(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[Person]:
-    with shared_process.living(tmp_path_factory.mktemp("home"), shared_code) as person:
+def person(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[HostUser]:
+    with shared_process.start_host_user(tmp_path_factory.mktemp("home"), shared_code) as person:
         yield person
 
 
 @pytest.fixture
-def owner(tmp_path_factory: pytest.TempPathFactory) -> Generator[Person]:
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Generator[HostUser]:
     """A person who can install another version."""
-    code = shared_process.copy_of_code(tmp_path_factory.mktemp("code"))
-    with shared_process.living(tmp_path_factory.mktemp("home"), code) as person:
+    code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
+    with shared_process.start_host_user(tmp_path_factory.mktemp("home"), code) as person:
         yield person
 
 
@@ -63,48 +63,54 @@ def written(messages: list[dict[str, Any]]) -> bytes:
 
 async def stands(client: Client) -> list[str]:
     """The process, the session and the directory that a host is served with."""
-    return said(await client.call_tool("stand")).split(" ")
+    return read_first_text(await client.call_tool("stand")).split(" ")
 
 
 @ERAS
-async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_directory(neighbour: Person, mode: str):
-    there = neighbour.home / "there"
+async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_directory(second_user: HostUser, mode: str):
+    there = second_user.home / "there"
     there.mkdir(exist_ok=True)
     with anyio.fail_after(PATIENCE):
-        async with Client(neighbour.host(), mode=mode) as one, Client(neighbour.host(cwd=there), mode=mode) as two:
+        async with (
+            Client(second_user.build_host_parameters(), mode=mode) as one,
+            Client(second_user.build_host_parameters(cwd=there), mode=mode) as two,
+        ):
             first, second = await stands(one), await stands(two)
-            facts = neighbour.asked(b"status")
-    assert first == [str(facts["process"]), "default", str(neighbour.home)]
+            facts = second_user.query_shared_process(b"status")
+    assert first == [str(facts["process"]), "default", str(second_user.home)]
     assert second == [str(facts["process"]), "default-2", str(there)]
     assert facts["hosts"] == 2
 
 
-async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(neighbour: Person):
+async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
     with anyio.fail_after(PATIENCE):
-        async with Client(neighbour.host()) as client:
+        async with Client(second_user.build_host_parameters()) as client:
             before = await stands(client)
-        async with Client(neighbour.host()) as again, Client(neighbour.host("--session", "ours")) as named:
+        async with (
+            Client(second_user.build_host_parameters()) as again,
+            Client(second_user.build_host_parameters("--session", "ours")) as named,
+        ):
             assert await stands(again) == before
             assert (await stands(named))[1] == "ours"
 
 
-async def test_settings_are_those_of_each_host(neighbour: Person):
-    folder = neighbour.home / "project" / ".outrider"
+async def test_settings_are_those_of_each_host(second_user: HostUser):
+    folder = second_user.home / "project" / ".outrider"
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"tools": {"disable": ["keep"]}}')
     with anyio.fail_after(PATIENCE):
         async with AsyncExitStack() as stack:
             hosts = [
-                neighbour.host(),
-                neighbour.host(cwd=folder.parent),
-                neighbour.host("--disable", "look"),
-                neighbour.host(environ={"OUTRIDER_NAMES": "builtin"}),
+                second_user.build_host_parameters(),
+                second_user.build_host_parameters(cwd=folder.parent),
+                second_user.build_host_parameters("--disable", "look"),
+                second_user.build_host_parameters(environ={"OUTRIDER_NAMES": "builtin"}),
             ]
             lists = [
                 {tool.name for tool in (await (await stack.enter_async_context(Client(host))).list_tools()).tools}
                 for host in hosts
             ]
-            facts = neighbour.asked(b"status")
+            facts = second_user.query_shared_process(b"status")
     assert lists[0] == {"look", "keep", "stand", "echo"}
     assert lists[1] == {"look", "stand", "echo"}
     assert lists[2] == {"keep", "stand", "echo"}
@@ -112,12 +118,12 @@ async def test_settings_are_those_of_each_host(neighbour: Person):
     assert facts["hosts"] == 4
 
 
-async def test_twenty_hosts_that_start_at_once_start_one_process(person: Person):
-    command = person.command("mcp", "--toolsets", "probe")
+async def test_twenty_hosts_that_start_at_once_start_one_process(person: HostUser):
+    command = person.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PATIENCE * 2):
         processes = [
             subprocess.Popen(
-                command, env=person.environ, cwd=person.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                command, env=person.host_environ, cwd=person.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             for _ in range(20)
         ]
@@ -126,12 +132,12 @@ async def test_twenty_hosts_that_start_at_once_start_one_process(person: Person)
             each.stdin.write(written(FIRST))
             each.stdin.flush()
         answers = [await anyio.to_thread.run_sync(_two_lines, each) for each in processes]
-        facts = person.asked(b"status")
+        facts = person.query_shared_process(b"status")
         for each in processes:
             await anyio.to_thread.run_sync(each.communicate)
     assert all(len(found[1]["result"]["tools"]) == 4 for found in answers)
     assert (facts["hosts"], facts["houses"]) == (20, 1)
-    assert person.log().count("listens, process") == 1
+    assert person.read_logs().count("listens, process") == 1
     assert {each.returncode for each in processes} == {0}
 
 
@@ -141,26 +147,26 @@ def _two_lines(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
 
 
 @ERAS
-async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first_is_killed(person: Person, mode: str):
+async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first_is_killed(person: HostUser, mode: str):
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host(), mode=mode) as client, anyio.create_task_group() as tasks:
+        async with Client(person.build_host_parameters(), mode=mode) as client, anyio.create_task_group() as tasks:
             found: list[str] = []
 
             async def call() -> None:
-                found.append(said(await client.call_tool("look")))
+                found.append(read_first_text(await client.call_tool("look")))
 
             tasks.start_soon(call)
-            first = int((await person.told()).removeprefix("began "))
+            first = int((await person.read_probe_report()).removeprefix("began "))
             os.kill(first, signal.SIGKILL)
-            second = int((await person.told()).removeprefix("began "))
-            await person.release("done")
+            second = int((await person.read_probe_report()).removeprefix("began "))
+            await person.release_probe("done")
     assert second != first
     assert found == [f"done {second}"]
 
 
-async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(person: Person):
+async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(person: HostUser):
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host()) as client, anyio.create_task_group() as tasks:
+        async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
             errors: list[str] = []
             failed = anyio.Event()
 
@@ -171,7 +177,7 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(p
                 failed.set()
 
             tasks.start_soon(call)
-            first = int((await person.told()).removeprefix("began "))
+            first = int((await person.read_probe_report()).removeprefix("began "))
             os.kill(first, signal.SIGKILL)
             await failed.wait()
             after = await stands(client)
@@ -180,10 +186,10 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(p
     assert after[1] == "default"
 
 
-async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(person: Person):
+async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(person: HostUser):
     failed: list[str] = []
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host()) as client, anyio.create_task_group() as tasks:
+        async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
 
             async def call() -> None:
                 with pytest.raises(MCPError) as caught:
@@ -192,41 +198,41 @@ async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(pe
 
             tasks.start_soon(call)
             for _ in range(2):
-                os.kill(int((await person.told()).removeprefix("began ")), signal.SIGKILL)
+                os.kill(int((await person.read_probe_report()).removeprefix("began ")), signal.SIGKILL)
     assert "call again" in failed[0]
 
 
 @ERAS
-async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Person, mode: str):
+async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: HostUser, mode: str):
     with anyio.fail_after(PATIENCE):
-        async with Client(owner.host(), mode=mode) as old, anyio.create_task_group() as tasks:
+        async with Client(owner.build_host_parameters(), mode=mode) as old, anyio.create_task_group() as tasks:
             found: list[str] = []
 
             async def call() -> None:
-                found.append(said(await old.call_tool("keep")))
+                found.append(read_first_text(await old.call_tool("keep")))
 
             tasks.start_soon(call)
-            first = int((await owner.told()).removeprefix("began "))
-            owner.release_new_version("99.0")
-            async with Client(owner.host(), mode=mode) as new:
+            first = int((await owner.read_probe_report()).removeprefix("began "))
+            owner.install_version("99.0")
+            async with Client(owner.build_host_parameters(), mode=mode) as new:
                 second = int((await stands(new))[0])
                 carried = await stands(old)
-                facts = owner.asked(b"status")
-                await owner.release("done")
-            await shared_process.ended(first)
+                facts = owner.query_shared_process(b"status")
+                await owner.release_probe("done")
+            await shared_process.wait_for_exit(first)
     assert found == [f"done {first}"]
     assert second != first
     assert carried[0] == str(second)
     assert (facts["version"], facts["process"], facts["hosts"]) == ("99.0", second, 2)
 
 
-async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itself(owner: Person, shared_code: Path):
-    owner.release_new_version("99.0")
-    older = owner.host(environ={"PYTHONPATH": str(shared_code)})
+async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itself(owner: HostUser, shared_code: Path):
+    owner.install_version("99.0")
+    older = owner.build_host_parameters(environ={"PYTHONPATH": str(shared_code)})
     with anyio.fail_after(PATIENCE):
         async with Client(older) as old:
             first = (await stands(old))[0]
-            async with Client(owner.host()) as new:
+            async with Client(owner.build_host_parameters()) as new:
                 second = (await stands(new))[0]
                 while (serves := (await stands(old))[0]) == first:  # which may answer a call more before it goes
                     await anyio.lowlevel.checkpoint()
@@ -236,43 +242,50 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
     assert first != second
 
 
-async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: Person):
+async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: HostUser):
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host("--set", "daemon_idle_minutes=0.002")) as client:
+        async with Client(person.build_host_parameters("--set", "daemon_idle_minutes=0.002")) as client:
             process = int((await stands(client))[0])
-        await shared_process.ended(process)
+        await shared_process.wait_for_exit(process)
     left = {each.name for each in (person.home / ".outrider" / "run").iterdir()}
     assert left == {"daemon.lock", "starting.lock"}
 
 
-async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(neighbour: Person):
-    command = neighbour.command("mcp", "--toolsets", "probe")
+async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(second_user: HostUser):
+    command = second_user.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PATIENCE):
-        async with Client(neighbour.host()) as other:
+        async with Client(second_user.build_host_parameters()) as other:
             process = (await stands(other))[0]
-            with subprocess.Popen(command, env=neighbour.environ, cwd=neighbour.home, stdin=subprocess.PIPE) as host:
+            with subprocess.Popen(
+                command, env=second_user.host_environ, cwd=second_user.home, stdin=subprocess.PIPE
+            ) as host:
                 assert host.stdin
                 host.stdin.write(written([*FIRST, {"id": 2, "method": "tools/call", "params": {"name": "keep"}}]))
                 host.stdin.flush()
-                assert await neighbour.told() == f"began {process}"
+                assert await second_user.read_probe_report() == f"began {process}"
                 host.kill()
-            assert await neighbour.told() == "cancelled"
+            assert await second_user.read_probe_report() == "cancelled"
             assert (await stands(other))[0] == process
 
 
 @pytest.mark.parametrize(("arguments", "environ"), [(["--no-daemon"], {}), ([], {"OUTRIDER_DAEMON": "false"})])
-async def test_who_wants_no_shared_process_gets_none(person: Person, arguments: list[str], environ: dict[str, str]):
+async def test_who_wants_no_shared_process_gets_none(person: HostUser, arguments: list[str], environ: dict[str, str]):
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host(*arguments, environ=environ)) as client:
+        async with Client(person.build_host_parameters(*arguments, environ=environ)) as client:
             assert (await stands(client))[1] == "default"
     assert not (person.home / ".outrider" / "run").exists()
 
 
 @pytest.mark.parametrize("arguments", [["--nope"], ["--set", "nope=1"], ["--toolsets", "nope"]])
-async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(neighbour: Person, arguments: list[str]):
+async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(
+    second_user: HostUser, arguments: list[str]
+):
     async def outcome(*more: str) -> tuple[int, list[str]]:
         done = await anyio.run_process(
-            neighbour.command("mcp", *arguments, *more), env=neighbour.environ, cwd=neighbour.home, check=False
+            second_user.build_command("mcp", *arguments, *more),
+            env=second_user.host_environ,
+            cwd=second_user.home,
+            check=False,
         )
         assert done.stdout == b""
         lines = done.stderr.decode().replace("python -m outrider", "outrider").splitlines()
@@ -281,11 +294,11 @@ async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(nei
     assert await outcome() == await outcome("--no-daemon")
 
 
-async def test_nothing_but_protocol_reaches_the_host_whoever_prints(neighbour: Person):
-    command = neighbour.command("mcp", "--toolsets", "probe")
+async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user: HostUser):
+    command = second_user.build_command("mcp", "--toolsets", "probe")
     calls = [*FIRST, {"id": 2, "method": "tools/call", "params": {"name": "stand", "arguments": {}}}]
     with subprocess.Popen(
-        command, env=neighbour.environ, cwd=neighbour.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        command, env=second_user.host_environ, cwd=second_user.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as host:
         assert host.stdin
         assert host.stdout
@@ -294,37 +307,37 @@ async def test_nothing_but_protocol_reaches_the_host_whoever_prints(neighbour: P
         lines = [host.stdout.readline() for _ in range(3)]
         lines += (await anyio.to_thread.run_sync(host.communicate))[0].splitlines()
     assert [json.loads(line)["id"] for line in lines] == [0, 1, 2]
-    assert "noise: the descriptor" in neighbour.log()
+    assert "noise: the descriptor" in second_user.read_logs()
 
 
-async def test_a_host_reads_on_its_stderr_what_concerns_it(neighbour: Person):
-    folder = neighbour.home / "warned" / ".outrider"
+async def test_a_host_reads_on_its_stderr_what_concerns_it(second_user: HostUser):
+    folder = second_user.home / "warned" / ".outrider"
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"keep_days": 1}')
-    command = neighbour.command("mcp", "--toolsets", "probe")
-    done = await anyio.run_process(command, input=b"", env=neighbour.environ, cwd=folder.parent)
+    command = second_user.build_command("mcp", "--toolsets", "probe")
+    done = await anyio.run_process(command, input=b"", env=second_user.host_environ, cwd=folder.parent)
     assert b"'keep_days' is ignored" in done.stderr
 
 
-async def test_a_megabyte_goes_through_in_both_directions_and_in_order(neighbour: Person):
+async def test_a_megabyte_goes_through_in_both_directions_and_in_order(second_user: HostUser):
     texts = ["x" * 3_000_000, *(str(number) for number in range(50))]
     heard: list[str] = []
     with anyio.fail_after(PATIENCE):
-        async with Client(neighbour.host()) as client, anyio.create_task_group() as tasks:
+        async with Client(second_user.build_host_parameters()) as client, anyio.create_task_group() as tasks:
 
             async def call(text: str) -> None:
-                heard.append(said(await client.call_tool("echo", {"text": text})))
+                heard.append(read_first_text(await client.call_tool("echo", {"text": text})))
 
             for text in texts:
                 tasks.start_soon(call, text)
     assert sorted(heard) == sorted(texts)
 
 
-async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(neighbour: Person):
-    command = neighbour.command("mcp", "--toolsets", "probe")
+async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(second_user: HostUser):
+    command = second_user.build_command("mcp", "--toolsets", "probe")
     call = {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "cut \ud83d"}}}
     with anyio.fail_after(PATIENCE):
-        async with await anyio.open_process(command, env=neighbour.environ) as host:
+        async with await anyio.open_process(command, env=second_user.host_environ) as host:
             assert host.stdin
             assert host.stdout
             await host.stdin.send(written([*FIRST, call]))
@@ -335,10 +348,10 @@ async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(neighbour: Perso
     assert answers[2]["result"]["content"][0]["text"] == "cut \ufffd"
 
 
-async def test_a_line_that_is_no_message_is_answered(neighbour: Person):
-    command = neighbour.command("mcp", "--toolsets", "probe")
+async def test_a_line_that_is_no_message_is_answered(second_user: HostUser):
+    command = second_user.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PATIENCE):
-        async with await anyio.open_process(command, env=neighbour.environ) as host:
+        async with await anyio.open_process(command, env=second_user.host_environ) as host:
             assert host.stdin
             assert host.stdout
             await host.stdin.send(b'{not json\n{"id": 7, "method": "ping"}\n')
@@ -348,22 +361,24 @@ async def test_a_line_that_is_no_message_is_answered(neighbour: Person):
     assert [(each["error"]["code"], each["id"]) for each in answers] == [(-32700, None), (-32600, 7)]
 
 
-async def test_no_key_of_a_host_is_written_down(neighbour: Person):
+async def test_no_key_of_a_host_is_written_down(second_user: HostUser):
     with anyio.fail_after(PATIENCE):
         async with Client(
-            neighbour.host(environ={"BRAVE_API_KEY": "sesame-1", "OUTRIDER_SERVE__TOKEN": "sesame-2"})
+            second_user.build_host_parameters(
+                environ={"BRAVE_API_KEY": "sesame-1", "OUTRIDER_SERVE__TOKEN": "sesame-2"}
+            )
         ) as client:
             await stands(client)
-    kept = [path for path in (neighbour.home / ".outrider").rglob("*") if path.is_file() and path.stat().st_size]
+    kept = [path for path in (second_user.home / ".outrider").rglob("*") if path.is_file() and path.stat().st_size]
     assert not [path for path in kept if b"sesame" in path.read_bytes()]
 
 
-async def test_nobody_else_can_come_near_the_door(person: Person):
+async def test_nobody_else_can_come_near_the_door(person: HostUser):
     run = person.home / ".outrider" / "run"
     run.mkdir(parents=True)
     run.chmod(0o777)
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host()) as client:
+        async with Client(person.build_host_parameters()) as client:
             await stands(client)
             modes = {each.name: stat.S_IMODE(each.lstat().st_mode) for each in [run, *run.iterdir()]}
     logs = [stat.S_IMODE(each.stat().st_mode) for each in (person.home / ".outrider" / "logs").iterdir()]
@@ -371,21 +386,21 @@ async def test_nobody_else_can_come_near_the_door(person: Person):
     assert set(logs) == {0o600}
 
 
-async def test_a_place_that_leads_elsewhere_is_not_used(person: Person, tmp_path: Path):
+async def test_a_place_that_leads_elsewhere_is_not_used(person: HostUser, tmp_path: Path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (person.home / ".outrider").mkdir()
     (person.home / ".outrider" / "run").symlink_to(elsewhere)
-    command = person.command("mcp", "--toolsets", "probe")
-    done = await anyio.run_process(command, input=b"", env=person.environ, cwd=person.home)
+    command = person.build_command("mcp", "--toolsets", "probe")
+    done = await anyio.run_process(command, input=b"", env=person.host_environ, cwd=person.home)
     assert b"this process serves alone" in done.stderr
     assert list(elsewhere.iterdir()) == []
 
 
-async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopback(person: Person):
+async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopback(person: HostUser):
     (person.home / ".outrider" / "run" / "daemon.sock" / "in the way").mkdir(parents=True)
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host()) as client:
+        async with Client(person.build_host_parameters()) as client:
             process = (await stands(client))[0]
             token = person.home / ".outrider" / "run" / "daemon.token"
             assert stat.S_IMODE(token.stat().st_mode) == 0o600
@@ -399,34 +414,34 @@ async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopbac
             assert (await stands(client))[0] == process
 
 
-async def test_a_long_path_is_no_obstacle(person: Person):
+async def test_a_long_path_is_no_obstacle(person: HostUser):
     folder = person.home / ("long" * 20) / ("path" * 20)
     folder.mkdir(parents=True)
-    person.place = type(person.place)(str(folder))
+    person.socket_place = type(person.socket_place)(str(folder))
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host("--set", f"data_dir={folder}")) as client:
-            assert (await stands(client))[0] == str(person.process)
+        async with Client(person.build_host_parameters("--set", f"data_dir={folder}")) as client:
+            assert (await stands(client))[0] == str(person.shared_process_pid)
 
 
-async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_new_one(person: Person):
+async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_new_one(person: HostUser):
     async def daemon(word: str) -> Any:
-        command = person.command("daemon", word)
-        return await anyio.run_process(command, env=person.environ, cwd=person.home, check=False)
+        command = person.build_command("daemon", word)
+        return await anyio.run_process(command, env=person.host_environ, cwd=person.home, check=False)
 
     with anyio.fail_after(PATIENCE):
         assert (await daemon("status")).returncode == 1
-        async with Client(person.host()) as client:
+        async with Client(person.build_host_parameters()) as client:
             process = (await stands(client))[0]
             shown = await daemon("status")
             assert f"process: {process}".encode() in shown.stdout
             assert b"hosts: 1" in shown.stdout
             assert b"stopped" in (await daemon("stop")).stderr
-            assert not person.process
+            assert not person.shared_process_pid
             assert (await stands(client))[0] != process
 
 
-async def test_a_host_that_ends_its_input_ends_its_relay(neighbour: Person):
+async def test_a_host_that_ends_its_input_ends_its_relay(second_user: HostUser):
     done = await anyio.run_process(
-        [sys.executable, "-m", "outrider", "mcp"], input=b"", env=neighbour.environ, cwd=neighbour.home
+        [sys.executable, "-m", "outrider", "mcp"], input=b"", env=second_user.host_environ, cwd=second_user.home
     )
     assert (done.returncode, done.stdout) == (0, b"")

@@ -14,11 +14,13 @@ from mcp import Client, StdioServerParameters
 
 from support.apps import loopback_app
 from support.fakes import http_servers
-from support.results import said
+from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.pages({"/tea": loopback_app.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
+SITE = loopback_app.build_page_site(
+    {"/tea": loopback_app.build_article_html("Tea", "Tea is a drink made of leaves and hot water. " * 10)}
+)
 
 
 @contextmanager
@@ -41,13 +43,13 @@ def allowed(site: str) -> str:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode: str):
-    async with http_servers.serve(SITE) as site:
+    async with http_servers.serve_app(SITE) as site:
         with serving(home, "--set", allowed(site)) as (_, url), anyio.fail_after(60):
             async with Client(url, mode=mode) as client:
                 result = await client.call_tool("web_fetch", {"url": f"{site}/tea"})
             async with Client(f"{url}/dogent", mode=mode) as client:
                 tools = [tool.name for tool in (await client.list_tools()).tools]
-    assert "Tea is a drink" in said(result)
+    assert "Tea is a drink" in read_first_text(result)
     assert tools == ["web_search", "web_fetch", "web_crawl"]
 
 
@@ -72,7 +74,7 @@ async def test_a_port_that_is_taken_is_named(home: Path):
 
 
 async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Path):
-    async with http_servers.serve(SITE) as site:
+    async with http_servers.serve_app(SITE) as site:
         url = f"{site}/tea"
         with serving(home, "--set", allowed(site)) as (process, address):
             async with Client(address) as client:
@@ -83,7 +85,7 @@ async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Pa
     command = StdioServerParameters(command=sys.executable, args=arguments, env={"HOME": str(home)})
     async with Client(command) as client:
         result = await client.call_tool("web_search", {"query": "leaves and hot water"})
-    assert url in said(result)
+    assert url in read_first_text(result)
 
 
 async def test_a_client_that_vanishes_ends_the_stdio_server(home: Path):

@@ -10,11 +10,18 @@ from mcp import Client
 from mcp.types import CallToolResult, ImageContent, TextContent
 
 from outrider.app import App
-from support.apps.mcp_clients import HANDSHAKE, NEWEST, Person, connected, says
-from support.apps.web_eval_app import does, ends, evaluating, opened, played, site
+from support.apps.mcp_clients import HANDSHAKE_VERSION, NEWEST_VERSION, FormAnswerer, choose_decision, connect_client
+from support.apps.web_eval_app import (
+    build_browser_turn,
+    build_done_turn,
+    build_evaluation_site,
+    build_session_script,
+    open_evaluation_app,
+    serve_evaluation_app,
+)
 from support.fakes import http_servers
-from support.fakes.model_apis import ModelServer, Script, Turn
-from support.results import error, said
+from support.fakes.model_apis import ModelServer, ModelTurn, TurnScript
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -35,23 +42,28 @@ def pictures(result: CallToolResult) -> list[ImageContent]:
 
 
 async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_first(home: Path):
-    play = played(
-        does("snapshotPage"),
-        does("inputText", selector="[name=name]", text="Ann"),
-        does("clickElement", selector="form button:enabled"),
-        ends(success=True, result="Ordered; the shop says: Thanks, Ann."),
+    play = build_session_script(
+        build_browser_turn("snapshotPage"),
+        build_browser_turn("inputText", selector="[name=name]", text="Ann"),
+        build_browser_turn("clickElement", selector="form button:enabled"),
+        build_done_turn(success=True, result="Ordered; the shop says: Thanks, Ann."),
     )
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, server, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form?ref=7", task="Order for Ann")
             data = result.structured_content
             events = await call(client, "get_run_events", include_details=True)
-            open_sessions = app.browsers.list()
+            open_sessions = app.browsers.list_sessions()
     assert not result.is_error
-    assert said(result).startswith("Result: Ordered; the shop says: Thanks, Ann.\n\nSummary:\n- status: success (done)")
-    assert f"\n\nArtifacts:\n- session_id: {data['session_id']}\n- 4 screenshots, 0 stream samples, " in said(result)
-    assert f"get_screenshots(session_id='{data['session_id']}'" in said(result)
-    assert f"get_run_events(session_id='{data['session_id']}'" in said(result)
+    assert read_first_text(result).startswith(
+        "Result: Ordered; the shop says: Thanks, Ann.\n\nSummary:\n- status: success (done)"
+    )
+    assert (
+        f"\n\nArtifacts:\n- session_id: {data['session_id']}\n- 4 screenshots, 0 stream samples, "
+        in read_first_text(result)
+    )
+    assert f"get_screenshots(session_id='{data['session_id']}'" in read_first_text(result)
+    assert f"get_run_events(session_id='{data['session_id']}'" in read_first_text(result)
     assert not pictures(result)
     assert (data["status"], data["stop_reason"], data["mode"]) == ("success", "done", "dev")
     assert data["result"] == "Ordered; the shop says: Thanks, Ann."
@@ -66,13 +78,17 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
         f"createSession {url}/form: ok",
     ]
     assert "POST" in {each["details"].get("method") for each in events.structured_content["events"]}
-    assert "closeSession" not in server.asked[0].tools
-    assert {"done", "snapshotPage"} <= set(server.asked[0].tools)
+    assert "closeSession" not in server.requests[0].tool_names
+    assert {"done", "snapshotPage"} <= set(server.requests[0].tool_names)
 
 
 async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
             await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM[:3])
             shown = await call(client, "get_screenshots", last_n=20)
     rows = shown.structured_content["screenshots"]
@@ -85,21 +101,23 @@ async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path
 
 
 async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: Path):
-    play = played(does("snapshotPage"), ends(success=False, result="There is no shop here, only a form."))
+    play = build_session_script(
+        build_browser_turn("snapshotPage"), build_done_turn(success=False, result="There is no shop here, only a form.")
+    )
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Buy tea", mode="compact")
     data = result.structured_content
     assert result.is_error
     assert (data["status"], data["stop_reason"]) == ("failed", "gave_up")
-    assert said(result).startswith("Result: There is no shop here")
+    assert read_first_text(result).startswith("Result: There is no shop here")
     assert "dev_excerpts" not in data
 
 
 async def test_an_answer_without_done_is_no_success(home: Path):
-    play = played(Turn(text="All went well, trust me."))
+    play = build_session_script(ModelTurn(text="All went well, trust me."))
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order")
     data = result.structured_content
     assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "gave_up", "All went well, trust me.")
@@ -107,9 +125,12 @@ async def test_an_answer_without_done_is_no_success(home: Path):
 
 
 async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
-    play = played(does("snapshotPage"), ends(success=False, result="A robot check is in the way.", obstacle="captcha"))
+    play = build_session_script(
+        build_browser_turn("snapshotPage"),
+        build_done_turn(success=False, result="A robot check is in the way.", obstacle="captcha"),
+    )
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/wall", task="Read the news")
     data = result.structured_content
     assert (data["status"], data["stop_reason"]) == ("partial", "blocked_page")
@@ -119,12 +140,12 @@ async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
 
 async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
     never = anyio.Event()
-    play = played(
-        lambda session: Turn(text="It asks for a name.", calls=[("snapshotPage", {"sessionId": session})]),
-        Turn(until=never),
+    play = build_session_script(
+        lambda session: ModelTurn(text="It asks for a name.", calls=[("snapshotPage", {"sessionId": session})]),
+        ModelTurn(wait_before=never),
     )
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", budget_s=8)
             never.set()
     data = result.structured_content
@@ -134,9 +155,9 @@ async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
 
 
 async def test_the_last_step_sums_up_and_is_told_as_the_limit(home: Path):
-    play = played(does("snapshotPage"), Turn(text="So far: a form."))
+    play = build_session_script(build_browser_turn("snapshotPage"), ModelTurn(text="So far: a form."))
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", max_steps=1)
     data = result.structured_content
     assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "steps", "So far: a form.")
@@ -145,22 +166,22 @@ async def test_the_last_step_sums_up_and_is_told_as_the_limit(home: Path):
 
 async def test_a_structured_answer_fits_its_schema_or_is_asked_for_again(home: Path):
     schema = {"type": "object", "properties": {"fields": {"type": "integer"}}, "required": ["fields"]}
-    play = played(
-        ends(success=True, result="Eight fields.", data={"fields": "eight"}),
-        ends(success=True, result="Eight fields.", data={"fields": 8}),
+    play = build_session_script(
+        build_done_turn(success=True, result="Eight fields.", data={"fields": "eight"}),
+        build_done_turn(success=True, result="Eight fields.", data={"fields": 8}),
     )
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, server, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Count", output_schema=schema)
     assert result.structured_content["structured_output"] == {"fields": 8}
-    assert 'Structured output: {"fields": 8}' in said(result)
-    assert "'eight' is not of type 'integer'" in server.asked[1].results[-1]
+    assert 'Structured output: {"fields": 8}' in read_first_text(result)
+    assert "'eight' is not of type 'integer'" in server.requests[1].results[-1]
 
 
 async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
-    play = played(does("snapshotPage"), ends(success=True, result="Looked."))
+    play = build_session_script(build_browser_turn("snapshotPage"), build_done_turn(success=True, result="Looked."))
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/console", task="Look")
             events = await call(client, "get_run_events", event_types=["console"], include_details=True)
     data = result.structured_content
@@ -173,14 +194,14 @@ async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
     assert "abc123" not in everything
 
 
-def held(release: anyio.Event, begun: anyio.Event, last: Turn) -> Script:
+def held(release: anyio.Event, begun: anyio.Event, last: ModelTurn) -> TurnScript:
     """Says that it has begun, and ends once it is released."""
 
-    def waits(_: str) -> Turn:
+    def waits(_: str) -> ModelTurn:
         begun.set()
         return replace(last, until=release)
 
-    return played(waits)
+    return build_session_script(waits)
 
 
 async def given_up(client: Client, url: str, begun: anyio.Event) -> None:
@@ -193,7 +214,7 @@ async def given_up(client: Client, url: str, begun: anyio.Event) -> None:
 
 async def over(app: App) -> dict[str, Any]:
     """What became of the last evaluation, as any client hears it."""
-    async with Client(app.server()) as client:
+    async with Client(app.build_server()) as client:
         while True:
             run = (await call(client, "get_run_events")).structured_content["run"]
             if run["status"] != "running":
@@ -203,11 +224,15 @@ async def over(app: App) -> dict[str, Any]:
 async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, held(release, begun, ends(success=True, result="x"))) as (app, _, url):
-            async with connected(app.server(), HANDSHAKE) as client:
+        async with serve_evaluation_app(home, held(release, begun, build_done_turn(success=True, result="x"))) as (
+            app,
+            _,
+            url,
+        ):
+            async with connect_client(app.build_server(), HANDSHAKE_VERSION) as client:
                 await given_up(client, url, begun)
                 run = await over(app)
-            sessions = app.browsers.list()
+            sessions = app.browsers.list_sessions()
             release.set()
     assert (run["status"], run["stop_reason"]) == ("failed", "cancelled")
     assert sessions == []
@@ -216,9 +241,13 @@ async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: P
 async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, held(release, begun, ends(success=True, result="Seen."))) as (app, _, url):
+        async with serve_evaluation_app(home, held(release, begun, build_done_turn(success=True, result="Seen."))) as (
+            app,
+            _,
+            url,
+        ):
             with anyio.CancelScope() as gone:
-                async with connected(app.server(), NEWEST) as client:
+                async with connect_client(app.build_server(), NEWEST_VERSION) as client:
                     await given_up(client, url, begun)
                     gone.cancel()
             release.set()
@@ -230,23 +259,33 @@ async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     addresses: list[str] = []
 
-    def opens(_: str) -> Turn:
+    def opens(_: str) -> ModelTurn:
         begun.set()
-        return Turn(until=release, calls=[("createSession", {"url": addresses[0]})])
+        return ModelTurn(wait_before=release, calls=[("createSession", {"url": addresses[0]})])
 
-    server = ModelServer(played(does("snapshotPage"), opens, ends(success=True, result="Seen twice.")))
+    server = ModelServer(
+        build_session_script(
+            build_browser_turn("snapshotPage"), opens, build_done_turn(success=True, result="Seen twice.")
+        )
+    )
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(server.app()) as model, http_servers.serve(site()) as url:
+        async with (
+            http_servers.serve_app(server.build_app()) as model,
+            http_servers.serve_app(build_evaluation_site()) as url,
+        ):
             addresses.append(f"{url}/article")
             with anyio.CancelScope() as gone:
-                async with opened(home, url, model) as app, connected(app.server(), NEWEST) as client:
+                async with (
+                    open_evaluation_app(home, url, model) as app,
+                    connect_client(app.build_server(), NEWEST_VERSION) as client,
+                ):
                     await given_up(client, url, begun)
                     gone.cancel()
             release.set()
-            async with opened(home, url, model) as app:
+            async with open_evaluation_app(home, url, model) as app:
                 run = await over(app)
                 shown = await app.call("get_screenshots", last_n=20)
-                sessions = app.browsers.list()
+                sessions = app.browsers.list_sessions()
     assert (run["status"], run["result"]) == ("success", "Seen twice.")
     assert [(row["step"], row["url"]) for row in shown.data["screenshots"]] == [
         (0, f"{url}/form"),
@@ -257,13 +296,15 @@ async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
 
 
 async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
-    play = played(does("clickElement", selector="[name=gift]"), ends(success=True, result="Ticked."))
+    play = build_session_script(
+        build_browser_turn("clickElement", selector="[name=gift]"), build_done_turn(success=True, result="Ticked.")
+    )
     asks = {"tools": {"stakes": {"clickElement": "high"}}}
-    person = Person(says("approved"))
+    person = FormAnswerer(choose_decision("approved"))
     with anyio.fail_after(PATIENCE):
         async with (
-            evaluating(home, play, more=asks) as (app, _, url),
-            connected(app.server(), NEWEST, "person", person) as client,
+            serve_evaluation_app(home, play, more=asks) as (app, _, url),
+            connect_client(app.build_server(), NEWEST_VERSION, "person", person) as client,
         ):
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Tick the gift")
             events = await call(client, "get_run_events", event_types=["agent"])
@@ -275,13 +316,17 @@ async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
 
 async def test_steps_need_no_model(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
             looked = {"tool": "extractPageContent", "arguments": {"format": "text"}}
             also = await call(client, "web_eval_agent", url=f"{url}/article", task="Read", steps=[looked])
     data = result.structured_content
     assert not result.is_error
-    assert said(result).startswith("Result: All 4 steps passed.")
+    assert read_first_text(result).startswith("Result: All 4 steps passed.")
     assert (data["status"], data["stop_reason"]) == ("success", "done")
     assert [each["outcome"] for each in data["steps"]] == ["ok"] * 4
     assert data["page"]["title"] == "Thanks"
@@ -293,7 +338,11 @@ async def test_steps_need_no_model(home: Path):
 async def test_a_step_that_fails_is_the_last(home: Path):
     steps = [{"action": "click", "target": "#nothing"}, {"action": "goto", "target": "/article"}]
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=steps)
             shown = await call(client, "get_screenshots", has_error=True, include_images=False)
     data = result.structured_content
@@ -309,7 +358,11 @@ async def test_a_step_that_fails_is_the_last(home: Path):
 async def test_one_action_that_takes_too_long_is_given_up(home: Path):
     steps = [{"tool": "waitFor", "arguments": {"text": "never there", "seconds": 60}}]
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Wait", steps=steps, step_timeout_s=5)
     assert result.structured_content["steps"][0]["outcome"] == "timeout"
 
@@ -317,23 +370,23 @@ async def test_one_action_that_takes_too_long_is_given_up(home: Path):
 async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path):
     with anyio.fail_after(PATIENCE):
         async with (
-            http_servers.serve(site()) as url,
-            opened(home, "http://127.0.0.1:9") as app,
-            Client(app.server()) as client,
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, "http://127.0.0.1:9") as app,
+            Client(app.build_server()) as client,
         ):
             result = await call(client, "web_eval_agent", url="http://127.0.0.1:9/", task="Look", steps=FORM)
             refused = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", steps=FORM)
     assert result.structured_content["stop_reason"] == "error"
     assert result.structured_content["warnings"]
-    assert error(refused)["code"] == "egress"
+    assert read_error(refused)["code"] == "egress"
 
 
 async def test_nothing_is_lost_when_the_process_ends(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(site()) as url:
-            async with opened(home, url) as app, Client(app.server()) as client:
+        async with http_servers.serve_app(build_evaluation_site()) as url:
+            async with open_evaluation_app(home, url) as app, Client(app.build_server()) as client:
                 first = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
-            async with opened(home, url) as app, Client(app.server()) as client:
+            async with open_evaluation_app(home, url) as app, Client(app.build_server()) as client:
                 known = first.structured_content["session_id"]
                 shown = await call(client, "get_screenshots", session_id=known, last_n=2)
                 events = await call(client, "get_run_events", session_id=known)
@@ -345,7 +398,11 @@ async def test_nothing_is_lost_when_the_process_ends(home: Path):
 
 async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with (
+            http_servers.serve_app(build_evaluation_site()) as url,
+            open_evaluation_app(home, url) as app,
+            Client(app.build_server()) as client,
+        ):
             await call(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM)
             every = (await call(client, "get_run_events", last_n=200)).structured_content
             none = (await call(client, "get_run_events", last_n=0)).structured_content

@@ -14,7 +14,7 @@ from mcp import Client
 from outrider.app import App, open_app
 from outrider.settings import load
 from support.fakes import agent_browser_program, http_servers, result_pages, search_providers
-from support.results import error, said
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -32,8 +32,8 @@ class Desk:
 
     app: App
     client: Client
-    pages: result_pages.Behaviour
-    apis: search_providers.Behaviour
+    pages: result_pages.EngineBehaviour
+    apis: search_providers.ProviderBehaviour
 
     async def search(self, **arguments: Any) -> Any:
         return await self.client.call_tool("search", {"query": "oolong tea", **arguments})
@@ -41,29 +41,29 @@ class Desk:
 
 @asynccontextmanager
 async def desk(home: Path, *, brave: bool = False, **search: Any) -> AsyncGenerator[Desk]:
-    pages, apis = result_pages.Behaviour(), search_providers.Behaviour()
+    pages, apis = result_pages.EngineBehaviour(), search_providers.ProviderBehaviour()
     async with (
-        http_servers.serve(result_pages.site(pages)) as url,
-        http_servers.serve(search_providers.app(apis)) as api_url,
+        http_servers.serve_app(result_pages.build_engine_site(pages)) as url,
+        http_servers.serve_app(search_providers.build_provider_app(apis)) as api_url,
     ):
-        keyed = search_providers.settings(api_url, "brave") if brave else {}
+        keyed = search_providers.build_provider_settings(api_url, "brave") if brave else {}
         values = {
             "toolsets": ["web-search", "web"],
             "egress": {"allow": [url.removeprefix("http://")]},
-            "search": {"providers": result_pages.providers(url) | keyed, "disabled": KEYLESS, **search},
+            "search": {"providers": result_pages.build_engine_settings(url) | keyed, "disabled": KEYLESS, **search},
         }
         loaded = load(values, environ={"PATH": "/usr/bin:/bin"}, home=home, workspace=home)
         with anyio.fail_after(PATIENCE):
-            async with open_app(loaded) as app, Client(app.server()) as client:
+            async with open_app(loaded) as app, Client(app.build_server()) as client:
                 yield Desk(app, client, pages, apis)
 
 
 async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path):
     async with desk(home) as at:
         result = await at.search(limit=2)
-        sessions = at.app.browsers.list()
-    assert not result.is_error, said(result)
-    assert json.loads(said(result)) == result.structured_content
+        sessions = at.app.browsers.list_sessions()
+    assert not result.is_error, read_first_text(result)
+    assert json.loads(read_first_text(result)) == result.structured_content
     assert result.structured_content["source"] == "google"
     assert result.structured_content["query"] == "oolong tea"
     assert result.structured_content["results"] == [
@@ -74,53 +74,53 @@ async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path
             "description": "High mountain leaves, rolled by hand. <b> is no markup here.",
         },
     ]
-    engine, path, asked, agent = at.pages.asked[0]
+    engine, path, asked, agent = at.pages.requests[0]
     assert (engine, path, asked) == ("google", "search", {"q": "oolong tea", "num": "2"})
     assert "Headless" not in agent
-    assert len(at.pages.asked) == 1
+    assert len(at.pages.requests) == 1
     assert sessions == []
 
 
 @pytest.mark.parametrize("wall", ["captcha", "consent", "blocked", "redesigned", "sorry"])
 async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Path, wall: str):
     async with desk(home) as at:
-        at.pages.ways["google"] = wall
+        at.pages.modes["google"] = wall
         result = await at.search()
         again = await at.search()
     assert result.structured_content["source"] == "bing"
     assert result.structured_content["results"][0]["url"] == "https://leaves.example/oolong?a=1&b=2"
     assert again.structured_content["source"] == "bing"
     # An engine that does not want this network is left alone for a while; a page laid out anew is tried again.
-    assert at.pages.engines == ["google", "bing", *(["google"] if wall == "redesigned" else []), "bing"]
+    assert at.pages.requested_engines == ["google", "bing", *(["google"] if wall == "redesigned" else []), "bing"]
 
 
 async def test_when_every_engine_shuts_us_out_the_error_says_so_and_how_each_did(home: Path):
     async with desk(home) as at:
-        at.pages.ways["*"] = "captcha"
-        at.pages.ways["google"] = "consent"
+        at.pages.modes["*"] = "captcha"
+        at.pages.modes["google"] = "consent"
         result = await at.search()
-    assert said(result).startswith("Search error: ")
-    assert error(result)["code"] == "search_blocked"
-    outcomes = {each["provider"]: each["outcome"] for each in error(result)["details"]["attempts"]}
+    assert read_first_text(result).startswith("Search error: ")
+    assert read_error(result)["code"] == "search_blocked"
+    outcomes = {each["provider"]: each["outcome"] for each in read_error(result)["details"]["attempts"]}
     assert outcomes["google_page"] == "consent"
     assert outcomes["bing_page"] == outcomes["duckduckgo_page"] == "captcha"
 
 
 async def test_a_provider_with_a_key_answers_when_no_page_does(home: Path):
     async with desk(home, brave=True) as at:
-        at.pages.ways["*"] = "captcha"
+        at.pages.modes["*"] = "captcha"
         result = await at.search(limit=1)
     assert result.structured_content["source"] == "brave"
-    assert at.pages.engines == ["google", "bing", "duckduckgo"]
+    assert at.pages.requested_engines == ["google", "bing", "duckduckgo"]
 
 
 async def test_what_the_operator_puts_first_is_asked_first_and_needs_no_browser(home: Path):
     async with desk(home, brave=True, order=["brave"]) as at:
         result = await at.search(limit=1)
-        running = at.app.browsers.running
+        running = at.app.browsers.running_browsers
     assert result.structured_content["source"] == "brave"
     assert running == []
-    assert at.pages.asked == []
+    assert at.pages.requests == []
 
 
 async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
@@ -129,17 +129,17 @@ async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
     async with desk(home, order=["duckduckgo_page"]) as named:
         found = await named.client.call_tool("web_search", {"query": "oolong tea"})
     assert plain.structured_content["results"] == []
-    assert at.pages.asked == []
+    assert at.pages.requests == []
     assert found.structured_content["provider"] == "duckduckgo_page"
     assert found.structured_content["results"][0]["url"] == "https://leaves.example/oolong?a=1&b=2"
 
 
 async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
     async with desk(home, browser={"engines": ["yandex", "ecosia"]}) as at:
-        at.pages.ways["yandex"] = "captcha"
+        at.pages.modes["yandex"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "ecosia"
-    assert at.pages.engines == ["yandex", "ecosia"]
+    assert at.pages.requested_engines == ["yandex", "ecosia"]
 
 
 async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
@@ -153,33 +153,33 @@ async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
             for number in range(4):
                 tasks.start_soon(ask, f"tea {number}")
     assert sorted(each.structured_content["query"] for each in answers) == [f"tea {number}" for number in range(4)]
-    assert sorted(asked["q"] for _, _, asked, _ in at.pages.asked) == [f"tea {number}" for number in range(4)]
+    assert sorted(asked["q"] for _, _, asked, _ in at.pages.requests) == [f"tea {number}" for number in range(4)]
 
 
 async def test_the_program_is_asked_when_our_own_browser_got_nowhere(home: Path):
-    seen = (Path(result_pages.PAGES).parent / "snapshots" / "0.41.2_bing.txt").read_text()
-    program = agent_browser_program.put(home / "program", pages={"/bing/": (seen, "")})
+    seen = (Path(result_pages.RECORDED_PAGES_FOLDER).parent / "snapshots" / "0.41.2_bing.txt").read_text()
+    program = agent_browser_program.install_program(home / "program", pages={"/bing/": (seen, "")})
     async with desk(home, agent_browser={"command": str(program), "engines": ["bing"]}) as at:
-        at.pages.ways["*"] = "captcha"
+        at.pages.modes["*"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "bing"
     assert FIRST["title"] in [row["title"] for row in result.structured_content["results"]]
-    assert at.pages.engines == ["google", "bing", "duckduckgo"]
-    proxy = agent_browser_program.calls(program)[-1]["environ"]["AGENT_BROWSER_PROXY"]
+    assert at.pages.requested_engines == ["google", "bing", "duckduckgo"]
+    proxy = agent_browser_program.read_calls(program)[-1]["environ"]["AGENT_BROWSER_PROXY"]
     assert proxy.startswith("http://outrider:")
 
 
 async def test_without_a_browser_the_other_providers_answer(home: Path):
-    pages, apis = result_pages.Behaviour(), search_providers.Behaviour()
-    async with http_servers.serve(search_providers.app(apis)) as url:
+    pages, apis = result_pages.EngineBehaviour(), search_providers.ProviderBehaviour()
+    async with http_servers.serve_app(search_providers.build_provider_app(apis)) as url:
         values = {
             "toolsets": ["web-search"],
             "browser": {"executable": "/no/such/browser"},
-            "search": {"providers": search_providers.settings(url, "brave"), "disabled": KEYLESS},
+            "search": {"providers": search_providers.build_provider_settings(url, "brave"), "disabled": KEYLESS},
         }
         async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
             result = await app.call("search", query="oolong tea")
-            rows = {row.name: row for row in await app.search.status()}
+            rows = {row.name: row for row in await app.search.list_providers()}
     assert result.data["source"] == "brave"
-    assert pages.asked == []
+    assert pages.requests == []
     assert "outrider browser install" in rows["google_page"].reason

@@ -23,9 +23,9 @@ import pytest
 
 from outrider.app import App, open_app
 from support.fakes import http_servers
-from support.fakes.website import Answer, Site
-from support.processes.agent_work import CALL, PAGES, SLEEP, settings
-from support.processes.sandboxes import processes_with
+from support.fakes.website import FakeSite, SiteAnswer
+from support.processes.agent_work import CRASH_CALL, CRAWL_PAGE_COUNT, LEFTOVER_SLEEP_S, load_work_settings
+from support.processes.sandboxes import find_processes_with
 
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "5"))
@@ -33,9 +33,11 @@ PROGRAM = Path(__file__).parents[1] / "support" / "processes" / "agent_work.py"
 LONGEST = 1.5  # seconds after the first answer at which a shot comes at the latest
 
 
-def numbered(number: int) -> Answer:
-    links = "".join(f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGES)
-    return Answer(f"<title>Number {number}</title><main><p>{f'The tide of {number} comes in. ' * 9}</p>{links}")
+def numbered(number: int) -> SiteAnswer:
+    links = "".join(
+        f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < CRAWL_PAGE_COUNT
+    )
+    return SiteAnswer(f"<title>Number {number}</title><main><p>{f'The tide of {number} comes in. ' * 9}</p>{links}")
 
 
 @pytest.fixture
@@ -82,23 +84,23 @@ async def working(home: Path, site: str) -> AsyncGenerator[Worker]:
 
 
 async def test_nothing_that_was_answered_is_lost_or_torn_and_nothing_runs_on(place: Path):
-    site = Site({f"/p{number}": numbered(number) for number in range(PAGES)})
-    async with http_servers.serve(site) as url:
+    site = FakeSite({f"/p{number}": numbered(number) for number in range(CRAWL_PAGE_COUNT)})
+    async with http_servers.serve_app(site) as url:
         history: list[dict[str, Any]] = []
         async with working(place, url) as worker:
             for seed in range(1, ROUNDS + 1):
                 with anyio.fail_after(60):
                     said = await worker.killed(seed)
                 history += said
-                async with open_app(settings(place, url)) as app:
+                async with open_app(load_work_settings(place, url)) as app:
                     await check(app, place, said)
-        async with open_app(settings(place, url)) as app:
+        async with open_app(load_work_settings(place, url)) as app:
             await check(app, place, history[-1_000:])
             await check_crawl(app, url)
     with closing(sqlite3.connect(place / ".outrider/outrider.db")) as database:
         assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
     with anyio.fail_after(30):
-        while processes_with(SLEEP):
+        while find_processes_with(LEFTOVER_SLEEP_S):
             await anyio.sleep(0.01)
 
 
@@ -107,7 +109,7 @@ async def check(app: App, home: Path, said: list[dict[str, Any]]) -> None:
     told = {name: [each[name] for each in said if name in each] for name in ("logged", "ran", "observed", "artifact")}
     (folder,) = (home / ".outrider/workspaces").glob("*/files")
     check_files(folder, told)
-    plan = (await app.call("get_current_state", CALL)).data
+    plan = (await app.call("get_current_state", CRASH_CALL)).data
     assert told["observed"][-9:] == [each for each in plan["observations"] if each in told["observed"][-9:]]
     assert all(each["name"].startswith("m") for each in plan["todos"])
     for uri in told["artifact"]:
@@ -116,12 +118,12 @@ async def check(app: App, home: Path, said: list[dict[str, Any]]) -> None:
             assert len(set(archive.read("packed.txt").split())) == 1
     for each in said:
         if "playbook" in each:
-            kept = (await app.call("get_playbook", CALL, id=each["playbook"])).data["playbook"]
+            kept = (await app.call("get_playbook", CRASH_CALL, id=each["playbook"])).data["playbook"]
             assert {kept["goal"], *(step["description"] for step in kept["workflow"])} == {each["mark"]}
         if "content" in each:
-            read = await app.call("readContent", CALL, content_id=each["content"])
+            read = await app.call("readContent", CRASH_CALL, content_id=each["content"])
             assert each["mark"] in read.text
-            found = (await app.call("keywordSimilaritySearch", CALL, query=each["mark"])).data["results"]
+            found = (await app.call("keywordSimilaritySearch", CRASH_CALL, query=each["mark"])).data["results"]
             assert [hit["contentId"] for hit in found] == [each["content"]]
 
 
@@ -141,11 +143,12 @@ def check_files(folder: Path, told: dict[str, list[str]]) -> None:
 
 async def check_crawl(app: App, site: str) -> None:
     """The crawl that was killed over and over ends, and each page is in its store once."""
-    (store,) = [each for each in (await app.call("listStores", CALL)).data["stores"] if each["name"] == "site"]
-    more = {"url": f"{site}/p0", "store_id": store["storeId"], "max_pages": PAGES, "max_depth": 9}
-    done = await app.call("web_crawl", CALL, **more)
-    assert done.data["counts"]["read"] == PAGES
+    (store,) = [each for each in (await app.call("listStores", CRASH_CALL)).data["stores"] if each["name"] == "site"]
+    more = {"url": f"{site}/p0", "store_id": store["storeId"], "max_pages": CRAWL_PAGE_COUNT, "max_depth": 9}
+    done = await app.call("web_crawl", CRASH_CALL, **more)
+    assert done.data["counts"]["read"] == CRAWL_PAGE_COUNT
     names = [
-        each["filename"] for each in (await app.call("listContent", CALL, store_id=store["storeId"])).data["contents"]
+        each["filename"]
+        for each in (await app.call("listContent", CRASH_CALL, store_id=store["storeId"])).data["contents"]
     ]
-    assert len(names) == PAGES
+    assert len(names) == CRAWL_PAGE_COUNT

@@ -11,7 +11,7 @@ from pathlib import Path
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Past participles that do not end in "ed", as far as they were ever used as names of functions.
 IRREGULAR_PARTICIPLES = frozenset(
-    "begun bound brought built caught chosen cut dealt done drawn driven fallen felt forgotten found given gone grown"
+    "begun bound brought built caught chosen cut dealt done drawn driven fallen felt forgotten found given gone grown"  # noqa: SIM905
     " heard held hidden hurt kept known laid led left lent lost made meant met paid put ridden risen said seen sent"
     " shown sold sought spent stood stuck struck sworn swept taken thought thrown told torn understood won worn wound"
     " woven written".split()

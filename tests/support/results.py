@@ -4,24 +4,24 @@ from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 
-from outrider.core.result import Resource, Result
+from outrider.core.result import ResourceBlock, Result
 
 
-def said(result: CallToolResult) -> str:
+def read_first_text(result: CallToolResult) -> str:
     """The first item's text."""
     first = result.content[0]
     assert isinstance(first, TextContent)
     return first.text
 
 
-def error(result: CallToolResult) -> dict[str, Any]:
+def read_error(result: CallToolResult) -> dict[str, Any]:
     """The error that programs get."""
     assert result.is_error
     return result.structured_content["error"]
 
 
-def resources(result: Result) -> list[Resource]:
+def list_resources(result: Result) -> list[ResourceBlock]:
     """The items of a result that has only resources."""
-    found = [item for item in result.content if isinstance(item, Resource)]
+    found = [item for item in result.content if isinstance(item, ResourceBlock)]
     assert len(found) == len(result.content)
     return found

@@ -8,12 +8,14 @@ import pytest
 import outrider
 from outrider import InvalidInput, NotFound, load, open_app
 from outrider.core.context import Call
-from outrider.search import Query
+from outrider.search.provider import Query
 from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
 
-SITE = loopback_app.pages({"/tea": loopback_app.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
+SITE = loopback_app.build_page_site(
+    {"/tea": loopback_app.build_article_html("Tea", "Tea is a drink made of leaves and hot water. " * 10)}
+)
 
 
 async def test_every_public_name_is_there():
@@ -21,8 +23,8 @@ async def test_every_public_name_is_there():
 
 
 async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
-    async with loopback_app.opened(home, SITE) as house:
-        page = await house.app.call("web_fetch", url=f"{house.site}/tea")
+    async with loopback_app.open_loopback_app(home, SITE) as house:
+        page = await house.app.call("web_fetch", url=f"{house.site_url}/tea")
     assert "Tea is a drink" in page.text
 
 
@@ -37,12 +39,12 @@ async def test_errors_leave_the_house_as_they_are(home: Path):
 
 
 async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Path):
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         await house.app.call("web_search", Call(session="s1"), query="tea")
         with pytest.raises(InvalidInput):
             await house.app.call("web_search", query="")
-    async with loopback_app.opened(home) as house:
-        events = await house.app.events.recent()
+    async with loopback_app.open_loopback_app(home) as house:
+        events = await house.app.events.list_recent()
     assert [(event.tool, event.session, event.outcome) for event in events] == [
         ("web_search", "default", "invalid_input"),
         ("web_search", "s1", "ok"),
@@ -50,44 +52,44 @@ async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Pa
 
 
 async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
-    async with loopback_app.opened(home) as house:
+    async with loopback_app.open_loopback_app(home) as house:
         await house.app.call("web_search", query="tea")
         kept = await house.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
-    async with loopback_app.opened(home, more={"keep_days": 0.000_000_1}) as house:
+    async with loopback_app.open_loopback_app(home, more={"keep_days": 0.000_000_1}) as house:
         with anyio.fail_after(10):
-            while await house.app.events.recent():
+            while await house.app.events.list_recent():
                 await anyio.lowlevel.checkpoint()
         with anyio.fail_after(10):
-            while await house.app.artifacts.recent():
+            while await house.app.artifacts.list_recent():
                 await anyio.lowlevel.checkpoint()
         with pytest.raises(NotFound):
             await house.app.artifacts.get(kept.uri)
 
 
 async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(home: Path):
-    async with loopback_app.opened(home, SITE, names=("brave",)) as house:
-        house.behaviour.ways["*"] = "500"
-        await house.app.call("web_fetch", url=f"{house.site}/tea")
+    async with loopback_app.open_loopback_app(home, SITE, names=("brave",)) as house:
+        house.provider_behaviour.modes["*"] = "500"
+        await house.app.call("web_fetch", url=f"{house.site_url}/tea")
         found = (await house.app.call("web_search", query="drink leaves")).data
         elsewhere = await house.app.search.find(Query("drink leaves", site="127.0.0.1"))
     assert found["provider"] == "local"
-    assert [hit["url"] for hit in found["results"]] == [f"{house.site}/tea"]
+    assert [hit["url"] for hit in found["results"]] == [f"{house.site_url}/tea"]
     assert "read here before" in found["notes"][-1]
     assert elsewhere.hits
 
 
 async def test_two_houses_share_one_home(home: Path):
     async with (
-        loopback_app.opened(home, names=("serper",)) as one,
-        loopback_app.opened(home, names=("serper",)) as other,
+        loopback_app.open_loopback_app(home, names=("serper",)) as one,
+        loopback_app.open_loopback_app(home, names=("serper",)) as other,
     ):
         async with anyio.create_task_group() as tasks:
             for number in range(10):
                 tasks.start_soon(_search, (one, other)[number % 2], f"tea {number}")
         await one.app.events.flush()
-        events = await other.app.events.recent()
+        events = await other.app.events.list_recent()
     assert [event.outcome for event in events] == ["ok"] * 10
 
 
-async def _search(house: loopback_app.House, query: str) -> None:
+async def _search(house: loopback_app.LoopbackApp, query: str) -> None:
     await house.app.call("web_search", query=query)

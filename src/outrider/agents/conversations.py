@@ -8,18 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from outrider.core.context import Call
-from outrider.core.db import Database, storable
+from outrider.core.db import Database, to_storable_text
 from outrider.core.errors import NotFound, Refused
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, RowMapping
 
-DEPTH_LIMIT = 4  # an agent called by an agent called by …: the contract of `run_agent`
 Visibility = Literal["listed", "unlisted"]
-Role = Literal["user", "agent"]
+MessageRole = Literal["user", "agent"]
 
 
-class Above(Protocol):
+class ParentRun(Protocol):
     """The run that begins a conversation with another agent (a `RunContext` is one)."""
 
     @property
@@ -57,14 +56,16 @@ class Conversation:
     created_at: float
     updated_at: float
 
-    def is_of(self, call: Call) -> bool:
+    def is_visible_to(self, call: Call) -> bool:
         """Whether the caller takes part: the same workspace, and the same session or the same person."""
         same_person = call.identity is not None and call.identity == self.identity
-        return _workspace(call) == self.workspace and (storable(call.session, 200) == self.session or same_person)
+        return _workspace_key(call) == self.workspace and (
+            to_storable_text(call.session, 200) == self.session or same_person
+        )
 
 
 @dataclass(frozen=True)
-class Message:
+class ConversationMessage:
     """What somebody wrote.
 
     Attributes:
@@ -76,7 +77,7 @@ class Message:
 
     id: str
     conversation_id: str
-    role: Role
+    role: MessageRole
     agent: str | None
     text: str
     thoughts: str
@@ -99,7 +100,7 @@ class Conversations:
         agent: str,
         *,
         title: str,
-        parent: Above | None = None,
+        parent: ParentRun | None = None,
         visibility: Visibility = "unlisted",
         depth: int = 0,
     ) -> Conversation:
@@ -118,30 +119,32 @@ class Conversations:
         """
         ancestors = (*parent.ancestors, parent.agent) if parent else ()
         depth = parent.depth + 1 if parent else depth
-        self.check(agent, depth, ancestors)
-        made = _new(call, agent, title=title, visibility=visibility, depth=depth, ancestors=ancestors)
+        self.check_nesting(agent, depth, ancestors)
+        made = _build_conversation(call, agent, title=title, visibility=visibility, depth=depth, ancestors=ancestors)
         if parent:
             made = replace(made, parent_id=parent.conversation_id)
-        await self._add(made)
+        await self._insert_row(made)
         return made
 
-    async def of_host(self, call: Call, agent: str) -> Conversation:
+    async def ensure_host_conversation(self, call: Call, agent: str) -> Conversation:
         """The conversation that stands for the host's own, one for each of its sessions; begun if there is none."""
-        name = hashlib.blake2s(f"{_workspace(call)}\x1f{call.session}".encode("utf-8", "replace"), digest_size=16)
-        made = _new(call, agent, title=f"session {call.session}", visibility="listed", depth=0, ancestors=())
-        await self._add(made := replace(made, id=f"cnv_{name.hexdigest()}"))
+        name = hashlib.blake2s(f"{_workspace_key(call)}\x1f{call.session}".encode("utf-8", "replace"), digest_size=16)
+        made = _build_conversation(
+            call, agent, title=f"session {call.session}", visibility="listed", depth=0, ancestors=()
+        )
+        await self._insert_row(made := replace(made, id=f"cnv_{name.hexdigest()}"))
         return await self.get(made.id, call)
 
-    def check(self, agent: str, depth: int, ancestors: Sequence[str]) -> None:
+    def check_nesting(self, agent: str, depth: int, ancestors: Sequence[str]) -> None:
         """Raises Refused where an agent would lie too deep (`agent_depth`) or call itself (`agent_cycle`)."""
         _check(agent, depth, ancestors)
 
-    async def _add(self, made: Conversation) -> None:
+    async def _insert_row(self, made: Conversation) -> None:
         from outrider.agents.tables import conversations
 
         row = vars(made) | {"ancestors": list(made.ancestors)}
         async with self._database.write() as connection:
-            await connection.execute(self._database.insert(conversations).values(row).on_conflict_do_nothing())
+            await connection.execute(self._database.build_insert(conversations).values(row).on_conflict_do_nothing())
 
     async def get(self, conversation_id: str, call: Call | None = None) -> Conversation:
         """The conversation. Raises NotFound, also where `call` takes no part in it."""
@@ -149,24 +152,26 @@ class Conversations:
 
         from outrider.agents.tables import conversations
 
-        query = select(conversations).where(conversations.c.id == storable(conversation_id, 200))
+        query = select(conversations).where(conversations.c.id == to_storable_text(conversation_id, 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         found = _conversation(row) if row else None
-        if found is None or (call is not None and not found.is_of(call)):
+        if found is None or (call is not None and not found.is_visible_to(call)):
             raise NotFound(
                 f"no conversation {conversation_id[:200]!r}",
                 hint="use a conversationId that an agent's result gave you, or leave it out to begin a new one",
             )
         return found
 
-    async def post(self, conversation_id: str, role: Role, text: str, **more: Any) -> Message:
+    async def post_message(
+        self, conversation_id: str, role: MessageRole, text: str, **more: Any
+    ) -> ConversationMessage:
         """Adds a message, as `message_of` makes it; the conversation must exist."""
-        made = message_of(conversation_id, role, text, **more)
-        await self._database.short(lambda connection: add(connection, made), write=True)
+        made = build_message(conversation_id, role, text, **more)
+        await self._database.run_transaction(lambda connection: insert_message(connection, made), write=True)
         return made
 
-    async def messages(self, conversation_id: str) -> list[Message]:
+    async def list_messages(self, conversation_id: str) -> list[ConversationMessage]:
         """All messages, the oldest first."""
         from sqlalchemy import select
 
@@ -175,17 +180,19 @@ class Conversations:
         query = select(messages).where(messages.c.conversation_id == conversation_id)
         async with self._database.read() as connection:
             rows = await connection.execute(query.order_by(messages.c.created_at, messages.c.id))
-            return [Message(**row) for row in rows.mappings()]
+            return [ConversationMessage(**row) for row in rows.mappings()]
 
-    async def attachments(self, conversation_id: str, wanted: Sequence[str]) -> list[dict[str, Any]]:
+    async def find_attachments(self, conversation_id: str, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """The files of those ids among the conversation's messages, in the order asked for; strangers are left out."""
-        held = {str(each.get("id")): each for message in await self.messages(conversation_id) for each in message.files}
+        held = {
+            str(each.get("id")): each for message in await self.list_messages(conversation_id) for each in message.files
+        }
         return [held[name] for name in dict.fromkeys(wanted) if name in held]
 
 
-def message_of(  # noqa: PLR0913
+def build_message(  # noqa: PLR0913
     conversation_id: str,
-    role: Role,
+    role: MessageRole,
     text: str,
     *,
     agent: str | None = None,
@@ -194,15 +201,15 @@ def message_of(  # noqa: PLR0913
     citations: Mapping[str, Mapping[str, Any]] | None = None,
     run_id: str | None = None,
     status: str = "completed",
-) -> Message:
+) -> ConversationMessage:
     """A new message, written nowhere yet."""
-    return Message(
+    return ConversationMessage(
         id=f"msg_{uuid.uuid4().hex}",
         conversation_id=conversation_id,
         role=role,
         agent=agent,
-        text=storable(text),
-        thoughts=storable(thoughts),
+        text=to_storable_text(text),
+        thoughts=to_storable_text(thoughts),
         citations={reference: dict(each) for reference, each in (citations or {}).items()},
         files=[dict(each) for each in files],
         run_id=run_id,
@@ -211,7 +218,7 @@ def message_of(  # noqa: PLR0913
     )
 
 
-def add(connection: "Connection", message: Message) -> None:
+def insert_message(connection: "Connection", message: ConversationMessage) -> None:
     """Adds a message in a transaction of the caller's."""
     from outrider.agents.tables import conversations, messages
 
@@ -220,18 +227,18 @@ def add(connection: "Connection", message: Message) -> None:
     connection.execute(touched.values(updated_at=message.created_at))
 
 
-def _new(
+def _build_conversation(
     call: Call, agent: str, *, title: str, visibility: Visibility, depth: int, ancestors: tuple[str, ...]
 ) -> Conversation:
     now = time.time()
     return Conversation(
         id=f"cnv_{uuid.uuid4().hex}",
-        workspace=_workspace(call),
-        session=storable(call.session, 200),
+        workspace=_workspace_key(call),
+        session=to_storable_text(call.session, 200),
         assistant=call.assistant,
         identity=call.identity,
         agent=agent,
-        title=storable(title, 500),
+        title=to_storable_text(title, 500),
         visibility=visibility,
         depth=depth,
         ancestors=ancestors,
@@ -242,6 +249,7 @@ def _new(
 
 
 def _check(agent: str, depth: int, ancestors: Sequence[str]) -> None:
+    max_depth = 4  # an agent called by an agent called by …: the contract of `run_agent`
     if agent in ancestors:
         chain = " > ".join((*ancestors, agent))
         raise Refused(
@@ -249,9 +257,9 @@ def _check(agent: str, depth: int, ancestors: Sequence[str]) -> None:
             code="agent_cycle",
             hint="answer from what you know, or ask another agent",
         )
-    if depth > DEPTH_LIMIT:
+    if depth > max_depth:
         raise Refused(
-            f"agents may call agents {DEPTH_LIMIT} levels deep, and this would be level {depth}",
+            f"agents may call agents {max_depth} levels deep, and this would be level {depth}",
             code="agent_depth",
             hint="do the work yourself instead of handing it on",
         )
@@ -262,5 +270,5 @@ def _conversation(row: "RowMapping") -> Conversation:
     return Conversation(**facts)
 
 
-def _workspace(call: Call) -> str:
-    return storable(call.workspace or "", 200)
+def _workspace_key(call: Call) -> str:
+    return to_storable_text(call.workspace or "", 200)

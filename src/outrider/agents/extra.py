@@ -3,7 +3,7 @@
 from outrider.core.errors import NotConfigured
 
 
-def missing() -> NotConfigured:
+def build_missing_extra_error() -> NotConfigured:
     """What to say when one of them cannot be imported."""
     return NotConfigured(
         "agents need libraries that are not installed",

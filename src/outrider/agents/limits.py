@@ -8,18 +8,16 @@ from hashlib import blake2s
 from typing import Any, Literal
 
 from outrider.agents.definition import Budgets
-from outrider.core.standstill import Limit
+from outrider.core.pausable_timeout import PausableTimeout
 
 StopReason = Literal[
     "done", "steps", "tokens", "cost", "time", "repetition", "length", "refused", "nonsense",
     "no_model", "model_error", "error", "cancelled", "blocked",
 ]  # fmt: skip
-REMIND_AT = 3  # the same call with the same result: the model is told
-STOP_AT = 5  # and then it is stopped
-PARTIAL = frozenset({"steps", "tokens", "cost", "time", "repetition", "length", "nonsense"})
+PARTIAL_STOP_REASONS = frozenset({"steps", "tokens", "cost", "time", "repetition", "length", "nonsense"})
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """The run must end now. `detail` says why in a sentence for people and models."""
 
     def __init__(self, reason: StopReason, detail: str) -> None:
@@ -29,7 +27,7 @@ class Stopped(Exception):
 
 
 @dataclass
-class Usage:
+class RunUsage:
     """What was used: of a run alone, or of a whole tree of runs.
 
     `cost` is in US dollars; None as long as no price is known, and a lower bound where `unpriced` requests are among
@@ -48,58 +46,58 @@ class Usage:
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
-    def __add__(self, other: "Usage") -> "Usage":
+    def __add__(self, other: "RunUsage") -> "RunUsage":
         costs = [each for each in (self.cost, other.cost) if each is not None]
-        counted = {name: getattr(self, name) + getattr(other, name) for name in COUNTED}
-        return Usage(**counted, cost=sum(costs) if costs else None)
+        counted = {name: getattr(self, name) + getattr(other, name) for name in COUNTED_FIELDS}
+        return RunUsage(**counted, cost=sum(costs) if costs else None)
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As JSON; the cost is left out where it is unknown."""
-        facts: dict[str, Any] = {name: getattr(self, name) for name in COUNTED} | {"tokens": self.tokens}
+        facts: dict[str, Any] = {name: getattr(self, name) for name in COUNTED_FIELDS} | {"tokens": self.tokens}
         return facts | ({"cost": round(self.cost, 6)} if self.cost is not None else {})
 
     @classmethod
-    def of(cls, facts: dict[str, Any] | None) -> "Usage":
+    def from_dict(cls, facts: dict[str, Any] | None) -> "RunUsage":
         """What `facts` wrote."""
-        known = {name: int((facts or {}).get(name, 0)) for name in COUNTED}
+        known = {name: int((facts or {}).get(name, 0)) for name in COUNTED_FIELDS}
         return cls(**known, cost=(facts or {}).get("cost"))
 
 
-COUNTED = ("requests", "input_tokens", "output_tokens", "cached_tokens", "tools", "unpriced")
+COUNTED_FIELDS = ("requests", "input_tokens", "output_tokens", "cached_tokens", "tools", "unpriced")
 
 
 @dataclass
-class Meter:
+class BudgetMeter:
     """Compares what a run uses with what it may use.
 
     Attributes:
-        own: What the run itself has used.
-        below: What the runs that it started have used.
-        before: Seconds that it was at work before this attempt.
-        limit: Of this attempt's time; knows for how long a person has held it up, which is no work.
+        own_usage: What the run itself has used.
+        descendant_usage: What the runs that it started have used.
+        earlier_seconds: Seconds that it was at work before this attempt.
+        time_limit: Of this attempt's time; knows for how long a person has held it up, which is no work.
     """
 
     budgets: Budgets
-    own: Usage = field(default_factory=Usage)
-    below: Usage = field(default_factory=Usage)
-    before: float = 0.0
-    began: float = field(default_factory=time.monotonic)
-    limit: Limit | None = None
+    own_usage: RunUsage = field(default_factory=RunUsage)
+    descendant_usage: RunUsage = field(default_factory=RunUsage)
+    earlier_seconds: float = 0.0
+    started_at: float = field(default_factory=time.monotonic)
+    time_limit: PausableTimeout | None = None
 
     @property
     def seconds(self) -> float:
         """Time at work, all attempts together."""
-        stood = self.limit.stood if self.limit else 0.0
-        return self.before + time.monotonic() - self.began - stood
+        stood = self.time_limit.paused_seconds if self.time_limit else 0.0
+        return self.earlier_seconds + time.monotonic() - self.started_at - stood
 
     @property
     def seconds_left(self) -> float | None:
         return None if self.budgets.seconds is None else max(0.0, self.budgets.seconds - self.seconds)
 
     @property
-    def left(self) -> Budgets:
+    def remaining_budgets(self) -> Budgets:
         """What a run below may use at most."""
-        used, limits = self.own + self.below, self.budgets
+        used, limits = self.own_usage + self.descendant_usage, self.budgets
         cost = None if limits.cost is None else max(0.000_001, limits.cost - (used.cost or 0.0))
         return Budgets(
             seconds=None if self.seconds_left is None else max(1.0, self.seconds_left),
@@ -107,33 +105,37 @@ class Meter:
             cost=cost,
         )
 
-    def check(self) -> None:
+    def check_limits(self) -> None:
         """Lets the next request to the model pass, or raises Stopped."""
-        used, limits = self.own + self.below, self.budgets
-        if limits.steps is not None and self.own.requests >= limits.steps:
-            raise Stopped("steps", f"the run has taken its {limits.steps} steps")
+        used, limits = self.own_usage + self.descendant_usage, self.budgets
+        if limits.steps is not None and self.own_usage.requests >= limits.steps:
+            raise RunStopped("steps", f"the run has taken its {limits.steps} steps")
         if limits.tokens is not None and used.tokens >= limits.tokens:
-            raise Stopped("tokens", f"the run has used {used.tokens:,} of {limits.tokens:,} tokens")
+            raise RunStopped("tokens", f"the run has used {used.tokens:,} of {limits.tokens:,} tokens")
         if limits.cost is not None and used.cost is not None and used.cost >= limits.cost:
-            raise Stopped("cost", f"the run has cost ${used.cost:.4f} of ${limits.cost:g}")
+            raise RunStopped("cost", f"the run has cost ${used.cost:.4f} of ${limits.cost:g}")
 
 
 @dataclass
-class Circles:
+class RepetitionDetector:
     """Notices calls that are repeated without anything new coming of them."""
 
-    seen: Counter[str] = field(default_factory=Counter)
+    call_counts: Counter[str] = field(default_factory=Counter)
 
-    def note(self, tool: str, arguments: Any, result: str) -> str:
+    def check_call(self, tool: str, arguments: Any, result: str) -> str:
         """Counts a call; what the model should be told about it, mostly nothing. Raises Stopped."""
+        stop_at_calls = 5  # and then it is stopped
+        remind_at_calls = 3  # the same call with the same result: the model is told
         written = json.dumps([tool, arguments, result], sort_keys=True, default=str)
         key = blake2s(written.encode("utf-8", "replace")).hexdigest()
-        self.seen[key] += 1
-        if self.seen[key] >= STOP_AT:
-            raise Stopped("repetition", f"{tool} was called {STOP_AT} times with the same arguments and result")
-        if self.seen[key] < REMIND_AT:
+        self.call_counts[key] += 1
+        if self.call_counts[key] >= stop_at_calls:
+            raise RunStopped(
+                "repetition", f"{tool} was called {stop_at_calls} times with the same arguments and result"
+            )
+        if self.call_counts[key] < remind_at_calls:
             return ""
         return (
-            f"\n\n(You have made this same call {self.seen[key]} times with the same result. "
+            f"\n\n(You have made this same call {self.call_counts[key]} times with the same result. "
             "Do something else, or answer with what you have.)"
         )

@@ -5,17 +5,15 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from outrider.agents.limits import PARTIAL, StopReason
-from outrider.agents.run import Run, Status
+from outrider.agents.limits import PARTIAL_STOP_REASONS, StopReason
+from outrider.agents.run import Run, RunStatus
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)
-OUTAGES = ("database", "database_unsure")
-SUCCESS: dict[str, Status] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """How an attempt ended.
 
     Attributes:
@@ -30,29 +28,31 @@ class Outcome:
     model: str = ""
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RunStatus:
         """What the run is from now on."""
-        if self.reason in SUCCESS:
-            return SUCCESS[self.reason]
-        return "partial" if self.reason in PARTIAL and self.answer else "failed"
+        final_statuses: dict[str, RunStatus] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
+        if self.reason in final_statuses:
+            return final_statuses[self.reason]
+        return "partial" if self.reason in PARTIAL_STOP_REASONS and self.answer else "failed"
 
 
 def is_outage(error: BaseException) -> bool:
     """Whether the database is what failed: then nothing is known of the run's end, and it goes on when that is back."""
+    outage_codes = ("database", "database_unsure")
     if isinstance(error, OutriderError):
-        return error.code in OUTAGES
+        return error.code in outage_codes
     if isinstance(error, BaseExceptionGroup):
         return any(is_outage(each) for each in error.exceptions)
     return error.__cause__ is not None and is_outage(error.__cause__)
 
 
-def broken(error: OutriderError) -> Outcome:
+def build_error_outcome(error: OutriderError) -> AttemptOutcome:
     """What an error that has a remedy ended."""
-    return Outcome("no_model" if error.code == "no_model" else "error", error=error.to_dict())
+    return AttemptOutcome("no_model" if error.code == "no_model" else "error", error=error.to_dict())
 
 
-def bug(run: Run, error: Exception) -> Outcome:
+def build_bug_outcome(run: Run, error: Exception) -> AttemptOutcome:
     """What a mistake of ours ended: the log gets the trace, the caller its number."""
     incident = uuid.uuid4().hex[:8]
     log.error("bug %s in run %s", incident, run.id, exc_info=error)
-    return Outcome("error", error={"code": "bug", "message": f"a bug in Outrider (incident {incident})"})
+    return AttemptOutcome("error", error={"code": "bug", "message": f"a bug in Outrider (incident {incident})"})

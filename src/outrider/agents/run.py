@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from outrider.agents.conversations import Conversation, Message, add
+from outrider.agents.conversations import Conversation, ConversationMessage, insert_message
 from outrider.agents.definition import Agent, Budgets
-from outrider.agents.limits import Usage
+from outrider.agents.limits import RunUsage
 from outrider.core.context import Call, RunContext
-from outrider.core.db import Database, storable
+from outrider.core.db import Database, to_storable_text
 from outrider.core.errors import NotFound
 from outrider.core.grant import Grant
-from outrider.core.tracing import carrier
+from outrider.core.tracing import capture_trace_context
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, RowMapping
 
 
-Status = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
-ENDED = frozenset({"completed", "partial", "failed", "cancelled"})
-RESTING = ENDED | {"blocked"}  # nothing happens until somebody acts
-WORKING = ("queued", "running")
+RunStatus = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
+ENDED_STATUSES = frozenset({"completed", "partial", "failed", "cancelled"})
+RESTING_STATUSES = ENDED_STATUSES | {"blocked"}  # nothing happens until somebody acts
+ACTIVE_STATUSES = ("queued", "running")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Run:
     agent: str
     definition: dict[str, Any]
     query: str
-    status: Status
+    status: RunStatus
     stop_reason: str | None
     attempt: int
     depth: int
@@ -77,9 +77,9 @@ class Run:
     executor: str | None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it is over for good; a blocked run is not."""
-        return self.status in ENDED
+        return self.status in ENDED_STATUSES
 
     @property
     def citations(self) -> dict[str, dict[str, Any]]:
@@ -91,7 +91,7 @@ class Run:
         """What the run made: each with `id`, `title` and `content_type`."""
         return self.state.get("files", [])
 
-    def context(self, call_id: str = "") -> RunContext:
+    def build_context(self, call_id: str = "") -> RunContext:
         """What travels with the calls that the run makes."""
         return RunContext(
             id=self.id,
@@ -103,7 +103,7 @@ class Run:
             call_id=call_id,
         )
 
-    def call(self, call_id: str) -> Call:
+    def build_call(self, call_id: str) -> Call:
         """A call of the run's, for the person who began it."""
         return Call(
             session=self.session,
@@ -112,8 +112,8 @@ class Run:
             workspace=self.workspace or None,
             identity=self.identity,
             message=self.id,
-            run=self.context(call_id),
-            grant=Grant.of(self.state.get("grant")),
+            run=self.build_context(call_id),
+            grant=Grant.from_dict(self.state.get("grant")),
         )
 
 
@@ -123,7 +123,7 @@ def _run(row: "RowMapping") -> Run:
 
 
 @dataclass(frozen=True)
-class Below:
+class DescendantRun:
     """A run of a tree: who began it, and what it has used."""
 
     id: str
@@ -132,7 +132,7 @@ class Below:
 
 
 @dataclass(frozen=True)
-class Working:
+class ActiveRun:
     """Who works on a run, and until when."""
 
     id: str
@@ -140,35 +140,37 @@ class Working:
     executor: str | None
     deadline: float | None
     updated_at: float
-    below: bool = False  # begun by another run
+    is_child: bool = False  # begun by another run
 
 
-class RunRows:
+class RunStore:
     """The table of runs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, row: Mapping[str, Any]) -> tuple[Run, bool]:
+    async def add_run(self, row: Mapping[str, Any]) -> tuple[Run, bool]:
         """The new run and True; or the one that the same call of the same parent began before, and False."""
         from outrider.agents.tables import runs
 
-        insert = self._database.insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
-        if await self._database.short(lambda connection: connection.execute(insert).first() is not None, write=True):
+        insert = self._database.build_insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
+        if await self._database.run_transaction(
+            lambda connection: connection.execute(insert).first() is not None, write=True
+        ):
             return await self.get(row["id"]), True
         same = runs.c.parent_run_id == row["parent_run_id"], runs.c.parent_call_id == row["parent_call_id"]
-        return (await self.where(*same))[0], False
+        return (await self.list_runs(*same))[0], False
 
     async def get(self, run_id: str) -> Run:
         """The run. Raises NotFound."""
         from outrider.agents.tables import runs
 
-        found = await self.where(runs.c.id == storable(run_id, 200))
+        found = await self.list_runs(runs.c.id == to_storable_text(run_id, 200))
         if not found:
             raise NotFound(f"no run {run_id[:60]!r}", hint="use an id that an agent's result gave you")
         return found[0]
 
-    async def where(self, *conditions: "ColumnElement[bool]", limit: int = 1_000) -> list[Run]:
+    async def list_runs(self, *conditions: "ColumnElement[bool]", limit: int = 1_000) -> list[Run]:
         """The runs that fit all conditions, the oldest first."""
         from sqlalchemy import select
 
@@ -176,34 +178,36 @@ class RunRows:
 
         query = select(runs).where(*conditions).order_by(runs.c.created_at, runs.c.id).limit(limit)
 
-        def found(connection: "Connection") -> list[Run]:
+        def load_runs(connection: "Connection") -> list[Run]:
             return [_run(row) for row in connection.execute(query).mappings()]
 
-        return await self._database.short(found, write=False)
+        return await self._database.run_transaction(load_runs, write=False)
 
-    async def change(self, *conditions: "ColumnElement[bool]", **values: Any) -> int:
+    async def update_runs(self, *conditions: "ColumnElement[bool]", **values: Any) -> int:
         """Changes the runs that fit; how many did."""
         from sqlalchemy import update
 
         from outrider.agents.tables import runs
 
         query = update(runs).where(*conditions).values(updated_at=self._database.now(), **values)
-        return await self._database.short(lambda connection: connection.execute(query).rowcount, write=True)
+        return await self._database.run_transaction(lambda connection: connection.execute(query).rowcount, write=True)
 
-    async def claim(self, run: Run, executor: str) -> bool:
+    async def claim_attempt(self, run: Run, executor: str) -> bool:
         """Takes up the present attempt, which is this process's; False if it was cancelled or superseded meanwhile."""
         from outrider.agents.tables import runs
 
         mine = runs.c.attempt == run.attempt, runs.c.executor == executor
-        same = runs.c.id == run.id, runs.c.status.in_(WORKING), *mine
+        same = runs.c.id == run.id, runs.c.status.in_(ACTIVE_STATUSES), *mine
         now = self._database.now()
         seconds = run.budgets.get("seconds")
         left = None if seconds is None else max(1.0, seconds - run.state.get("seconds", 0.0))
         deadline = None if left is None else now + left
         started = run.started_at or now
-        return await self.change(*same, status="running", started_at=started, deadline=deadline) == 1
+        return await self.update_runs(*same, status="running", started_at=started, deadline=deadline) == 1
 
-    async def finish(self, run: Run, worker: str, said: "Message | None" = None, /, **values: Any) -> bool:
+    async def finish_attempt(
+        self, run: Run, worker: str, message: "ConversationMessage | None" = None, /, **values: Any
+    ) -> bool:
         """Ends the attempt; False if it is no longer this process's.
 
         What the agent has said goes into its conversation in the same transaction: no run is over without it.
@@ -216,16 +220,16 @@ class RunRows:
         query = update(runs).where(*mine, runs.c.status == "running")
         query = query.values(updated_at=self._database.now(), **values)
 
-        def finished(connection: "Connection") -> bool:
+        def update_and_post(connection: "Connection") -> bool:
             if connection.execute(query).rowcount != 1:
                 return False
-            if said is not None:
-                add(connection, said)
+            if message is not None:
+                insert_message(connection, message)
             return True
 
-        return await self._database.short(finished, write=True)
+        return await self._database.run_transaction(update_and_post, write=True)
 
-    async def below(self, run_id: str) -> list[Below]:
+    async def list_descendants(self, run_id: str) -> list[DescendantRun]:
         """The runs that this one began, and those that they began."""
         from sqlalchemy import select
 
@@ -234,18 +238,18 @@ class RunRows:
         root = select(runs.c.root_run_id).where(runs.c.id == run_id).scalar_subquery()
         query = select(runs.c.id, runs.c.parent_run_id, runs.c.usage).where(runs.c.root_run_id == root)
 
-        def whole(connection: "Connection") -> list[Below]:
-            return [Below(*row) for row in connection.execute(query)]
+        def load_tree(connection: "Connection") -> list[DescendantRun]:
+            return [DescendantRun(*row) for row in connection.execute(query)]
 
-        tree = await self._database.short(whole, write=False)
-        found: list[Below] = []
+        tree = await self._database.run_transaction(load_tree, write=False)
+        found: list[DescendantRun] = []
         last = {run_id}
         while last:
             nearest = [each for each in tree if each.parent_id in last]
             found, last = found + nearest, {each.id for each in nearest}
         return found
 
-    async def working(self) -> list[Working]:
+    async def list_active(self) -> list[ActiveRun]:
         """The runs that somebody works on, or should."""
         from sqlalchemy import select
 
@@ -253,24 +257,26 @@ class RunRows:
 
         below = runs.c.parent_run_id.is_not(None)
         columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at, below)
-        query = select(*columns).where(runs.c.status.in_(WORKING))
+        query = select(*columns).where(runs.c.status.in_(ACTIVE_STATUSES))
 
-        def found(connection: "Connection") -> list[Working]:
-            return [Working(*row) for row in connection.execute(query)]
+        def load_active(connection: "Connection") -> list[ActiveRun]:
+            return [ActiveRun(*row) for row in connection.execute(query)]
 
-        return await self._database.short(found, write=False)
+        return await self._database.run_transaction(load_active, write=False)
 
-    async def cancelled(self, among: Sequence[str]) -> list[str]:
+    async def list_cancelled(self, run_ids: Sequence[str]) -> list[str]:
         """Those of the runs that somebody cancelled."""
         from sqlalchemy import select
 
         from outrider.agents.tables import runs
 
-        query = select(runs.c.id).where(runs.c.id.in_(among), runs.c.status == "cancelled")
-        return await self._database.short(lambda connection: list(connection.execute(query).scalars()), write=False)
+        query = select(runs.c.id).where(runs.c.id.in_(run_ids), runs.c.status == "cancelled")
+        return await self._database.run_transaction(
+            lambda connection: list(connection.execute(query).scalars()), write=False
+        )
 
 
-def new_row(
+def build_run_row(
     agent: Agent,
     query: str,
     call: Call,
@@ -283,24 +289,24 @@ def new_row(
 ) -> dict[str, Any]:
     """The row of a run that begins."""
     now = time.time()
-    return _among(call.run) | {
+    return _build_tree_columns(call.run) | {
         "conversation_id": conversation.id,
         "message_id": message_id,
         "agent": agent.name,
         "definition": agent.model_dump(mode="json"),
-        "query": storable(query),
+        "query": to_storable_text(query),
         "status": "queued",
         "attempt": 1,
         "depth": conversation.depth,
         "ancestors": list(conversation.ancestors),
         "budgets": budgets.model_dump(exclude_none=True),
-        "usage": Usage().facts(),
+        "usage": RunUsage().to_dict(),
         "answer": "",
         "thoughts": "",
-        "state": dict(state) | ({"trace": trace} if (trace := carrier()) else {}),
+        "state": dict(state) | ({"trace": trace} if (trace := capture_trace_context()) else {}),
         "history": history,
-        "workspace": storable(call.workspace or "", 200),
-        "session": storable(call.session, 200),
+        "workspace": to_storable_text(call.workspace or "", 200),
+        "session": to_storable_text(call.session, 200),
         "assistant": call.assistant,
         "thread": call.thread,
         "identity": call.identity,
@@ -309,7 +315,7 @@ def new_row(
     }
 
 
-def _among(above: RunContext | None) -> dict[str, Any]:
+def _build_tree_columns(above: RunContext | None) -> dict[str, Any]:
     """A new run's own id, and where it stands in the tree of runs."""
     made = f"run_{uuid.uuid4().hex}"
     if above is None:

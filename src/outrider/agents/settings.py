@@ -4,20 +4,20 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from outrider.agents.definition import Budgets, _listed
+from outrider.agents.definition import Budgets, split_names
 
-Api = Literal["", "chat", "responses", "anthropic", "google"]
+ApiFormat = Literal["", "chat", "responses", "anthropic", "google"]
 KEY_HELP = "the NAME of an environment variable, `env:NAME`, or `keys:NAME` for an entry of keys.json"
 
 
-class Price(BaseModel, extra="forbid", defer_build=True, frozen=True):
+class TokenPrice(BaseModel, extra="forbid", defer_build=True, frozen=True):
     """US dollars for a million tokens."""
 
     input: float = Field(ge=0, description="Tokens that the model reads")
     output: float = Field(ge=0, description="Tokens that it writes")
 
 
-class Profile(BaseModel):
+class ModelProfile(BaseModel):
     """One way to a model."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
@@ -26,10 +26,10 @@ class Profile(BaseModel):
     model: str = Field("", description="The model's name there; empty means the provider's usual one")
     base_url: str = Field("", description="Another address of the API than the provider's own")
     key: str = Field("", repr=False, description=f"Where the key is: {KEY_HELP}")
-    api: Api = Field("", description="The wire format, where it is not the provider's usual one")
+    api: ApiFormat = Field("", description="The wire format, where it is not the provider's usual one")
     timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds of silence after which a request is given up")
     context: int | None = Field(None, ge=1_000, description="Tokens that fit into it, where the table does not know")
-    price: Price | None = Field(None, description="What tokens cost, where the built-in table does not know")
+    price: TokenPrice | None = Field(None, description="What tokens cost, where the built-in table does not know")
 
 
 class ModelsSettings(BaseModel):
@@ -37,11 +37,11 @@ class ModelsSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
-    default: Annotated[list[str], BeforeValidator(_listed)] = Field(
+    default: Annotated[list[str], BeforeValidator(split_names)] = Field(
         [],
         description="Profiles or provider:model to use where an agent names none; the next answers for the one before",
     )
-    profiles: dict[str, Profile] = Field(
+    profiles: dict[str, ModelProfile] = Field(
         {}, description="By name an object with `provider`, `model` and optionally `base_url`, `key`, `api`, `price`"
     )
     keys: dict[str, str] = Field({}, repr=False, description="By provider its key; keys.json is the place for them")
@@ -76,7 +76,7 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
     keep_thoughts: bool = Field(True, description="Whether the thinking of models is kept with the run")
 
 
-class McpServer(BaseModel):
+class McpServerSettings(BaseModel):
     """Another MCP server whose tools agents may be given: a command that is started, or an address."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
@@ -94,7 +94,7 @@ class McpServer(BaseModel):
     disabled: bool = Field(False, description="Whether it is left alone")
 
     @model_validator(mode="after")
-    def _one_way(self) -> "McpServer":
+    def _check_transport(self) -> "McpServerSettings":
         if bool(self.command) == bool(self.url):
             raise ValueError("give either `command` or `url`")
         if self.url and not self.url.startswith(("http://", "https://", "${")):

@@ -14,78 +14,79 @@ from sqlalchemy.dialects import postgresql, sqlite
 from outrider.agents.run import Run
 from outrider.agents.tables import run_steps as steps
 from outrider.agents.tables import runs
-from outrider.core.db import Database, storable
+from outrider.core.db import Database, to_storable_text
 
-BEGUN = ("run_id", "key", "number", "kind", "tool", "arguments", "started_at")
-WHOLE = (*BEGUN, "outcome", "result", "seconds", "usage", "ended_at")
-ENDED = ("outcome", "result", "state", "seconds", "ended_at")
+STARTED_COLUMNS = ("run_id", "key", "number", "kind", "tool", "arguments", "started_at")
+FINISHED_COLUMNS = ("outcome", "result", "state", "seconds", "ended_at")
 
 
-class Superseded(Exception):
+class AttemptSuperseded(Exception):
     """The attempt is no longer this process's: it was cancelled, or another process has taken it up."""
 
 
 @dataclass(frozen=True)
-class Step:
+class ToolStep:
     """One tool call of a run.
 
     Attributes:
         outcome: `ok` or an error's code; `asks` while a person is asked; None while it runs.
         result: What the model got to read, once it has ended.
         state: What a paused call left behind.
-        fresh: It was begun just now, and by us.
+        is_new: It was begun just now, and by us.
     """
 
     key: str
     outcome: str | None
     result: Any
     state: str | None
-    fresh: bool
+    is_new: bool
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.outcome not in (None, "asks")
 
 
-class Steps:
+class RunSteps:
     """The table of steps, as one process works on runs."""
 
     def __init__(self, database: Database, executor: str) -> None:
         self._database = database
         self._executor = executor
 
-    async def begin(self, run: Run, key: str, number: int, tool: str, arguments: Any) -> Step:
+    async def start_step(self, run: Run, key: str, number: int, tool: str, arguments: Any) -> ToolStep:
         """Writes down that the tool is about to be called; what is known if it was before. Raises Superseded."""
-        given = (run.id, key, number, "tool", storable(tool, 64), arguments, time.time())
+        given = (run.id, key, number, "tool", to_storable_text(tool, 64), arguments, time.time())
 
-        def begun(connection: "Connection") -> Step:
-            if self._inserted(connection, run, dict(zip(BEGUN, given, strict=True))):
-                return Step(key, None, None, None, fresh=True)
-            found = connection.execute(_same(), {"of": run.id, "named": key}).mappings().one()
-            return Step(key, found["outcome"], found["result"], found["state"], fresh=False)
+        def insert_or_load(connection: "Connection") -> ToolStep:
+            if self._insert_step(connection, run, dict(zip(STARTED_COLUMNS, given, strict=True))):
+                return ToolStep(key, None, None, None, is_new=True)
+            found = connection.execute(_build_step_query(), {"of": run.id, "named": key}).mappings().one()
+            return ToolStep(key, found["outcome"], found["result"], found["state"], is_new=False)
 
-        return await self._database.short(begun, write=True)
+        return await self._database.run_transaction(insert_or_load, write=True)
 
-    async def resume(self, run: Run, key: str) -> None:
+    async def resume_step(self, run: Run, key: str) -> None:
         """Writes down that a call which waited is about to be made. Raises Superseded."""
         given = {"named": key, "of": run.id, "try": run.attempt, "by": self._executor}
 
-        def resumed(connection: "Connection") -> bool:
-            return connection.execute(_resumption(), given).first() is not None
+        def mark_running(connection: "Connection") -> bool:
+            return connection.execute(_build_resume_update(), given).first() is not None
 
-        if not await self._database.short(resumed, write=True):
-            raise Superseded(run.id)
+        if not await self._database.run_transaction(mark_running, write=True):
+            raise AttemptSuperseded(run.id)
 
-    async def end(
+    async def finish_step(
         self, run: Run, key: str, *, outcome: str, seconds: float, result: Any = None, state: str | None = None
     ) -> None:
         """Writes down how the call ended, or that it waits."""
         ended = None if outcome == "asks" else time.time()
-        given = dict(zip(ENDED, (storable(outcome, 64), result, state, seconds, ended), strict=True))
+        given = dict(zip(FINISHED_COLUMNS, (to_storable_text(outcome, 64), result, state, seconds, ended), strict=True))
         values = {f"new_{name}": value for name, value in given.items()} | {"of": run.id, "named": key}
-        await self._database.short(lambda connection: connection.execute(_ending(), values), write=True)
+        await self._database.run_transaction(
+            lambda connection: connection.execute(_build_finish_update(), values), write=True
+        )
 
-    async def once(
+    async def run_once(
         self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
     ) -> dict[str, Any]:
         """What the work came to, or what it came to before: in this process or a dead one.
@@ -99,38 +100,40 @@ class Steps:
         Raises:
             Superseded: The attempt is no longer ours.
         """
+        all_columns = (*STARTED_COLUMNS, "outcome", "result", "seconds", "usage", "ended_at")
         key = f"{kind}:{number}"
-        before = await self._database.short(
-            lambda connection: connection.execute(_same(), {"of": run.id, "named": key}).mappings().first(), write=False
+        before = await self._database.run_transaction(
+            lambda connection: connection.execute(_build_step_query(), {"of": run.id, "named": key}).mappings().first(),
+            write=False,
         )
         if before is not None:
             return before["result"]
         kept, now = await work(), time.time()
         seconds = kept.get("seconds", 0.0)
-        begun = (run.id, key, number, "model", storable(kept.get("model", ""), 64), None, now - seconds)
+        begun = (run.id, key, number, "model", to_storable_text(kept.get("model", ""), 64), None, now - seconds)
         ended = ("stopped" if "stop" in kept else "ok", kept, seconds, kept.get("usage"), now)
-        row = dict(zip(WHOLE, (*begun, *ended), strict=True))
-        await self._database.short(lambda connection: self._inserted(connection, run, row), write=True)
+        row = dict(zip(all_columns, (*begun, *ended), strict=True))
+        await self._database.run_transaction(lambda connection: self._insert_step(connection, run, row), write=True)
         return kept
 
-    async def of(self, run_id: str) -> list[dict[str, Any]]:
+    async def list_steps(self, run_id: str) -> list[dict[str, Any]]:
         """All steps of a run in order, as rows."""
         query = select(steps).where(steps.c.run_id == run_id).order_by(steps.c.number, steps.c.started_at)
 
-        def found(connection: "Connection") -> list[dict[str, Any]]:
+        def load_rows(connection: "Connection") -> list[dict[str, Any]]:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-        return await self._database.short(found, write=False)
+        return await self._database.run_transaction(load_rows, write=False)
 
-    def _inserted(self, connection: "Connection", run: Run, row: dict[str, Any]) -> bool:
+    def _insert_step(self, connection: "Connection", run: Run, row: dict[str, Any]) -> bool:
         """Whether the row is new; only who works on the attempt may write one. Raises Superseded."""
         mine = {"of": run.id, "try": run.attempt, "by": self._executor}
-        statement = _insertion(connection.dialect.name, tuple(row))
+        statement = _build_insert(connection.dialect.name, tuple(row))
         values = {f"new_{name}": value for name, value in row.items()}
         if connection.execute(statement, mine | values).first() is not None:
             return True
-        if connection.execute(_alive(), mine).first() is None:
-            raise Superseded(run.id)
+        if connection.execute(_build_active_query(), mine).first() is None:
+            raise AttemptSuperseded(run.id)
         return False
 
 
@@ -138,36 +141,36 @@ class Steps:
 
 
 @lru_cache
-def _alive() -> "Select[Any]":
+def _build_active_query() -> "Select[Any]":
 
     mine = runs.c.id == bindparam("of"), runs.c.attempt == bindparam("try"), runs.c.executor == bindparam("by")
     return select(runs.c.id).where(*mine, runs.c.status == "running")
 
 
 @lru_cache
-def _insertion(dialect: str, names: tuple[str, ...]) -> "Executable":
+def _build_insert(dialect: str, names: tuple[str, ...]) -> "Executable":
 
     values = select(*(bindparam(f"new_{name}", type_=steps.c[name].type) for name in names))
     module = sqlite if dialect == "sqlite" else postgresql
-    insert = module.insert(steps).from_select(list(names), values.where(exists(_alive())))
+    insert = module.insert(steps).from_select(list(names), values.where(exists(_build_active_query())))
     return insert.on_conflict_do_nothing().returning(steps.c.key)
 
 
 @lru_cache
-def _same() -> "Executable":
+def _build_step_query() -> "Executable":
 
     return select(steps).where(steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"))
 
 
 @lru_cache
-def _resumption() -> "Executable":
+def _build_resume_update() -> "Executable":
 
     waits = steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"), steps.c.outcome == "asks"
-    return update(steps).where(*waits, exists(_alive())).values(outcome=None).returning(steps.c.key)
+    return update(steps).where(*waits, exists(_build_active_query())).values(outcome=None).returning(steps.c.key)
 
 
 @lru_cache
-def _ending() -> "Executable":
+def _build_finish_update() -> "Executable":
 
     same = steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named")
-    return update(steps).where(*same).values({name: bindparam(f"new_{name}") for name in ENDED})
+    return update(steps).where(*same).values({name: bindparam(f"new_{name}") for name in FINISHED_COLUMNS})

@@ -4,6 +4,6 @@
 """
 
 from outrider.app.app import App
-from outrider.app.opening import open_app
+from outrider.app.lifecycle import open_app
 
 __all__ = ["App", "open_app"]

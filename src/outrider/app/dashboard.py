@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import anyio
 
 from outrider.app.app import App
-from outrider.core.beside import beside
+from outrider.core.beside import run_background
 from outrider.core.errors import NotConfigured, OutriderError
 
 if TYPE_CHECKING:
     from starlette.routing import Mount
 
-    from outrider.dashboard.listen import Listening
+    from outrider.dashboard.server import DashboardServer
 
 log = logging.getLogger(__name__)
-PATH = "/dashboard"
+DASHBOARD_PATH = "/dashboard"
 
 
-class Mounted:
+class MountedDashboard:
     """The dashboard beside MCP on the port of `outrider serve`, with a door of its own.
 
     Args:
@@ -37,10 +37,10 @@ class Mounted:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self.routes: list[Mount] = [self._mount()] if _wanted(app) else []
+        self.routes: list[Mount] = [self._build_mount()] if _should_mount(app) else []
 
     @contextmanager
-    def posted(self, address: str) -> Generator[str]:
+    def publish_address(self, address: str) -> Generator[str]:
         """Lets `outrider dashboard` find it while the body runs; yields its address without a token, or nothing.
 
         Args:
@@ -49,25 +49,28 @@ class Mounted:
         if not self.routes:
             yield ""
             return
-        from outrider.dashboard.address import posted
+        from outrider.dashboard.address import publish_address
 
-        place = f"{_from_here(address)}{PATH}/"
-        self._app.artifacts.web_address = self._app.loaded.settings.dashboard.url or place
-        with posted(self._app.house().data_dir, place, self._launch, kind="serve"):
+        place = f"{_from_here(address)}{DASHBOARD_PATH}/"
+        self._app.artifacts.dashboard_url = self._app.loaded.settings.dashboard.url or place
+        with publish_address(self._app.dashboard_services().data_dir, place, self._launch, kind="serve"):
             yield place
 
-    def _mount(self) -> "Mount":
+    def _build_mount(self) -> "Mount":
         from starlette.routing import Mount
 
-        from outrider.dashboard.application import dashboard_app
-        from outrider.dashboard.launch import Launch
+        from outrider.dashboard.application import build_dashboard_app
+        from outrider.dashboard.sign_in_tokens import SignInTokens
 
         settings = self._app.loaded.settings
-        self._launch = Launch(settings.dashboard.token)
-        return Mount(PATH, dashboard_app(self._app.house(), self._launch, hosts=settings.serve.allowed_hosts))
+        self._launch = SignInTokens(settings.dashboard.token)
+        return Mount(
+            DASHBOARD_PATH,
+            build_dashboard_app(self._app.dashboard_services(), self._launch, hosts=settings.serve.allowed_hosts),
+        )
 
 
-def _wanted(app: App) -> bool:
+def _should_mount(app: App) -> bool:
     """Whether `outrider serve` offers it. Raises NotConfigured."""
     settings = app.loaded.settings
     if not settings.dashboard.enabled or _is_loopback(settings.serve.host):
@@ -92,7 +95,7 @@ def _from_here(address: str) -> str:
     return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
-class Offered:
+class BackgroundDashboard:
     """The dashboard of a house, before and after it is opened.
 
     Attributes:
@@ -100,18 +103,18 @@ class Offered:
     """
 
     def __init__(self) -> None:
-        self.listening: Listening | None = None
+        self.listening: DashboardServer | None = None
 
     @property
-    def watched(self) -> bool:
+    def is_watched(self) -> bool:
         """Whether a browser shows it now."""
-        return self.listening is not None and self.listening.watched
+        return self.listening is not None and self.listening.is_watched
 
 
 @asynccontextmanager
-async def dashboard(
+async def run_dashboard(
     app: App, *, kind: str = "mcp", after: Callable[[], Awaitable[object]] | None = None
-) -> AsyncGenerator[Offered]:
+) -> AsyncGenerator[BackgroundDashboard]:
     """Offers the dashboard while the body runs, if the settings want it.
 
     Args:
@@ -120,10 +123,10 @@ async def dashboard(
         after: What to wait for first. By default the first use of the database: a host that only lists tools, as all
             of them do at their start, waits for nothing that is loaded here.
     """
-    offered = Offered()
-    opening = (partial(_opened, app, kind, after or app.database.used.wait, offered),)
+    offered = BackgroundDashboard()
+    opening = (partial(_open_dashboard, app, kind, after or app.database.opened_event.wait, offered),)
     try:
-        async with beside(*(opening if app.loaded.settings.dashboard.enabled else ())):
+        async with run_background(*(opening if app.loaded.settings.dashboard.enabled else ())):
             yield offered
     finally:
         if offered.listening is not None:
@@ -131,11 +134,13 @@ async def dashboard(
                 await offered.listening.aclose()
 
 
-async def _opened(app: App, kind: str, after: Callable[[], Awaitable[object]], offered: Offered) -> None:
+async def _open_dashboard(
+    app: App, kind: str, after: Callable[[], Awaitable[object]], offered: BackgroundDashboard
+) -> None:
     await after()
-    from outrider.dashboard.listen import Listening
+    from outrider.dashboard.server import DashboardServer
 
-    listening = Listening(app.house(), kind=kind)
+    listening = DashboardServer(app.dashboard_services(), kind=kind)
     try:
         with anyio.CancelScope(shield=True):  # half open it could not be closed
             await listening.start()

@@ -47,7 +47,7 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")
 
     @property
-    def size(self) -> tuple[int, int]:
+    def viewport_size(self) -> tuple[int, int]:
         """The viewport as width and height."""
         width, _, height = self.viewport.partition("x")
         return int(width), int(height)

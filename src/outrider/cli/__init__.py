@@ -9,11 +9,11 @@ import click
 
 from outrider import __version__
 from outrider.cli import commands
-from outrider.cli.output import fail
+from outrider.cli.output import report_error
 from outrider.core.errors import OutriderError
 
 
-class Commands(click.Group):
+class CommandGroup(click.Group):
     """Loads a command's module only when it is asked for: `outrider mcp` must start fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -25,7 +25,7 @@ class Commands(click.Group):
         return importlib.import_module(f"{commands.__name__}.{cmd_name}").command
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="outrider")
 def outrider() -> None:
     """Search, reading and more for any LLM agent.
@@ -35,12 +35,12 @@ def outrider() -> None:
     """
 
 
-def run(wire: tuple[int, int] | None = None) -> None:
+def run_command_line(wire: tuple[int, int] | None = None) -> None:
     """Runs the command line; `wire` are the client's pipes when `outrider mcp` was called."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         outrider(obj=wire)
     except OutriderError as error:
-        sys.exit(fail(error))
+        sys.exit(report_error(error))
     except KeyboardInterrupt:
         sys.exit(130)

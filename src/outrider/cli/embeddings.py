@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import fail, print_json, run
-from outrider.core.egress.guard import Guard
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import print_json, report_error, run_async
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError
-from outrider.core.http import Http
+from outrider.core.http import HttpClient
 
 
 @click.group()
@@ -17,25 +17,25 @@ def embeddings() -> None:
 
 
 @embeddings.command()
-@setting
+@add_settings_option
 def install(sets: tuple[str, ...]) -> None:
     """Install MiniLM (90 MB) for search by meaning on this machine."""
-    from outrider.content.meaning.install import install as install_model
+    from outrider.content.semantic.install import install_minilm as install_model
 
-    folder = loaded(sets).settings.data_dir / "models"
+    folder = load_settings(sets).settings.data_dir / "models"
     try:
         found = install_model(folder, lambda line: click.echo(click.style(f"$ {line}", dim=True), err=True))
     except OutriderError as error:
-        raise SystemExit(fail(error)) from None
+        raise SystemExit(report_error(error)) from None
     click.echo(f"MiniLM is in {found}; what is kept gets new vectors the next time stores are used")
 
 
 @embeddings.command()
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def status(sets: tuple[str, ...], *, as_json: bool) -> None:
     """Show which embedder is used, and what the others lack."""
-    rows = run(lambda: _status(loaded(sets)), as_json=as_json)
+    rows = run_async(lambda: _collect_status(load_settings(sets)), as_json=as_json)
     if as_json:
         print_json(rows)
         return
@@ -45,20 +45,20 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
         click.echo(f"{mark} {row['name']:<10} {row['title']}: {missing}")
 
 
-async def _status(found: Any) -> list[dict[str, Any]]:
-    from outrider.content.meaning.embedder import Means
-    from outrider.content.meaning.embedding import chosen, known
+async def _collect_status(found: Any) -> list[dict[str, Any]]:
+    from outrider.content.semantic.embedder import EmbedderDependencies
+    from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
 
-    settings, http = found.settings, Http(Guard(found.settings.egress))
+    settings, http = found.settings, HttpClient(EgressGuard(found.settings.egress))
     folder = settings.data_dir / "models"
-    means = Means(settings.content.embedding, http, folder, found.environ, settings.models.keys)
+    means = EmbedderDependencies(settings.content.embedding, http, folder, found.environ, settings.models.keys)
     try:
-        used = chosen(means.settings, http, means.environ, folder=folder, keys=means.keys)
+        used = select_embedder(means.settings, http, means.environ, folder=folder, keys=means.keys)
     except NotConfigured:
         used = None
     name = used.name if used else ""
-    rows = [_row(each, each.missing(means)) for each in known().values()]
-    for row, each in zip(rows, known().values(), strict=True):
+    rows = [_row(each, each.missing(means)) for each in load_embedder_providers().values()]
+    for row, each in zip(rows, load_embedder_providers().values(), strict=True):
         row["used"] = not row["missing"] and each.open(means).name == name
     await http.close()
     return rows

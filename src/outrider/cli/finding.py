@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-State = Literal["ok", "note", "bad"]
+FindingState = Literal["ok", "note", "bad"]
 
 
 @dataclass(frozen=True)
 class Finding:
     """How it stands, and the remedy where something is to be done."""
 
-    state: State
+    state: FindingState
     what: str
     remedy: str = ""

@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 import click
 
 from outrider.core.errors import InvalidInput
-from outrider.settings import Loaded, load
-from outrider.settings.layers import put, typed
-from outrider.settings.load import first_run
+from outrider.settings import LoadedSettings, load
+from outrider.settings.layers import parse_text_value, set_value
+from outrider.settings.load import create_profile_template
 from outrider.settings.model import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def serving(function: F) -> F:
+def add_serving_options(function: F) -> F:
     """What can be chosen wherever tools are served."""
     for option in reversed(
         (
@@ -24,25 +24,25 @@ def serving(function: F) -> F:
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
             click.option("--assistant", metavar="NAME", help="Assistant of calls that name none; owns playbooks."),
-            setting,
+            add_settings_option,
         )
     ):
         function = option(function)
     return function
 
 
-def setting(function: F) -> F:
+def add_settings_option(function: F) -> F:
     """`--set NAME=VALUE`, for every setting there is."""
     help_text = "Any setting, for instance search.profile=brave (repeatable; `outrider config schema` lists them)."
     return click.option("--set", "sets", metavar="NAME=VALUE", multiple=True, help=help_text)(function)
 
 
-def loaded(
+def load_settings(
     sets: tuple[str, ...] = (), host: tuple[Mapping[str, str], Path] | None = None, /, **flags: str | None
-) -> Loaded:
+) -> LoadedSettings:
     """The settings under the given flags, of a host's environment and directory or of our own. Raises InvalidInput."""
     environ, workspace = host or (None, None)
-    first_run()
+    create_profile_template()
     values: dict[str, Any] = {}
     chosen = {name: flags.get(name) for name in ("toolsets", "names", "assistant")}
     tools = {"enable": flags.get("enable"), "disable": flags.get("disable")}
@@ -52,18 +52,18 @@ def loaded(
             raise InvalidInput(f"--set {each!r}: there is no '='", hint="write --set name=value")
         _put(values, tuple(name.strip().split(".")), text)
     values |= {name: _listed(name, text) for name, text in chosen.items() if text is not None}
-    if given := {name: _names(text) for name, text in tools.items() if text is not None}:
+    if given := {name: _split_names(text) for name, text in tools.items() if text is not None}:
         values["tools"] = values.get("tools", {}) | given
     return load(values, environ=environ, workspace=workspace)
 
 
 def _put(values: dict[str, Any], place: tuple[str, ...], text: str) -> None:
-    put(values, place, typed(text, Settings, place))
+    set_value(values, place, parse_text_value(text, Settings, place))
 
 
 def _listed(name: str, text: str) -> Any:
-    return _names(text) if name == "toolsets" else text
+    return _split_names(text) if name == "toolsets" else text
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]

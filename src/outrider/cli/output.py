@@ -12,7 +12,7 @@ import click
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 
 T = TypeVar("T")
-EXIT_PARTLY = 1
+EXIT_PARTIAL = 1
 EXIT_CODES: dict[type[OutriderError], int] = {
     InvalidInput: 2,
     NotFound: 2,
@@ -20,10 +20,10 @@ EXIT_CODES: dict[type[OutriderError], int] = {
     Unavailable: 4,
     Refused: 5,
 }
-BUG = 70  # EX_SOFTWARE of sysexits.h
+EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
 
 
-def fail(error: OutriderError, *, as_json: bool = False) -> int:
+def report_error(error: OutriderError, *, as_json: bool = False) -> int:
     """Says what is wrong and what to do, on stderr or as JSON on stdout; returns the exit code."""
     if as_json:
         print_json({"error": error.to_dict()})
@@ -31,15 +31,15 @@ def fail(error: OutriderError, *, as_json: bool = False) -> int:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
         if error.hint:
             click.echo(f"{click.style('try:', fg='cyan')} {error.hint}", err=True)
-    return exit_code(error)
+    return get_exit_code(error)
 
 
-def exit_code(error: OutriderError) -> int:
+def get_exit_code(error: OutriderError) -> int:
     """The exit code of an error's kind."""
-    return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), BUG)
+    return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_BUG)
 
 
-def warn(messages: tuple[str, ...] | list[str]) -> None:
+def print_notes(messages: tuple[str, ...] | list[str]) -> None:
     """Notices on stderr, one a line."""
     for message in messages:
         click.echo(f"{click.style('note:', fg='yellow')} {message}", err=True)
@@ -52,16 +52,16 @@ def print_json(value: Any) -> None:
     sys.stdout.buffer.flush()
 
 
-def settle() -> None:
+def enable_gc() -> None:
     """Collects garbage from now on; what the start has imported stays and is not looked at again."""
     gc.freeze()
     gc.enable()
 
 
-def run(main: Callable[[], Coroutine[Any, Any, T]], *, as_json: bool = False) -> T:
+def run_async(main: Callable[[], Coroutine[Any, Any, T]], *, as_json: bool = False) -> T:
     """Runs an asynchronous command; errors of the house end the process with their code."""
-    settle()
+    enable_gc()
     try:
         return anyio.run(main)
     except OutriderError as error:
-        sys.exit(fail(error, as_json=as_json))
+        sys.exit(report_error(error, as_json=as_json))

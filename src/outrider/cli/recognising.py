@@ -8,22 +8,24 @@ from outrider.cli.finding import Finding
 from outrider.core.errors import OutriderError
 
 
-async def recognising(app: "App") -> AsyncGenerator[Finding]:
+async def check_identity(app: "App") -> AsyncGenerator[Finding]:
     """Whether anybody could come in, where callers must show who they are."""
     settings = app.loaded.settings.identity
-    if not settings.on:
+    if not settings.is_enabled:
         return
     identity = app.identity()
     try:
         if settings.tokens:
-            active = [each for each in await identity.tokens.all() if each.state(time.time()) == "active"]
+            active = [
+                each for each in await identity.tokens.list_tokens() if each.compute_state(time.time()) == "active"
+            ]
             remedy = (
                 "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
             )
             state = "ok" if active or settings.oauth.issuer else "bad"
             yield Finding(state, f"identity: {len(active)} tokens are good", remedy)
         if identity.provider is not None:
-            count = await identity.provider.reach()
+            count = await identity.provider.count_usable_keys()
             yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} keys that can be used")
     except OutriderError as error:
         yield Finding("bad", f"identity: {error.message}", error.hint)

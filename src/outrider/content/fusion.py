@@ -12,10 +12,10 @@ spreading, make a best hit out of the best of bad ones.
 from collections.abc import Sequence
 
 Ranking = Sequence[tuple[str, float]]
-DEEP = 100  # so many results say what texts have in common with the query anyway; fewer say less
+CALIBRATION_DEPTH = 100  # so many results say what texts have in common with the query anyway; fewer say less
 
 
-def fused(rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[tuple[str, float]]:
+def fuse_rankings(rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[tuple[str, float]]:
     """One ranking of all.
 
     Args:
@@ -30,14 +30,14 @@ def fused(rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -
     whole = sum(shares) or 1.0
     total: dict[str, float] = {}
     for share, ranking in zip(shares, rankings, strict=True):
-        for chunk, score in _grounded(ranking):
+        for chunk, score in _subtract_floor(ranking):
             total[chunk] = total.get(chunk, 0.0) + share / whole * score
     return sorted(total.items(), key=lambda each: -each[1])
 
 
-def _grounded(ranking: Ranking) -> list[tuple[str, float]]:
+def _subtract_floor(ranking: Ranking) -> list[tuple[str, float]]:
     """The same with its lowest score at 0, if it is deep enough to tell; the highest possible stays 1."""
-    lowest = min((score for _, score in ranking), default=0.0) * min(1.0, len(ranking) / DEEP)
+    lowest = min((score for _, score in ranking), default=0.0) * min(1.0, len(ranking) / CALIBRATION_DEPTH)
     if lowest >= 1:
         return list(ranking)
     return [(chunk, (score - lowest) / (1 - lowest)) for chunk, score in ranking]

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outrider.content.keywords.analysis import Word, words
+from outrider.content.lexical.analysis import TextToken, iter_tokens
 
-SHOWN = 200  # characters
+EXCERPT_CHARS = 200  # characters
 
 
 @dataclass(frozen=True)
-class Excerpt:
+class HitExcerpt:
     """A slice of a passage.
 
     Attributes:
@@ -23,19 +23,19 @@ class Excerpt:
     matches: tuple[str, ...] = ()
 
 
-def best_excerpt(text: str, terms: frozenset[str], language: str, *, limit: int = SHOWN) -> Excerpt:
+def find_best_excerpt(text: str, terms: frozenset[str], language: str, *, limit: int = EXCERPT_CHARS) -> HitExcerpt:
     """The slice of at most `limit` characters with the most different terms, then the most words of them."""
-    found = list(words(text, language, terms)) if terms else []
+    found = list(iter_tokens(text, language, terms)) if terms else []
     if not found:
-        return Excerpt(*_trimmed(text, 0, limit))
-    best, last = _window(found, limit)
+        return HitExcerpt(*_trim_to_words(text, 0, limit))
+    best, last = _find_best_window(found, limit)
     spare = max(limit - (found[last].end - found[best].start), 0)
-    start, end = _trimmed(text, max(found[best].start - spare // 2, 0), limit)
+    start, end = _trim_to_words(text, max(found[best].start - spare // 2, 0), limit)
     inside = [text[word.start : word.end] for word in found if start <= word.start and word.end <= end]
-    return Excerpt(start, end, tuple({each.casefold(): each for each in reversed(inside)}.values())[::-1])
+    return HitExcerpt(start, end, tuple({each.casefold(): each for each in reversed(inside)}.values())[::-1])
 
 
-def _window(found: Sequence[Word], limit: int) -> tuple[int, int]:
+def _find_best_window(found: Sequence[TextToken], limit: int) -> tuple[int, int]:
     """The first and last word of the best run of words within so many characters."""
     within: Counter[tuple[str, ...]] = Counter()
     best, first = ((0, 0), 0, 0), 0
@@ -49,7 +49,7 @@ def _window(found: Sequence[Word], limit: int) -> tuple[int, int]:
     return best[1:]
 
 
-def _trimmed(text: str, start: int, limit: int) -> tuple[int, int]:
+def _trim_to_words(text: str, start: int, limit: int) -> tuple[int, int]:
     """The slice without a torn word or blanks at its ends."""
     end = min(start + limit, len(text))
     start = max(end - limit, 0) if end == len(text) else start

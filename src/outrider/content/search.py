@@ -7,25 +7,19 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, bindparam, or_, select
 
-from outrider.content.fusion import fused
-from outrider.content.highlight import Excerpt, best_excerpt
-from outrider.content.keywords.analysis import query_terms
-from outrider.content.keywords.following import Follower
-from outrider.content.keywords.index import Index, Mark
-from outrider.content.keywords.ranking import ranked
-from outrider.content.meaning.vectors import Vectors
+from outrider.content.fusion import fuse_rankings
+from outrider.content.highlight import HitExcerpt, find_best_excerpt
+from outrider.content.lexical.analysis import parse_query_terms
+from outrider.content.lexical.index import LexicalIndex, Watermark
+from outrider.content.lexical.index_sync import IndexSync
+from outrider.content.lexical.ranking import rank_candidates
+from outrider.content.semantic.vector_index import VectorIndex
 from outrider.content.tables import content_chunks as table
 from outrider.content.tables import content_stores, contents
 from outrider.core.db import Database
 
-Mode = Literal["keyword", "semantic", "hybrid"]
-CANDIDATES = 100  # that an index is asked for at least, since its own ranking is only alike
-PER_HIT = 5  # and for each hit that is wanted
-NOTHING = 0.005  # a likeness that would be told as 0.00
-TERMS = 64  # words of a query that count
-SPARE = 2  # times as many passages as wanted are chosen: some may be gone by now
-OF_CHUNK = ("id", "content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
-OF_CONTENT = ("language", "filename", "mime_type", "title", "source", "uploaded_at")
+SearchMode = Literal["keyword", "semantic", "hybrid"]
+OVERFETCH_FACTOR = 2  # times as many passages as wanted are chosen: some may be gone by now
 
 
 @dataclass(frozen=True)
@@ -43,7 +37,7 @@ class SearchOptions:
         neighbours: How many passages before and after each hit come with it.
     """
 
-    mode: Mode = "keyword"
+    mode: SearchMode = "keyword"
     stores: Sequence[str] | None = None
     top_n: int = 10
     threshold: float = 0.0
@@ -54,13 +48,13 @@ class SearchOptions:
     neighbours: int = 0
 
     @property
-    def filtered(self) -> bool:
+    def has_filters(self) -> bool:
         """Whether only some contents of the stores count."""
         return bool(self.mime_types or self.source or self.since is not None or self.until is not None)
 
 
 @dataclass(frozen=True)
-class Hit:
+class ContentHit:
     """A passage that was found.
 
     Attributes:
@@ -74,14 +68,14 @@ class Hit:
     content_id: str
     store_id: str
     score: float
-    kind: Mode
+    kind: SearchMode
     text: str
     start: int
     end: int
     from_line: int
     to_line: int
     heading: str
-    excerpt: Excerpt
+    excerpt: HitExcerpt
     filename: str
     mime_type: str
     title: str
@@ -91,37 +85,41 @@ class Hit:
     after: str = ""
 
     @property
-    def shown(self) -> str:
+    def excerpt_text(self) -> str:
         """The excerpt's text."""
         return self.text[self.excerpt.start : self.excerpt.end]
 
 
 @dataclass(frozen=True)
-class Found:
+class ContentSearchResult:
     """The hits, best first, and what the caller should know of the search."""
 
-    hits: Sequence[Hit] = ()
+    hits: Sequence[ContentHit] = ()
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchableStore:
     """A store that is searched: the languages of its texts, and how far its rows are."""
 
     languages: Sequence[str]
-    mark: Mark
+    watermark: Watermark
 
 
-class Searching:
+class ContentSearcher:
     """Finds passages in stores that the caller may see."""
 
-    def __init__(self, database: Database, index: Index, follower: Follower, vectors: "Vectors | None") -> None:
+    def __init__(
+        self, database: Database, index: LexicalIndex, follower: IndexSync, vectors: "VectorIndex | None"
+    ) -> None:
         self._database = database
         self._index = index
-        self._follower = follower
+        self._index_sync = follower
         self._vectors = vectors
 
-    async def find(self, query: str, stores: Mapping[str, Searched], options: SearchOptions) -> Found:
+    async def search(
+        self, query: str, stores: Mapping[str, SearchableStore], options: SearchOptions
+    ) -> ContentSearchResult:
         """The best passages.
 
         Args:
@@ -129,59 +127,68 @@ class Searching:
             stores: Those that are searched, by id.
             options: How; `stores` there is not looked at.
         """
+        max_query_terms = 64  # words of a query that count
+        min_similarity = 0.005  # a likeness that would be told as 0.00
         languages = sorted({name for store in stores.values() for name in store.languages})
-        words = query_terms(query, languages)[:TERMS]
-        within = await self._within(list(stores), options) if options.filtered else None
+        words = parse_query_terms(query, languages)[:max_query_terms]
+        within = await self._filter_contents(list(stores), options) if options.has_filters else None
         if not stores or (within is not None and not within):
-            return Found()
-        best = await self._ranking(query, words, stores, options, within)
-        least = max(options.threshold, NOTHING if options.mode != "keyword" else 0.0)
-        chosen = [each for each in best if each[1] >= least][: options.top_n * SPARE]
-        shown = Shown(options.mode, frozenset(term for terms in words for term in terms))
-        hits = await self._database.short(
-            lambda connection: _hits(connection, chosen, options.top_n, shown), write=False
+            return ContentSearchResult()
+        best = await self._rank_candidates(query, words, stores, options, within)
+        least = max(options.threshold, min_similarity if options.mode != "keyword" else 0.0)
+        chosen = [each for each in best if each[1] >= least][: options.top_n * OVERFETCH_FACTOR]
+        shown = HitFormat(options.mode, frozenset(term for terms in words for term in terms))
+        hits = await self._database.run_transaction(
+            lambda connection: _load_hits(connection, chosen, options.top_n, shown), write=False
         )
-        return Found(await self._with_neighbours(hits, options.neighbours) if options.neighbours else hits)
+        return ContentSearchResult(
+            await self._with_neighbours(hits, options.neighbours) if options.neighbours else hits
+        )
 
-    async def _ranking(
+    async def _rank_candidates(
         self,
         query: str,
         words: Sequence[tuple[str, ...]],
-        stores: Mapping[str, Searched],
+        stores: Mapping[str, SearchableStore],
         options: SearchOptions,
         within: Collection[str] | None,
     ) -> Sequence[tuple[str, float]]:
         """Chunk ids with scores, best first."""
-        limit = max(options.top_n * PER_HIT, CANDIDATES)
+        candidates_per_hit = 5  # and for each hit that is wanted
+        min_candidates = 100  # that an index is asked for at least, since its own ranking is only alike
+        limit = max(options.top_n * candidates_per_hit, min_candidates)
         if options.mode == "keyword" or self._vectors is None:
-            few = options.top_n * SPARE
-            return await self._by_words(words, stores, few if self._index.exact(list(stores)) else limit, within)
+            few = options.top_n * OVERFETCH_FACTOR
+            return await self._rank_by_words(
+                words, stores, few if self._index.is_exact(list(stores)) else limit, within
+            )
         near = [
-            (each.chunk, each.score) for each in await self._vectors.nearest(query, list(stores), limit, within=within)
+            (each.chunk, each.score)
+            for each in await self._vectors.find_nearest(query, list(stores), limit, within=within)
         ]
         if options.mode == "semantic":
             return near
 
         weight = self._vectors.embedder.weight
-        return fused([await self._by_words(words, stores, limit, within), near], [1 - weight, weight])
+        return fuse_rankings([await self._rank_by_words(words, stores, limit, within), near], [1 - weight, weight])
 
-    async def _by_words(
+    async def _rank_by_words(
         self,
         words: Sequence[tuple[str, ...]],
-        stores: Mapping[str, Searched],
+        stores: Mapping[str, SearchableStore],
         limit: int,
         within: Collection[str] | None,
     ) -> list[tuple[str, float]]:
         if not any(words):
             return []
-        marks = {store: each.mark for store, each in stores.items()}
-        found = await self._index.candidates(words, list(stores), limit, within=within, marks=marks)
-        if found.behind:
-            await self._follower.catch_up(found.behind, {store: marks[store] for store in found.behind})
-            found = await self._index.candidates(words, list(stores), limit, within=within)
-        return ranked(words, found)
+        marks = {store: each.watermark for store, each in stores.items()}
+        found = await self._index.find_candidates(words, list(stores), limit, within=within, marks=marks)
+        if found.stale_stores:
+            await self._index_sync.catch_up(found.stale_stores, {store: marks[store] for store in found.stale_stores})
+            found = await self._index.find_candidates(words, list(stores), limit, within=within)
+        return rank_candidates(words, found)
 
-    async def _within(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
+    async def _filter_contents(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
         """The contents that pass the filters."""
         from outrider.content.tables import contents as table
 
@@ -196,54 +203,60 @@ class Searching:
             query = query.where(table.c.uploaded_at >= options.since)
         if options.until is not None:
             query = query.where(table.c.uploaded_at <= options.until)
-        return await self._database.short(lambda connection: list(connection.execute(query).scalars()), write=False)
+        return await self._database.run_transaction(
+            lambda connection: list(connection.execute(query).scalars()), write=False
+        )
 
-    async def _with_neighbours(self, hits: Sequence[Hit], count: int) -> list[Hit]:
-        return [await self._surrounded(hit, count) for hit in hits]
+    async def _with_neighbours(self, hits: Sequence[ContentHit], count: int) -> list[ContentHit]:
+        return [await self._add_context(hit, count) for hit in hits]
 
-    async def _surrounded(self, hit: Hit, count: int) -> Hit:
+    async def _add_context(self, hit: ContentHit, count: int) -> ContentHit:
 
         number = int(hit.chunk_id.rpartition(".")[2])
         query = select(table.c.start, table.c.end, table.c.text).where(
             table.c.content_id == hit.content_id, table.c.number.between(number - count, number + count)
         )
-        rows = await self._database.short(
+        rows = await self._database.run_transaction(
             lambda connection: list(connection.execute(query.order_by(table.c.number))), write=False
         )
-        whole = joined(rows)
+        whole = join_chunks(rows)
         first = rows[0].start if rows else hit.start
         return replace(hit, before=whole[: max(hit.start - first, 0)], after=whole[hit.end - first :])
 
 
-class Shown(NamedTuple):
+class HitFormat(NamedTuple):
     """How hits are shown: what kind they are of, and the terms that they are to show."""
 
-    kind: Mode
+    kind: SearchMode
     terms: frozenset[str]
 
 
-def _hits(connection: "Connection", best: Sequence[tuple[str, float]], count: int, shown: Shown) -> list[Hit]:
+def _load_hits(
+    connection: "Connection", best: Sequence[tuple[str, float]], count: int, shown: HitFormat
+) -> list[ContentHit]:
     """The first of these chunks that are (still) there: mostly one query, more where some are gone."""
-    hits: list[Hit] = []
+    hits: list[ContentHit] = []
     for first in range(0, len(best), count):
         some = dict(best[first : first + count])
-        rows = {row[0]: row for row in connection.execute(_by_id(), {"ids": list(some)})}
-        hits += [_hit(rows[chunk], score, shown) for chunk, score in some.items() if chunk in rows]
+        rows = {row[0]: row for row in connection.execute(_build_hit_query(), {"ids": list(some)})}
+        hits += [_build_hit(rows[chunk], score, shown) for chunk, score in some.items() if chunk in rows]
         if len(hits) >= count:
             break
     return hits[:count]
 
 
 @lru_cache(maxsize=1)
-def _by_id() -> Any:
+def _build_hit_query() -> Any:
     """Chunks by their ids with what is said of their contents; built once, which takes longer than asking."""
-    query = select(*(table.c[name] for name in OF_CHUNK), *(contents.c[name] for name in OF_CONTENT))
+    content_columns = ("language", "filename", "mime_type", "title", "source", "uploaded_at")
+    chunk_columns = ("id", "content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
+    query = select(*(table.c[name] for name in chunk_columns), *(contents.c[name] for name in content_columns))
     query = query.join(contents, contents.c.id == table.c.content_id)
     query = query.join(content_stores, content_stores.c.id == table.c.store_id)
     return query.where(table.c.id.in_(bindparam("ids", expanding=True)))
 
 
-def joined(rows: Sequence[Any]) -> str:
+def join_chunks(rows: Sequence[Any]) -> str:
     """The text that consecutive chunks cover, from the first one's start on."""
     parts: list[str] = []
     reached = rows[0].start if rows else 0
@@ -253,8 +266,8 @@ def joined(rows: Sequence[Any]) -> str:
     return "".join(parts)
 
 
-def _hit(row: Any, score: float, shown: Shown) -> Hit:
+def _build_hit(row: Any, score: float, shown: HitFormat) -> ContentHit:
     chunk, content, store, text, start, end, first, last, heading, language, *about = row
-    excerpt = best_excerpt(text, shown.terms, language)
+    excerpt = find_best_excerpt(text, shown.terms, language)
     score = min(max(score, 0.0), 1.0)
-    return Hit(chunk, content, store, score, shown.kind, text, start, end, first, last, heading, excerpt, *about)
+    return ContentHit(chunk, content, store, score, shown.kind, text, start, end, first, last, heading, excerpt, *about)

@@ -11,13 +11,21 @@ from pydantic import BaseModel, ValidationError
 
 from outrider.core.errors import InvalidInput
 
-RAW = "raw"  # the one argument that hosts make of a text that they could not parse
-LIST, OBJECTS = "list_type", ("dict_type", "model_type", "model_attributes_type")  # pydantic's kinds of errors
-SHOWN = 60  # characters of a wrong value or name that an error repeats
-JSON_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # the rest are numbers
+RAW_ARGUMENT = "raw"  # the one argument that hosts make of a text that they could not parse
+LIST_ERROR, OBJECT_ERRORS = (
+    "list_type",
+    ("dict_type", "model_type", "model_attributes_type"),
+)  # pydantic's kinds of errors
+JSON_TYPE_NAMES = {
+    list: "array",
+    tuple: "array",
+    str: "string",
+    bool: "boolean",
+    NoneType: "null",
+}  # the rest are numbers
 
 
-def as_object(arguments: object) -> dict[str, Any]:
+def parse_arguments(arguments: object) -> dict[str, Any]:
     """The arguments as a JSON object.
 
     Hosts send an object or its JSON text; an empty text or nothing means no arguments
@@ -26,7 +34,7 @@ def as_object(arguments: object) -> dict[str, Any]:
     if isinstance(arguments, Mapping):
         return dict(arguments)
     if isinstance(arguments, list | tuple):
-        raise _no_object(arguments)
+        raise _build_type_error(arguments)
     if not isinstance(arguments, str) or not arguments.strip():
         return {}
     try:
@@ -34,18 +42,18 @@ def as_object(arguments: object) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the arguments are not valid JSON: {error}", hint="send a JSON object") from None
     if not isinstance(parsed, dict):
-        raise _no_object(parsed)
+        raise _build_type_error(parsed)
     return parsed
 
 
-def _no_object(value: object) -> InvalidInput:
-    name = JSON_NAMES.get(type(value), "number")
+def _build_type_error(value: object) -> InvalidInput:
+    name = JSON_TYPE_NAMES.get(type(value), "number")
     return InvalidInput(f"the arguments are a JSON {name}", hint="send a JSON object")
 
 
-def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
+def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
     """The arguments as an instance of `model`; InvalidInput lists every wrong field with its remedy."""
-    given = as_object(arguments)
+    given = parse_arguments(arguments)
     try:
         return model.model_validate(given)
     except ValidationError as error:
@@ -53,9 +61,9 @@ def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
     if (meant := _meant(given, wrong)) != given:
         with suppress(ValidationError):
             return model.model_validate(meant)
-    problems = [_problem(each, model) for each in wrong]
-    if given.keys() == {RAW}:
-        as_object(given[RAW])  # says what was wrong with it
+    problems = [_describe_problem(each, model) for each in wrong]
+    if given.keys() == {RAW_ARGUMENT}:
+        parse_arguments(given[RAW_ARGUMENT])  # says what was wrong with it
     raise InvalidInput(
         f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems),
         hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
@@ -66,31 +74,37 @@ def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
 def _meant(given: dict[str, Any], wrong: list[dict[str, Any]]) -> dict[str, Any]:
     """The arguments with what models send for a list or an object put right: its JSON as text, or its only item."""
     texts = {each["loc"][0]: each["type"] for each in wrong if len(each["loc"]) == 1 and isinstance(each["input"], str)}
-    return given | {name: _made(kind, given[name]) for name, kind in texts.items() if kind in (LIST, *OBJECTS)}
+    return given | {
+        name: _coerce_text(kind, given[name]) for name, kind in texts.items() if kind in (LIST_ERROR, *OBJECT_ERRORS)
+    }
 
 
-def _made(kind: str, text: str) -> Any:
+def _coerce_text(kind: str, text: str) -> Any:
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         parsed = None
-    if isinstance(parsed, list if kind == LIST else dict):
+    if isinstance(parsed, list if kind == LIST_ERROR else dict):
         return parsed
-    return [text] if kind == LIST else text
+    return [text] if kind == LIST_ERROR else text
 
 
-def _problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
+def _describe_problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
     """The field, what is wrong with it, and what to send instead."""
-    field = _cut(".".join(str(part) for part in error["loc"])) or "arguments"
+    field = _shorten_text(".".join(str(part) for part in error["loc"])) or "arguments"
     if error["type"] == "missing":
-        return field, "is required", f"add {field!r}{_described(model, field)}"
+        return field, "is required", f"add {field!r}{_format_description(model, field)}"
     if error["type"] == "extra_forbidden":
-        return field, "no such parameter", _nearest(model, field)
+        return field, "no such parameter", _suggest_parameter(model, field)
     reason = error["msg"].removeprefix("Value error, ")
-    return field, f"{reason} (got {_shown(error['input'])})", f"correct {field!r}{_described(model, field)}"
+    return (
+        field,
+        f"{reason} (got {_format_value(error['input'])})",
+        f"correct {field!r}{_format_description(model, field)}",
+    )
 
 
-def _nearest(model: type[BaseModel], field: str) -> str:
+def _suggest_parameter(model: type[BaseModel], field: str) -> str:
     known = list(model.model_fields)
     close = get_close_matches(field, known, n=1)
     if close:
@@ -98,18 +112,19 @@ def _nearest(model: type[BaseModel], field: str) -> str:
     return f"the parameters are {', '.join(known)}" if known else "this tool takes no parameters"
 
 
-def _described(model: type[BaseModel], field: str) -> str:
+def _format_description(model: type[BaseModel], field: str) -> str:
     known = model.model_fields.get(field)
     return f" ({known.description})" if known and known.description else ""
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     try:
-        return _cut(json.dumps(value, ensure_ascii=False, default=str))
+        return _shorten_text(json.dumps(value, ensure_ascii=False, default=str))
     except (TypeError, ValueError, RecursionError):  # given by a Python caller: no JSON, so only its kind is named
         return type(value).__name__
 
 
-def _cut(text: str) -> str:
+def _shorten_text(text: str) -> str:
+    max_chars = 60  # characters of a wrong value or name that an error repeats
     text = text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair would not get back to the caller
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters)"
+    return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text)} characters)"

@@ -16,8 +16,8 @@ from urllib.parse import quote
 import anyio
 
 from outrider.core.context import Call
-from outrider.core.database.failures import Unsure
-from outrider.core.db import Database, storable
+from outrider.core.database.failures import TransactionOutcomeUnknown
+from outrider.core.db import Database, to_storable_text
 from outrider.core.errors import NotFound
 from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.storage import Storage
@@ -25,7 +25,7 @@ from outrider.core.storage.storage import Storage
 if TYPE_CHECKING:
     from outrider.core.keyset import Batch
 
-SCHEME = "outrider://artifacts/"
+ARTIFACT_URI_PREFIX = "outrider://artifacts/"
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Artifact:
 
     @property
     def uri(self) -> str:
-        return SCHEME + self.id
+        return ARTIFACT_URI_PREFIX + self.id
 
 
-class Artifacts:
+class ArtifactStore:
     """Keeps files for `keep_seconds`, with a row each in the database.
 
     Args:
@@ -60,16 +60,20 @@ class Artifacts:
         self.storage: Storage = FolderStorage(storage) if isinstance(storage, Path) else storage
         self._database = database
         self._keep_seconds = keep_seconds
-        self.web_address = ""  # below which people find them in the dashboard, while there is one
+        self.dashboard_url = ""  # below which people find them in the dashboard, while there is one
 
-    def address(self, uri: str) -> str:
+    def build_artifact_url(self, uri: str) -> str:
         """Where a person can open an artifact in a web browser; empty while there is no dashboard."""
-        return f"{self.web_address.rstrip('/')}/files/{uri.removeprefix(SCHEME)}" if self.web_address else ""
+        return (
+            f"{self.dashboard_url.rstrip('/')}/files/{uri.removeprefix(ARTIFACT_URI_PREFIX)}"
+            if self.dashboard_url
+            else ""
+        )
 
-    def address_of_session(self, session: str) -> str:
+    def build_session_url(self, session: str) -> str:
         """Where a person can look at the pictures of a session; empty while there is no dashboard."""
         name = quote(session, safe="")
-        return f"{self.web_address.rstrip('/')}/library/screenshots?session={name}" if self.web_address else ""
+        return f"{self.dashboard_url.rstrip('/')}/library/screenshots?session={name}" if self.dashboard_url else ""
 
     async def save(self, data: bytes, *, name: str, mime_type: str, session: str, call: Call | None = None) -> Artifact:
         """Keeps the bytes; the file is complete before anybody can learn of it.
@@ -83,9 +87,9 @@ class Artifacts:
 
         Raises Unavailable when it cannot be written (full disk, no permission); nothing is left behind.
         """
-        return await self.copy(BytesIO(data), name=name, mime_type=mime_type, session=session, call=call)
+        return await self.save_file(BytesIO(data), name=name, mime_type=mime_type, session=session, call=call)
 
-    async def copy(
+    async def save_file(
         self, source: BinaryIO, *, name: str, mime_type: str, session: str, call: Call | None = None
     ) -> Artifact:
         """Keeps what an open file still holds, of any size. Otherwise as `save`."""
@@ -96,18 +100,20 @@ class Artifacts:
         kept = Artifact(
             key,
             time.time(),
-            storable(session, 200),
-            storable(name, 255),
-            storable(mime_type, 127),
+            to_storable_text(session, 200),
+            to_storable_text(name, 255),
+            to_storable_text(mime_type, 127),
             stored.size,
             stored.sha256,
-            storable(call.workspace, 200) if call and call.workspace else None,
-            storable(call.identity, 200) if call and call.identity else None,
+            to_storable_text(call.workspace, 200) if call and call.workspace else None,
+            to_storable_text(call.identity, 200) if call and call.identity else None,
         )
         try:
             row = dict(vars(kept))
-            await self._database.short(lambda each: each.execute(artifacts.insert(), [row]), write=True)
-        except Unsure:  # the row may be there, so the file stays; if it is not, `outrider db check` finds the file
+            await self._database.run_transaction(lambda each: each.execute(artifacts.insert(), [row]), write=True)
+        except (
+            TransactionOutcomeUnknown
+        ):  # the row may be there, so the file stays; if it is not, `outrider db check` finds the file
             raise
         except BaseException:
             with anyio.CancelScope(shield=True):
@@ -121,16 +127,18 @@ class Artifacts:
 
         from outrider.core.tables import artifacts
 
-        query = select(artifacts).where(artifacts.c.id == storable(uri.removeprefix(SCHEME), 200))
+        query = select(artifacts).where(artifacts.c.id == to_storable_text(uri.removeprefix(ARTIFACT_URI_PREFIX), 200))
         if workspace:
-            query = query.where(artifacts.c.workspace == storable(workspace, 200))
+            query = query.where(artifacts.c.workspace == to_storable_text(workspace, 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
             raise NotFound(f"no artifact {uri[:200]!r}", hint="it may have expired; make it again")
         return Artifact(**row)
 
-    async def recent(self, limit: int = 50, session: str | None = None, workspace: str | None = None) -> list[Artifact]:
+    async def list_recent(
+        self, limit: int = 50, session: str | None = None, workspace: str | None = None
+    ) -> list[Artifact]:
         """The newest artifacts first, of one session or of all."""
         from sqlalchemy import select
 
@@ -138,13 +146,13 @@ class Artifacts:
 
         query = select(artifacts).order_by(artifacts.c.created_at.desc()).limit(limit)
         if session is not None:
-            query = query.where(artifacts.c.session == storable(session, 200))
+            query = query.where(artifacts.c.session == to_storable_text(session, 200))
         if workspace:
-            query = query.where(artifacts.c.workspace == storable(workspace, 200))
+            query = query.where(artifacts.c.workspace == to_storable_text(workspace, 200))
         async with self._database.read() as connection:
             return [Artifact(**row) for row in (await connection.execute(query)).mappings()]
 
-    async def listed(
+    async def list_batch(
         self,
         *,
         pictures: bool | None = None,
@@ -169,41 +177,43 @@ class Artifacts:
         """
         from sqlalchemy import select
 
-        from outrider.core.keyset import batch, mark, newest
+        from outrider.core.keyset import build_batch, format_cursor, order_newest_first
         from outrider.core.tables import artifacts as table
 
-        query = newest(select(table), table.c.created_at, table.c.id, after).limit(limit + 1)
+        query = order_newest_first(select(table), table.c.created_at, table.c.id, after).limit(limit + 1)
         if pictures is not None:
             is_picture = table.c.mime_type.startswith("image/")
             query = query.where(is_picture if pictures else ~is_picture)
         if workspace is not None:
-            query = query.where(table.c.workspace == storable(workspace, 200))
+            query = query.where(table.c.workspace == to_storable_text(workspace, 200))
         if session:
-            query = query.where(table.c.session == storable(session, 200))
+            query = query.where(table.c.session == to_storable_text(session, 200))
         if text:
-            query = query.where(table.c.name.icontains(storable(text, 255), autoescape=True))
+            query = query.where(table.c.name.icontains(to_storable_text(text, 255), autoescape=True))
         async with self._database.read() as connection:
             rows = list((await connection.execute(query)).mappings())
-        return batch(rows, limit, lambda row: Artifact(**row), lambda row: mark(row["created_at"], row["id"]))
+        return build_batch(
+            rows, limit, lambda row: Artifact(**row), lambda row: format_cursor(row["created_at"], row["id"])
+        )
 
-    async def part(self, artifact: Artifact, start: int, stop: int) -> bytes:
+    async def read_range(self, artifact: Artifact, start: int, stop: int) -> bytes:
         """Its bytes from `start` up to and without `stop`; fewer at the end. Raises NotFound when the file is gone."""
-        with _gone(artifact.uri):
-            return await self.storage.part(artifact.id, start, stop)
+        with _translate_missing_file(artifact.uri):
+            return await self.storage.read_range(artifact.id, start, stop)
 
     async def read(self, uri: str, workspace: str | None = None) -> tuple[Artifact, bytes]:
         """The artifact with its bytes; otherwise as `get`. Raises NotFound, also when the file is gone."""
         kept = await self.get(uri, workspace)
-        with _gone(uri):
+        with _translate_missing_file(uri):
             return kept, await self.storage.read(kept.id)
 
     async def stream(self, artifact: Artifact) -> AsyncGenerator[bytes]:
         """Its bytes, a block at a time. Raises NotFound when the file is gone."""
-        with _gone(artifact.uri):
+        with _translate_missing_file(artifact.uri):
             async for block in self.storage.stream(artifact.id):
                 yield block
 
-    async def sweep(self) -> int:
+    async def delete_expired(self) -> int:
         """Removes what is older than the retention; returns how many files went."""
         from sqlalchemy import delete
 
@@ -217,7 +227,7 @@ class Artifacts:
 
 
 @contextmanager
-def _gone(uri: str) -> Generator[None]:
+def _translate_missing_file(uri: str) -> Generator[None]:
     try:
         yield
     except FileNotFoundError:

@@ -8,7 +8,7 @@ import anyio
 
 
 @asynccontextmanager
-async def beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+async def run_background(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
     """Runs tasks beside the body, and ends them with it; an error of the body comes out as it is.
 
     A task group alone would wrap it, and callers would take what has a remedy for a bug.

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from outrider.core.grant import Grant
-from outrider.core.questions import Answer
+from outrider.core.questions import QuestionAnswer
 
-Role = Literal["user", "assistant"]
+MessageRole = Literal["user", "assistant"]
 
 
-class Progress(Protocol):
+class ProgressCallback(Protocol):
     """Tells the caller how far the call is: done and total in any unit, a label, JSON-able data."""
 
     def __call__(
@@ -19,26 +19,26 @@ class Progress(Protocol):
     ) -> Awaitable[None]: ...
 
 
-class Lender(Protocol):
+class ClientModel(Protocol):
     """The caller's own language model: instructions, what was said so far, and how many tokens it may answer with.
 
     Returns what it says, and its name. Raises Unavailable.
     """
 
     def __call__(
-        self, instructions: str, said: Sequence[tuple[Role, str]], max_tokens: int
+        self, instructions: str, messages: Sequence[tuple[MessageRole, str]], max_tokens: int
     ) -> Awaitable[tuple[str, str]]: ...
 
 
-async def _silent(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
+async def _ignore_progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
     """The progress of a caller that did not ask for any."""
 
 
-async def _quiet(message: str) -> None:
+async def _ignore_heartbeat(message: str) -> None:
     """The sign of life for a caller that did not ask for any."""
 
 
-def _wanted() -> bool:
+def _is_never_cancelled() -> bool:
     """Nobody said that the result is no longer wanted."""
     return False
 
@@ -84,13 +84,13 @@ class Call:
         message: The agent message that is being written; citation references are unique within it.
         citations: (offset, count) of the references that the host reserved for this call.
         progress: Reports progress; does nothing when the caller did not ask.
-        alive: Tells the caller in words that the call goes on, where there is no progress to report.
+        heartbeat: Tells the caller in words that the call goes on, where there is no progress to report.
         answer: The person's answer, when the call resumes after a question about itself.
         answers: What was decided on questions of runs below, by question id; perhaps not on all of them.
         state: What the paused call left behind, when it resumes.
         run: The agent's run that makes the call; None for calls of hosts and people.
-        lends: The caller's own language model, where it lends it for the time of the call.
-        unwanted: Whether the caller has said that it gives the call up; one that only vanished has not.
+        client_model: The caller's own language model, where it lends it for the time of the call.
+        is_cancelled: Whether the caller has said that it gives the call up; one that only vanished has not.
         grant: What the caller may do; None where nobody has to show anything. Workspace and identity are proven then.
     """
 
@@ -101,14 +101,14 @@ class Call:
     identity: str | None = None
     message: str | None = None
     citations: tuple[int, int] | None = None
-    progress: Progress = _silent
-    alive: Callable[[str], Awaitable[None]] = _quiet
+    progress: ProgressCallback = _ignore_progress
+    heartbeat: Callable[[str], Awaitable[None]] = _ignore_heartbeat
     answer: bool | None = None
-    answers: Mapping[str, Answer] = field(default_factory=dict)
+    answers: Mapping[str, QuestionAnswer] = field(default_factory=dict)
     state: str | None = None
     run: RunContext | None = None
-    unwanted: Callable[[], bool] = _wanted
-    lends: Lender | None = None
+    is_cancelled: Callable[[], bool] = _is_never_cancelled
+    client_model: ClientModel | None = None
     grant: Grant | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -119,7 +119,7 @@ class Call:
         return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
     @property
-    def own(self) -> str:
+    def owner_folder(self) -> str:
         """The folder of what this person has in this workspace, whatever the session. 32 hex.
 
         Empty where nobody has to show who they are: then the machine is one person's.

@@ -1,4 +1,4 @@
-"""Finds what stands in a folder, so that nothing has to list it."""
+"""Find the instances that the modules of a folder define, so that no list is needed."""
 
 import importlib
 import logging
@@ -11,26 +11,26 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def find(package: ModuleType, kind: type[T], *, group: str = "") -> list[T]:
-    """The instances of `kind` at the top of the package's modules, and those that plugins offer.
+def discover_instances(package: ModuleType, kind: type[T], *, group: str = "", nested: bool = False) -> list[T]:
+    """Return the instances of `kind` at the top of the package's modules, then those of plugins, each once.
 
     Args:
         package: The folder to look in, for instance `outrider.search.providers`.
         kind: What to look for.
         group: An entry-point group; each entry point must name an instance of `kind`. One that does not, or that
-            cannot be loaded, is left out with a warning: somebody else's mistake does not stop the house.
-
-    Returns:
-        The instances by module name, plugins last; each once.
+            cannot be loaded, is left out with a warning, so that a broken plugin does not stop Outrider.
+        nested: Whether to look into folders of the folder too.
     """
-    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
-    modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
-    found = [value for module in modules for value in vars(module).values() if isinstance(value, kind)]
-    found += [value for point in (entry_points(group=group) if group else ()) for value in _loaded(point, kind)]
-    return list({id(value): value for value in found}.values())
+    walk = pkgutil.walk_packages if nested else pkgutil.iter_modules
+    names = sorted(info.name for info in walk(package.__path__, f"{package.__name__}."))
+    modules = [importlib.import_module(name) for name in names]
+    instances = [value for module in modules for value in vars(module).values() if isinstance(value, kind)]
+    if group:
+        instances += [value for point in entry_points(group=group) for value in _load_entry_point(point, kind)]
+    return list({id(value): value for value in instances}.values())
 
 
-def _loaded(point: EntryPoint, kind: type[T]) -> list[T]:
+def _load_entry_point(point: EntryPoint, kind: type[T]) -> list[T]:
     try:
         value = point.load()
     except Exception as error:  # noqa: BLE001 - a plugin may fail in any way

@@ -14,7 +14,7 @@ Anything else that a tool raises is a bug: the model hears an incident id, the l
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from outrider.core.questions import Kind, Question
+from outrider.core.questions import Question, QuestionKind
 
 
 class OutriderError(Exception):
@@ -91,7 +91,7 @@ class AnswerNeeded(Exception):
         question: str,
         *,
         state: str,
-        kind: Kind = "approval",
+        kind: QuestionKind = "approval",
         details: dict[str, Any] | None = None,
         questions: Sequence[Question] = (),
     ) -> None:

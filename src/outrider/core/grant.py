@@ -9,7 +9,7 @@ from outrider.core.errors import Refused
 if TYPE_CHECKING:
     from outrider.core.tool import Tool
 
-Role = Literal["viewer", "member", "owner"]
+WorkspaceRole = Literal["viewer", "member", "owner"]
 
 
 @dataclass(frozen=True)
@@ -25,43 +25,43 @@ class Grant:
     """
 
     credential: str
-    role: Role = "member"
+    role: WorkspaceRole = "member"
     toolsets: tuple[str, ...] | None = None
     remedy: str = ""
     address: str = ""
 
-    def allows(self, tool: "Tool") -> bool:
+    def can_use_tool(self, tool: "Tool") -> bool:
         """Whether the call may use the tool."""
-        return self.reaches(tool.toolset) and (self.role != "viewer" or tool.effect == "read" or tool.viewers)
+        return self.can_use_toolset(tool.toolset) and (self.role != "viewer" or tool.effect == "read" or tool.viewers)
 
-    def reaches(self, toolset: str) -> bool:
+    def can_use_toolset(self, toolset: str) -> bool:
         """Whether anything of the toolset may be used."""
         return self.toolsets is None or toolset in self.toolsets
 
-    def check(self, tool: "Tool") -> None:
+    def require_tool(self, tool: "Tool") -> None:
         """Raises Refused for a tool that the call may not use; the hint says who can change that."""
-        if not self.reaches(tool.toolset):
+        if not self.can_use_toolset(tool.toolset):
             given = ", ".join(self.toolsets or ()) or "none"
             message = f"{tool.name} is of toolset {tool.toolset!r}, and what you signed in with is good for: {given}"
             raise Refused(message, code="insufficient_scope", hint=self.remedy, details={"toolset": tool.toolset})
-        if not self.allows(tool):
-            raise _viewing(f"{tool.name} does more than read")
+        if not self.can_use_tool(tool):
+            raise _build_viewer_refusal(f"{tool.name} does more than read")
 
-    def check_keeping(self, what: str) -> None:
+    def require_write_role(self, what: str) -> None:
         """Raises Refused for a viewer; for the part of a tool that keeps something, where the rest only reads.
 
         Args:
             what: What would be kept, as the beginning of a sentence: `a picture would be saved`.
         """
         if self.role == "viewer":
-            raise _viewing(what)
+            raise _build_viewer_refusal(what)
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The grant as JSON, for work that goes on in another process."""
         return vars(self) | {"toolsets": None if self.toolsets is None else list(self.toolsets)}
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any] | None) -> "Grant | None":
+    def from_dict(cls, facts: Mapping[str, Any] | None) -> "Grant | None":
         """The grant that `facts` told of."""
         if facts is None:
             return None
@@ -70,7 +70,7 @@ class Grant:
         return cls(**values)
 
 
-def _viewing(what: str) -> Refused:
+def _build_viewer_refusal(what: str) -> Refused:
     return Refused(
         f"{what}, and you are a viewer of this workspace",
         code="insufficient_role",

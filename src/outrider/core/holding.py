@@ -4,11 +4,11 @@ from typing import Protocol
 from weakref import WeakSet
 
 
-class Holding(Protocol):
+class SessionHolder(Protocol):
     """Something that holds sessions of the browser: how many."""
 
     @property
-    def held(self) -> int: ...
+    def session_count(self) -> int: ...
 
 
-BROWSERS: WeakSet[Holding] = WeakSet()
+SESSION_HOLDERS: WeakSet[SessionHolder] = WeakSet()

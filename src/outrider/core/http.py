@@ -16,33 +16,26 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from opentelemetry.trace import Span, SpanKind
 
-from outrider.core.egress.guard import Guard
-from outrider.core.egress.reply import Headers, Limits, Reply
-from outrider.core.egress.target import Params, Target, read_target
+from outrider.core.egress.guard import EgressGuard
+from outrider.core.egress.response import Headers, HttpResponse, RequestLimits
+from outrider.core.egress.target import QueryParams, RequestTarget, parse_target
 from outrider.core.errors import InvalidInput, Refused, Unavailable
-from outrider.core.tracing import span
+from outrider.core.tracing import start_span
 
 if TYPE_CHECKING:
     import httpcore2
 
-    from outrider.core.egress.exchange import Ask
+    from outrider.core.egress.exchange import HttpRequest
 
-__all__ = ["Headers", "Http", "Limits", "Reply"]
+__all__ = ["Headers", "HttpClient", "HttpResponse", "RequestLimits"]
 
-USER_AGENT = f"Mozilla/5.0 (compatible; Outrider/{version('outrider')})"
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-CIRCLE = "the site may want cookies, which a browser keeps: open it in the browser, or use another address"
-CONNECTIONS = 100
-IDLE_CONNECTIONS = 20
-IDLE_SECONDS = 15.0
-# Headers of the caller's that another origin may see; all others may be credentials.
-HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+DEFAULT_USER_AGENT = f"Mozilla/5.0 (compatible; Outrider/{version('outrider')})"
 
 # At DEBUG the library logs whole headers, credentials included.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
 
 
-class Http:
+class HttpClient:
     """A client whose every connection passes the guard. Shared by all; close it once. Keeps no cookies.
 
     Args:
@@ -50,12 +43,12 @@ class Http:
         user_agent: How we introduce ourselves.
     """
 
-    def __init__(self, guard: Guard, *, user_agent: str = USER_AGENT) -> None:
+    def __init__(self, guard: EgressGuard, *, user_agent: str = DEFAULT_USER_AGENT) -> None:
         self._guard = guard
-        self._own = {"user-agent": user_agent, "accept": "*/*"}
+        self._default_headers = {"user-agent": user_agent, "accept": "*/*"}
         self._pools: dict[tuple[str, bool], httpcore2.AsyncConnectionPool] = {}
 
-    async def get(self, url: str, **options: Any) -> Reply:
+    async def get(self, url: str, **options: Any) -> HttpResponse:
         """`request` with GET."""
         return await self.request("GET", url, **options)
 
@@ -64,14 +57,14 @@ class Http:
         method: str,
         url: str,
         *,
-        params: Params = None,
+        params: QueryParams = None,
         headers: Mapping[str, str] | None = None,
         json: Any = None,
         content: bytes | str | None = None,
-        limits: Limits = Limits(),  # noqa: B008
+        limits: RequestLimits = RequestLimits(),  # noqa: B008
         cut: bool = False,
         trusted: bool = False,
-    ) -> Reply:
+    ) -> HttpResponse:
         """Sends a request and follows its redirects, each vetted like the first address.
 
         Args:
@@ -93,14 +86,16 @@ class Http:
             InvalidInput: code `bad_url` or `bad_header`.
             Unavailable: code `dns`, `connect`, `tls`, `timeout`, `too_large`, `protocol`, `redirects` or `headers`.
         """
-        from outrider.core.egress.exchange import Ask, given_body, given_headers
+        from outrider.core.egress.exchange import HttpRequest, encode_body, prepare_headers
 
-        target = self._guard.check(url, params=params, trusted=trusted)
-        body, described = given_body(json, content)
-        ask = Ask(method.upper(), self._own | described | given_headers(headers), body, trusted, limits, cut)
-        with anyio.move_on_after(limits.seconds):
-            return await self._follow(ask, target)
-        message = f"{target.host} did not answer in full within {limits.seconds:g} seconds"
+        target = self._guard.check_url(url, params=params, trusted=trusted)
+        body, described = encode_body(json, content)
+        ask = HttpRequest(
+            method.upper(), self._default_headers | described | prepare_headers(headers), body, trusted, limits, cut
+        )
+        with anyio.move_on_after(limits.timeout_s):
+            return await self._send_with_redirects(ask, target)
+        message = f"{target.host} did not answer in full within {limits.timeout_s:g} seconds"
         raise Unavailable(message, code="timeout", hint="try later")
 
     async def close(self) -> None:
@@ -109,46 +104,54 @@ class Http:
         for pool in pools:
             await pool.aclose()
 
-    async def _follow(self, ask: "Ask", target: Target) -> Reply:
+    async def _send_with_redirects(self, ask: "HttpRequest", target: RequestTarget) -> HttpResponse:
+        hint = "the site may want cookies, which a browser keeps: open it in the browser, or use another address"
         while True:
-            answer = await self._exchange(ask, target)
-            if isinstance(answer, Reply):
+            answer = await self._send_traced(ask, target)
+            if isinstance(answer, HttpResponse):
                 return answer
-            if len(ask.passed) >= ask.limits.redirects:
-                message = f"{target.host} redirected more than {ask.limits.redirects} times"
-                raise Unavailable(message, code="redirects", hint=CIRCLE)
-            ask, target = self._redirected(ask, target, *answer)
+            if len(ask.redirect_urls) >= ask.limits.max_redirects:
+                message = f"{target.host} redirected more than {ask.limits.max_redirects} times"
+                raise Unavailable(message, code="redirects", hint=hint)
+            ask, target = self._build_redirect(ask, target, *answer)
 
-    async def _exchange(self, ask: "Ask", target: Target) -> Reply | tuple[int, str]:
+    async def _send_traced(self, ask: "HttpRequest", target: RequestTarget) -> HttpResponse | tuple[int, str]:
         """One request; a redirect comes back as its status and location, its body unread."""
-        pool = self._pool(target.scheme, trusted=ask.trusted)
+        pool = self._get_pool(target.scheme, trusted=ask.trusted)
         facts = {"http.request.method": ask.method, "server.address": target.host}
-        with span(f"HTTP {ask.method}", facts, kind=SpanKind.CLIENT) as made:
-            return await self._sent(pool, ask, target, made)
+        with start_span(f"HTTP {ask.method}", facts, kind=SpanKind.CLIENT) as made:
+            return await self._send_once(pool, ask, target, made)
 
-    async def _sent(self, pool: Any, ask: "Ask", target: Target, made: Span) -> Reply | tuple[int, str]:
-        from outrider.core.egress.exchange import read, sent
+    async def _send_once(
+        self, pool: Any, ask: "HttpRequest", target: RequestTarget, made: Span
+    ) -> HttpResponse | tuple[int, str]:
+        redirect_statuses = frozenset({301, 302, 303, 307, 308})
+        from outrider.core.egress.exchange import read_body, send_request
 
-        async with sent(pool, ask, target) as (response, headers):
+        async with send_request(pool, ask, target) as (response, headers):
             made.set_attribute("http.response.status_code", response.status)
-            if response.status in REDIRECTS and "location" in headers:
+            if response.status in redirect_statuses and "location" in headers:
                 return response.status, headers.get_all("location")[0]
-            body, more = await read(response, headers, ask)
-            return Reply(target.url, response.status, headers, body, ask.passed, more)
+            body, more = await read_body(response, headers, ask)
+            return HttpResponse(target.url, response.status, headers, body, ask.redirect_urls, more)
 
-    def _redirected(self, ask: "Ask", here: Target, status: int, location: str) -> tuple["Ask", Target]:
+    def _build_redirect(
+        self, ask: "HttpRequest", here: RequestTarget, status: int, location: str
+    ) -> tuple["HttpRequest", RequestTarget]:
         """The next request as a browser makes it (fetch.spec.whatwg.org, HTTP-redirect fetch), with fewer headers."""
-        target = _destination(here, location)
+        # Headers of the caller's that another origin may see; all others may be credentials.
+        safe_headers = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+        target = _resolve_location(here, location)
         same = target.origin == here.origin
         self._check_redirect(here, target, trusted=ask.trusted and same)
-        headers = ask.headers if same else {name: value for name, value in ask.headers.items() if name in HARMLESS}
-        ask = replace(ask, headers=headers, trusted=ask.trusted and same, passed=(*ask.passed, here.url))
+        headers = ask.headers if same else {name: value for name, value in ask.headers.items() if name in safe_headers}
+        ask = replace(ask, headers=headers, trusted=ask.trusted and same, redirect_urls=(*ask.redirect_urls, here.url))
         if (status == 303 and ask.method not in ("GET", "HEAD")) or (status in (301, 302) and ask.method == "POST"):
             headers = {name: value for name, value in headers.items() if not name.startswith("content-")}
             ask = replace(ask, method="GET", content=None, headers=headers)
         return ask, target
 
-    def _check_redirect(self, here: Target, target: Target, *, trusted: bool) -> None:
+    def _check_redirect(self, here: RequestTarget, target: RequestTarget, *, trusted: bool) -> None:
         try:
             self._guard.check_host(target.host, target.port, trusted=trusted)
         except Refused as error:
@@ -156,14 +159,17 @@ class Http:
             raise Refused(message, code="egress", hint=error.hint, details=error.details) from None
 
     @cached_property
-    def _tls(self) -> ssl.SSLContext:
+    def _ssl_context(self) -> ssl.SSLContext:
         """Trust as the system has it; read from disk once, at the first https address."""
         import httpcore2
 
         return httpcore2.default_ssl_context()
 
-    def _pool(self, scheme: str, *, trusted: bool) -> "httpcore2.AsyncConnectionPool":
+    def _get_pool(self, scheme: str, *, trusted: bool) -> "httpcore2.AsyncConnectionPool":
         """Kept connections; those of trusted addresses apart, because others must not ride on them."""
+        idle_timeout_s = 15.0
+        max_idle_connections = 20
+        max_connections = 100
         import httpcore2
 
         from outrider.core.egress.backend import GuardedBackend
@@ -171,19 +177,19 @@ class Http:
         key = scheme, trusted
         if key not in self._pools:
             self._pools[key] = httpcore2.AsyncConnectionPool(
-                ssl_context=self._tls if scheme == "https" else None,
-                max_connections=CONNECTIONS,
-                max_keepalive_connections=IDLE_CONNECTIONS,
-                keepalive_expiry=IDLE_SECONDS,
+                ssl_context=self._ssl_context if scheme == "https" else None,
+                max_connections=max_connections,
+                max_keepalive_connections=max_idle_connections,
+                keepalive_expiry=idle_timeout_s,
                 network_backend=GuardedBackend(self._guard, trusted=trusted),
             )
         return self._pools[key]
 
 
-def _destination(here: Target, location: str) -> Target:
+def _resolve_location(here: RequestTarget, location: str) -> RequestTarget:
     """Where a Location header leads. Raises Refused for schemes that are not fetched, else Unavailable."""
     try:
-        return read_target(location, base=here.url)
+        return parse_target(location, base=here.url)
     except InvalidInput as error:
         message = f"{here.host} redirected to nowhere: {error.message}"
         if "scheme" in error.details:

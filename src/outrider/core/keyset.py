@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, and_, or_
 
-from outrider.core.db import storable
+from outrider.core.db import to_storable_text
 from outrider.core.errors import InvalidInput
 
 T = TypeVar("T")
@@ -24,39 +24,43 @@ class Batch(Generic[T]):
     after: str = ""
 
 
-def mark(at: float, key: str) -> str:
+def format_cursor(at: float, key: str) -> str:
     """The place behind an item, for an address: its time and its id."""
     return f"{at!r}~{key}"
 
 
-def read_mark(text: str) -> tuple[float, str]:
+def parse_cursor(text: str) -> tuple[float, str]:
     """The time and id that `mark` was given. Raises InvalidInput for anything else."""
     at, tilde, key = text.partition("~")
     try:
         if tilde and len(key) <= 200:
-            return float(at), storable(key)
+            return float(at), to_storable_text(key)
     except ValueError:
         pass
     raise InvalidInput("after: is no place in this list", hint="begin at its start")
 
 
-def newest(query: "Select[Any]", at: "ColumnElement[Any]", key: "ColumnElement[Any]", after: str) -> "Select[Any]":
+def order_newest_first(
+    query: "Select[Any]", at: "ColumnElement[Any]", key: "ColumnElement[Any]", after: str
+) -> "Select[Any]":
     """The query in order, from the place `after` on; empty means from the start."""
     ordered = query.order_by(at.desc(), key.desc())
     if not after:
         return ordered
-    time, name = read_mark(after)
+    time, name = parse_cursor(after)
     return ordered.where(or_(at < time, and_(at == time, key < name)))
 
 
-def batch(rows: Sequence[Any], limit: int, item: Callable[[Any], T], where: Callable[[Any], str]) -> Batch[T]:
+def build_batch(
+    rows: Sequence[Any], limit: int, convert: Callable[[Any], T], get_cursor: Callable[[Any], str]
+) -> Batch[T]:
     """The part that `limit` + 1 rows make.
 
     Args:
         rows: What was found, one more than is shown if there is more.
         limit: How many are shown.
-        item: What a row becomes.
-        where: The `mark` of a row.
+        convert: What a row becomes.
+        get_cursor: The `mark` of a row.
     """
     shown = rows[:limit]
-    return Batch([item(row) for row in shown], where(shown[-1]) if len(rows) > limit else "")
+    return Batch([convert(row) for row in shown], get_cursor(shown[-1]) if len(rows) > limit else "")

@@ -7,16 +7,14 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-READ = 3_000  # characters that are looked at: more than a line of text takes
-BETWEEN = " · "  # the cells of a row
 # What is no mark to a parser, since its other half was cut off or stands elsewhere.
-HALF_LINK = re.compile(r"!?\[([^\[\]\n]*)\](?:\([^()\s]*$|\[[^\[\]\n]*\])")
-HALF_EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
-NOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\]:?")
-TASK = re.compile(r"^\[[ xX]\][ \t]+")
+BROKEN_LINK = re.compile(r"!?\[([^\[\]\n]*)\](?:\([^()\s]*$|\[[^\[\]\n]*\])")
+BROKEN_EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
+FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,40}\]:?")
+TASK_BOX = re.compile(r"^\[[ xX]\][ \t]+")
 
 
-def plain_line(markdown: str, limit: int) -> str:
+def render_plain_line(markdown: str, limit: int) -> str:
     """The text of a piece of Markdown, on one line.
 
     Args:
@@ -26,31 +24,35 @@ def plain_line(markdown: str, limit: int) -> str:
     Returns:
         What stands in listings and between backticks as it is; of links and pictures their words, of rows their cells.
     """
-    return " ".join("".join(_said(_parser().parse(markdown[:READ]))).split())[:limit].rstrip()
+    max_source_chars = 3_000  # characters that are looked at: more than a line of text takes
+    return " ".join("".join(_iter_block_texts(_build_parser().parse(markdown[:max_source_chars]))).split())[
+        :limit
+    ].rstrip()
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _build_parser() -> "MarkdownIt":
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def _said(blocks: "Sequence[Token]") -> Iterator[str]:
+def _iter_block_texts(blocks: "Sequence[Token]") -> Iterator[str]:
+    cell_separator = " · "  # the cells of a row
     before = " "
     for block in blocks:
         if block.type in ("fence", "code_block"):
             yield " " + block.content
         elif block.type == "inline" and block.content:
-            yield before + TASK.sub("", "".join(map(_words, block.children or ())))
+            yield before + TASK_BOX.sub("", "".join(map(_extract_text, block.children or ())))
             before = " "
         elif block.type in ("th_close", "td_close"):
-            before = BETWEEN
+            before = cell_separator
         elif block.type == "tr_close":
             before = " "
 
 
-def _words(token: "Token") -> str:
+def _extract_text(token: "Token") -> str:
     if token.type == "text":
-        return HALF_EMPHASIS.sub("", NOTE.sub("", HALF_LINK.sub(r"\1", token.content)))
+        return BROKEN_EMPHASIS.sub("", FOOTNOTE_MARK.sub("", BROKEN_LINK.sub(r"\1", token.content)))
     if token.type in ("softbreak", "hardbreak"):
         return " "
-    return "".join(map(_words, token.children)) if token.children else token.content
+    return "".join(map(_extract_text, token.children)) if token.children else token.content

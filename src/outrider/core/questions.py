@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["approval", "authentication", "question"]
+QuestionKind = Literal["approval", "authentication", "question"]
 Decision = Literal["approved", "rejected", "always_approved", "answered"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class QuestionAnswer:
     """What a person said: `reason` goes to the agent, `value` answers a `question` in JSON-able words."""
 
     decision: Decision
@@ -43,7 +43,7 @@ class Question:
     run_id: str
     root_run_id: str
     call_id: str
-    kind: Kind
+    kind: QuestionKind
     agent: str
     toolset: str
     tool: str
@@ -63,6 +63,6 @@ class Question:
     message_id: str = ""
 
     @property
-    def given(self) -> Answer | None:
+    def recorded_answer(self) -> QuestionAnswer | None:
         """The answer, once there is one."""
-        return Answer(self.decision, self.reason, self.answer) if self.decision else None
+        return QuestionAnswer(self.decision, self.reason, self.answer) if self.decision else None

@@ -9,12 +9,11 @@ from sqlalchemy import Connection, delete, select
 from outrider.core.db import Database
 from outrider.core.tables import replicas
 
-BEAT = 2.0  # seconds between two signs of life
-SILENT = 6.0  # seconds without one after which a process is taken to be dead
-FORGOTTEN = 3_600.0  # seconds after which nobody needs to know that there was one
+HEARTBEAT_INTERVAL_S = 2.0  # seconds between two signs of life
+HEARTBEAT_TIMEOUT_S = 6.0  # seconds without one after which a process is taken to be dead
 
 
-class Replicas:
+class ReplicaRegistry:
     """This process among the others.
 
     Args:
@@ -29,33 +28,34 @@ class Replicas:
         self.id = f"p_{uuid.uuid4().hex[:16]}"
         self.address = ""
         self._database = database
-        self._began = time.time()
+        self._started_at = time.time()
 
-    async def beat(self) -> None:
+    async def send_heartbeat(self) -> None:
         """Says that this process is there. Raises Unavailable."""
+        forget_after_s = 3_600.0  # seconds after which nobody needs to know that there was one
         now = self._database.now()
-        row = {"id": self.id, "address": self.address, "started_at": self._began, "seen_at": now}
-        statement = self._database.upserting(replicas, row, key="id")
-        gone = delete(replicas).where(replicas.c.seen_at < now - FORGOTTEN)
+        row = {"id": self.id, "address": self.address, "started_at": self._started_at, "seen_at": now}
+        statement = self._database.build_upsert(replicas, row, key="id")
+        gone = delete(replicas).where(replicas.c.seen_at < now - forget_after_s)
 
-        def written(connection: "Connection") -> None:
+        def write_row(connection: "Connection") -> None:
             connection.execute(statement)
             connection.execute(gone)
 
-        await self._database.short(written, write=True)
+        await self._database.run_transaction(write_row, write=True)
 
-    async def leave(self) -> None:
+    async def unregister_self(self) -> None:
         """Says that this process is gone. Raises Unavailable."""
-        await self._database.short(
+        await self._database.run_transaction(
             lambda connection: connection.execute(delete(replicas).where(replicas.c.id == self.id)), write=True
         )
 
-    async def find(self, replica: str) -> str | None:
+    async def find_address(self, replica: str) -> str | None:
         """The address of a process that lives, empty if it has none; None if it is dead. Raises Unavailable."""
         query = select(replicas.c.address, replicas.c.seen_at).where(replicas.c.id == replica)
 
-        def found(connection: "Connection") -> Any:
+        def select_row(connection: "Connection") -> Any:
             return connection.execute(query).first()
 
-        row = await self._database.short(found, write=False)
-        return row.address if row and row.seen_at > self._database.now() - SILENT else None
+        row = await self._database.run_transaction(select_row, write=False)
+        return row.address if row and row.seen_at > self._database.now() - HEARTBEAT_TIMEOUT_S else None

@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Text:
+class TextBlock:
     """Text to be read by the model."""
 
     text: str
@@ -13,7 +13,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Image:
+class ImageBlock:
     """A picture for the model's eyes: raw bytes, never a data: address."""
 
     data: bytes
@@ -21,7 +21,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Resource:
+class ResourceBlock:
     """A typed piece of content with its own address; `fields` lie directly inside the resource.
 
     The seeds' servers tell their result types apart by `mime_type` and put further fields
@@ -36,7 +36,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkBlock:
     """A pointer to something that can be read later under `uri`."""
 
     uri: str
@@ -45,7 +45,7 @@ class Link:
     size: int | None = None
 
 
-Item = Text | Image | Resource | Link
+ResultBlock = TextBlock | ImageBlock | ResourceBlock | LinkBlock
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Result:
         is_error: The call failed as a whole though it returns content.
     """
 
-    content: tuple[Item, ...]
+    content: tuple[ResultBlock, ...]
     data: dict[str, Any] = field(default_factory=dict)
     meta: dict[str, Any] = field(default_factory=dict)
     is_error: bool = False
@@ -68,4 +68,4 @@ class Result:
     @property
     def text(self) -> str:
         """All that can be read, one block after another."""
-        return "\n\n".join(item.text for item in self.content if isinstance(item, Text | Resource))
+        return "\n\n".join(item.text for item in self.content if isinstance(item, TextBlock | ResourceBlock))

@@ -4,30 +4,35 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from outrider.core.result import Image, Item, Link, Resource, Result, Text
+from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 
-KINDS: dict[str, type[Item]] = {"text": Text, "image": Image, "resource": Resource, "link": Link}
+BLOCK_TYPES: dict[str, type[ResultBlock]] = {
+    "text": TextBlock,
+    "image": ImageBlock,
+    "resource": ResourceBlock,
+    "link": LinkBlock,
+}
 
 
-def result_facts(result: Result) -> dict[str, Any]:
+def serialize_result(result: Result) -> dict[str, Any]:
     """The result as JSON."""
-    return vars(result) | {"content": [_written(item) for item in result.content]}
+    return vars(result) | {"content": [_serialize_block(item) for item in result.content]}
 
 
-def carried_result(facts: Mapping[str, Any]) -> Result:
+def parse_result(facts: Mapping[str, Any]) -> Result:
     """The result that `result_facts` told of."""
-    given: dict[str, Any] = {**facts, "content": tuple(_read(each) for each in facts["content"])}
+    given: dict[str, Any] = {**facts, "content": tuple(_parse_block(each) for each in facts["content"])}
     return Result(**given)
 
 
-def _written(item: Item) -> dict[str, Any]:
-    kind = next(name for name, each in KINDS.items() if isinstance(item, each))
+def _serialize_block(item: ResultBlock) -> dict[str, Any]:
+    kind = next(name for name, each in BLOCK_TYPES.items() if isinstance(item, each))
     facts: dict[str, Any] = {"kind": kind, **vars(item)}
-    return facts | {"data": base64.b64encode(item.data).decode()} if isinstance(item, Image) else facts
+    return facts | {"data": base64.b64encode(item.data).decode()} if isinstance(item, ImageBlock) else facts
 
 
-def _read(facts: Mapping[str, Any]) -> Item:
+def _parse_block(facts: Mapping[str, Any]) -> ResultBlock:
     given: dict[str, Any] = {name: value for name, value in facts.items() if name != "kind"}
     if facts["kind"] == "image":
         given["data"] = base64.b64decode(given["data"])
-    return KINDS[facts["kind"]](**given)
+    return BLOCK_TYPES[facts["kind"]](**given)

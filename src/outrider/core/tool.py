@@ -13,19 +13,19 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from outrider.core import schema
-from outrider.core.arguments import validate
+from outrider.core.arguments import validate_arguments
 from outrider.core.context import Call
-from outrider.core.prompting import Describe, PromptSource
-from outrider.core.result import Result, Text
+from outrider.core.prompts import ContextFunction, PromptSource
+from outrider.core.result import Result, TextBlock
 
 Effect = Literal["read", "write", "act"]
 Stake = Literal["never_ask", "low", "high"]
 Services = Mapping[type, Any]
-Source = Callable[[Services, Collection[str]], Awaitable[tuple["Tool", ...]]]
+ToolSourceFunction = Callable[[Services, Collection[str]], Awaitable[tuple["Tool", ...]]]
 P = ParamSpec("P")
 R = TypeVar("R")
-NAME_LIMIT = 64  # what MCP clients commonly accept, the prefix `builtin_<toolset>__` included
-STAKES: dict[Effect, Stake] = {"read": "never_ask", "write": "low", "act": "high"}
+MAX_TOOL_NAME_CHARS = 64  # what MCP clients commonly accept, the prefix `builtin_<toolset>__` included
+DEFAULT_STAKES: dict[Effect, Stake] = {"read": "never_ask", "write": "low", "act": "high"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Tool:
         return list(inspect.signature(self.fn).parameters.values()), get_type_hints(self.fn, include_extras=True)
 
     @cached_property
-    def needs(self) -> tuple[type, ...]:
+    def required_services(self) -> tuple[type, ...]:
         """The services that stand before the slash, by type."""
         parameters, hints = self._signature
         return tuple(hints[each.name] for each in parameters if each.kind is each.POSITIONAL_ONLY)
@@ -82,7 +82,7 @@ class Tool:
     @cached_property
     def _schemas(self) -> dict[str, Any]:
         function = f"{getattr(self.fn, '__module__', '')}:{getattr(self.fn, '__qualname__', '')}"
-        return schema.shipped(function) or self.built_schemas()
+        return schema.find_schemas(function) or self.build_schemas()
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -93,54 +93,54 @@ class Tool:
         """The schema of the structured result; None for tools that are to be read."""
         return self._schemas["output"]
 
-    def built_schemas(self) -> dict[str, Any]:
+    def build_schemas(self) -> dict[str, Any]:
         """Both schemas from the function's own signature, as `docs/generate.py` ships them."""
         returned = self._signature[1].get("return")
         is_data = inspect.isclass(returned) and issubclass(returned, BaseModel)
         return {
-            "input": schema.input_schema(TypeAdapter(self.parameters)),
-            "output": schema.output_schema(TypeAdapter(returned)) if is_data else None,
+            "input": schema.build_input_schema(TypeAdapter(self.parameters)),
+            "output": schema.build_output_schema(TypeAdapter(returned)) if is_data else None,
         }
 
     async def __call__(self, services: Services, call: Call, arguments: object) -> Result:
         """Validates, runs and shapes. Raises the errors of `outrider.core.errors`."""
-        return await self.run(services, call, self.validated(arguments))
+        return await self.run(services, call, self.validate_arguments(arguments))
 
-    def validated(self, arguments: object) -> BaseModel:
+    def validate_arguments(self, arguments: object) -> BaseModel:
         """The arguments as `parameters`. Raises InvalidInput."""
-        return validate(self.parameters, self.name, arguments)
+        return validate_arguments(self.parameters, self.name, arguments)
 
     async def run(self, services: Services, call: Call, given: BaseModel) -> Result:
         """Runs the tool on validated arguments."""
-        before = [call if need is Call else _service(services[need], call) for need in self.needs]
+        before = [call if need is Call else _service(services[need], call) for need in self.required_services]
         after = {name: getattr(given, name) for name in type(given).model_fields}
-        return as_result(await self.fn(*before, **after))
+        return to_result(await self.fn(*before, **after))
 
 
-class PerCaller:
+class PerCallService:
     """A service that is another for each caller."""
 
-    def for_call(self, call: Call) -> Self:
+    def bind_to_call(self, call: Call) -> Self:
         """The service as this call may use it."""
         raise NotImplementedError
 
 
 def _service(service: Any, call: Call) -> Any:
-    return service.for_call(call) if isinstance(service, PerCaller) else service
+    return service.bind_to_call(call) if isinstance(service, PerCallService) else service
 
 
-def as_result(value: Any) -> Result:
+def to_result(value: Any) -> Result:
     """A tool's return value as a result: text is to be read, a pydantic model is data (the fields that it set)."""
     if isinstance(value, Result):
         return value
     if isinstance(value, str):
-        return Result((Text(value),))
+        return Result((TextBlock(value),))
     if isinstance(value, BaseModel):
-        return Result((Text(str(value)),), data=value.model_dump(mode="json", exclude_unset=True))
-    return Result((Text(str(value)),))
+        return Result((TextBlock(str(value)),), data=value.model_dump(mode="json", exclude_unset=True))
+    return Result((TextBlock(str(value)),))
 
 
-class KnownTools(frozenset[str]):
+class InstalledToolNames(frozenset[str]):
     """The names of all tools that are installed, offered or not; a service."""
 
 
@@ -154,9 +154,9 @@ class Toolset:
         default: Served when nobody chooses.
         aliases: Further names it answers to, for hosts that know it by another.
         display_name: What people see where it differs from the name.
-        source: Gives the tools that come and go beside `tools` (see `changing`); None where all are fixed.
-        wanted: Whether the set is served when nobody chooses, where that depends on what is configured.
-        describe: Tells how things stand, for a system prompt (see `context`); None where there is nothing to tell.
+        tool_source: Gives the tools that come and go beside `tools` (see `register_tool_source`); None where all are fixed.
+        default_check: Whether the set is served when nobody chooses, where that depends on what is configured.
+        describe: Tells how things stand, for a system prompt (see `register_context`); None where there is nothing to tell.
         prompts: Gives the prompts that users can pick; None where there are none.
     """
 
@@ -166,26 +166,26 @@ class Toolset:
     aliases: tuple[str, ...] = ()
     display_name: str = ""
     tools: dict[str, Tool] = field(default_factory=dict)
-    source: "Source | None" = None
-    wanted: "Callable[[Services], bool] | None" = None
-    describe: Describe | None = None
+    tool_source: "ToolSourceFunction | None" = None
+    default_check: "Callable[[Services], bool] | None" = None
+    describe: ContextFunction | None = None
     prompts: PromptSource | None = None
 
-    def changing(self, fn: "Source") -> "Source":
+    def register_tool_source(self, fn: "ToolSourceFunction") -> "ToolSourceFunction":
         """Makes `fn` the source of the tools that come and go.
 
         It is awaited before tools are listed and every few seconds, so it must be cheap while nothing has changed. It
         gets the services and the names that are taken, and returns tools of this set with names of their own.
         """
-        self.source = fn
+        self.tool_source = fn
         return fn
 
-    def default_where(self, fn: "Callable[[Services], bool]") -> "Callable[[Services], bool]":
+    def register_default_check(self, fn: "Callable[[Services], bool]") -> "Callable[[Services], bool]":
         """Makes `fn` decide whether the set is served when nobody chooses."""
-        self.wanted = fn
+        self.default_check = fn
         return fn
 
-    def context(self, fn: Describe) -> Describe:
+    def register_context(self, fn: ContextFunction) -> ContextFunction:
         """Makes `fn` tell how things stand: a text of at most 4,000 characters, and the same as JSON-able data.
 
         Its parameters are services by their type, `Call` (whose session it is) and `Offered` (how many tools there
@@ -194,7 +194,7 @@ class Toolset:
         self.describe = fn
         return fn
 
-    def share(self, other: "Toolset", name: str) -> None:
+    def share_tool(self, other: "Toolset", name: str) -> None:
         """Lists another set's tool here too; it stays one tool, with that set's name in its prefix."""
         self.tools[name] = other.tools[name]
 
@@ -211,20 +211,20 @@ class Toolset:
         could not take, or that the set already has.
         """
 
-        def add(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+        def register_tool(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
             name = getattr(fn, "__name__", "")
-            check_name(name, NAME_LIMIT - len(f"builtin_{self.name}__"))
+            check_tool_name(name, MAX_TOOL_NAME_CHARS - len(f"builtin_{self.name}__"))
             if name in self.tools:
                 raise ValueError(f"tool {name!r} is in toolset {self.name!r} twice")
             text = inspect.getdoc(fn) or ""
-            made = Tool(name, title or name, text, effect, fn, stake=STAKES[effect], toolset=self.name)
+            made = Tool(name, title or name, text, effect, fn, stake=DEFAULT_STAKES[effect], toolset=self.name)
             self.tools[name] = replace(made, **traits)
             return fn
 
-        return add
+        return register_tool
 
 
-def check_name(name: str, limit: int = NAME_LIMIT) -> None:
+def check_tool_name(name: str, limit: int = MAX_TOOL_NAME_CHARS) -> None:
     """Raises ValueError unless every host can take the name, and take it apart again."""
     plain = name.replace("_", "")
     if not (plain.isascii() and plain.isalnum()) or "__" in name or len(name) > limit:

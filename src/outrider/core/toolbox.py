@@ -7,103 +7,103 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from outrider.core.arguments import as_object
+from outrider.core.arguments import parse_arguments
+from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
-from outrider.core.events import Event, Events
 from outrider.core.grant import Grant
-from outrider.core.policy import ToolPolicy, consent, offered
-from outrider.core.prompting import Offered, Prompt, ServiceContext, given, service_context
+from outrider.core.pausable_timeout import limit_time
+from outrider.core.prompts import OfferedToolCount, Prompt, ToolsetContext, build_toolset_context, call_with_services
 from outrider.core.result import Result
-from outrider.core.standstill import limit
 from outrider.core.tool import Services, Stake, Tool, Toolset
-from outrider.core.tracing import named, span
+from outrider.core.tool_policy import ToolPolicy, filter_tools, require_consent
+from outrider.core.tracing import start_span, track_call
 
-Admit = Callable[[Tool, Call], Awaitable[None]]
+QuotaCheck = Callable[[Tool, Call], Awaitable[None]]
 # The result of a call that another process has to make, or None for one that is made here.
-Elsewhere = Callable[[Tool, Mapping[str, Any], Call], Awaitable[Result | None]]
+CallForwarder = Callable[[Tool, Mapping[str, Any], Call], Awaitable[Result | None]]
 
 
 class Toolbox:
     """The offered tools of some toolsets, with the services that they need.
 
     Attributes:
-        tools: What is offered, by name. Tools that come and go are in it after a `refresh`.
+        tools: What is offered, by name. Tools that come and go are in it after a `refresh_tools`.
         changes: Whether tools may come and go.
         version: Rises whenever some have.
-        admit: Asked before each call, where there are quotas; raises what the caller hears instead.
-        elsewhere: Hands calls to the process that has what they are about, where there are several.
+        quota_check: Asked before each call, where there are quotas; raises what the caller hears instead.
+        forward_call: Hands calls to the process that has what they are about, where there are several.
     """
 
     def __init__(
         self,
         toolsets: Iterable[Toolset],
         services: Services,
-        events: Events,
+        events: CallRecorder,
         policy: ToolPolicy | None = None,
     ) -> None:
         self.toolsets = {toolset.name: toolset for toolset in toolsets}
         self.policy = policy or ToolPolicy()
         every = [tool for toolset in self.toolsets.values() for tool in toolset.tools.values()]
-        _refuse_duplicates(every)
-        self.changes = any(toolset.source for toolset in self.toolsets.values())
+        _check_duplicates(every)
+        self.changes = any(toolset.tool_source for toolset in self.toolsets.values())
         # Where tools come and go, a name that is unknown now may be known later.
-        self.tools: dict[str, Tool] = offered(every, self.policy, warn=not self.changes)
-        self._fixed = self._whole = self.tools
-        self._taken = frozenset(tool.name for tool in every)
+        self.tools: dict[str, Tool] = filter_tools(every, self.policy, warn=not self.changes)
+        self._fixed = self._all_tools = self.tools
+        self._reserved_names = frozenset(tool.name for tool in every)
         self._seen: tuple[Tool, ...] = ()
         self.version = 0
-        self.admit: Admit | None = None
-        self.elsewhere: Elsewhere | None = None
+        self.quota_check: QuotaCheck | None = None
+        self.forward_call: CallForwarder | None = None
         self._services = services
         self._events = events
 
-    async def refresh(self) -> bool:
+    async def refresh_tools(self) -> bool:
         """Looks for tools that came or went; whether there were any."""
-        if not self.changes or self.tools is not self._whole:  # somebody chose from them: that choice is final
+        if not self.changes or self.tools is not self._all_tools:  # somebody chose from them: that choice is final
             return False
         found: tuple[Tool, ...] = ()
         for toolset in self.toolsets.values():
-            if toolset.source is not None:
-                found += await toolset.source(self._services, self._taken)
+            if toolset.tool_source is not None:
+                found += await toolset.tool_source(self._services, self._reserved_names)
         if found == self._seen:
             return False
         self._seen = found
         self.version += 1
-        self.tools = self._whole = self._fixed | offered(found, self.policy, warn=False)
+        self.tools = self._all_tools = self._fixed | filter_tools(found, self.policy, warn=False)
         return True
 
-    async def find(self, name: str) -> Tool:
+    async def find_tool(self, name: str) -> Tool:
         """The tool of that name, also one that came since the last look. Raises NotFound."""
         if name not in self.tools:
-            await self.refresh()
-        return self.get(name)
+            await self.refresh_tools()
+        return self.get_tool(name)
 
-    def narrowed(self, names: Iterable[str], stakes: Mapping[str, Stake] | None = None) -> "Toolbox":
+    def restrict_to(self, names: Iterable[str], stakes: Mapping[str, Stake] | None = None) -> "Toolbox":
         """The same house with these tools alone, whatever comes later; `stakes` win over the policy's.
 
         Names of tools that are not offered are left out.
         """
         wanted = set(names)
         policy = self.policy.model_copy(update={"stakes": {**self.policy.stakes, **(stakes or {})}})
-        return self._view(lambda tool: tool.name in wanted, changes=False, policy=policy, _fixed=self.tools)
+        return self._filter_tools(lambda tool: tool.name in wanted, changes=False, policy=policy, _fixed=self.tools)
 
-    def only(self, toolset: str) -> "Toolbox":
+    def select_toolset(self, toolset: str) -> "Toolbox":
         """The same house seen through one toolset. Raises NotFound."""
         for each in self.toolsets.values():
             if toolset in (each.name, *each.aliases):
-                return self._alone(each)
+                return self._restrict_to_toolset(each)
         raise NotFound(f"no toolset {toolset!r}", hint=f"the toolsets are {', '.join(self.toolsets)}")
 
-    def granted(self, grant: Grant | None) -> "Toolbox":
+    def apply_grant(self, grant: Grant | None) -> "Toolbox":
         """The same house with what a caller may use; all of it where nobody has to show anything."""
         if grant is None:
             return self
-        seen = self._view(grant.allows, changes=False)
-        seen.toolsets = {each.name: each for each in seen.served()}
+        seen = self._filter_tools(grant.can_use_tool, changes=False)
+        seen.toolsets = {each.name: each for each in seen.list_toolsets()}
         return seen
 
-    def get(self, name: str) -> Tool:
+    def get_tool(self, name: str) -> Tool:
         """The tool of that name, or NotFound with the nearest names."""
         if name in self.tools:
             return self.tools[name]
@@ -111,47 +111,59 @@ class Toolbox:
         hint = f"did you mean {' or '.join(close)}?" if close else f"the tools are {', '.join(self.tools)}"
         raise NotFound(f"no tool {name[:100]!r}", hint=hint, code="unknown_tool")
 
-    def served(self) -> list[Toolset]:
+    def list_toolsets(self) -> list[Toolset]:
         """The toolsets of which something is offered."""
         used = {tool.toolset for tool in self.tools.values()}
         return [each for each in self.toolsets.values() if each.name in used or each.tools.keys() & self.tools.keys()]
 
-    async def context(self, toolset: str, call: Call) -> ServiceContext:
+    async def describe_context(self, toolset: str, call: Call) -> ToolsetContext:
         """How things stand in a toolset for the call's session. Raises NotFound."""
         for each in self.toolsets.values():
             if toolset in (each.name, *each.aliases):
-                count = Offered(sum(name in self.tools for name in each.tools))
-                text, state = await given(each.describe, self._services, call, count) if each.describe else ("", {})
-                return service_context(each.display_name or each.name, each.name, count, text, state)
+                count = OfferedToolCount(sum(name in self.tools for name in each.tools))
+                text, state = (
+                    await call_with_services(each.describe, self._services, call, count) if each.describe else ("", {})
+                )
+                return build_toolset_context(each.display_name or each.name, each.name, count, text, state)
         raise NotFound(f"no toolset {toolset!r}", hint=f"the toolsets are {', '.join(self.toolsets)}")
 
-    async def prompts(self, call: Call) -> list[Prompt]:
+    async def list_prompts(self, call: Call) -> list[Prompt]:
         """The prompts that toolsets keep for this caller, besides their contexts."""
-        sources = [each.prompts for each in self.served() if each.prompts]
-        return [prompt for source in sources for prompt in await given(source.list, self._services, call)]
+        sources = [each.prompts for each in self.list_toolsets() if each.prompts]
+        return [
+            prompt
+            for source in sources
+            for prompt in await call_with_services(source.list_prompts, self._services, call)
+        ]
 
-    async def prompt_stamp(self) -> tuple[object, ...]:
+    async def get_prompt_version(self) -> tuple[object, ...]:
         """Another whenever prompts have come, changed or gone; empty where they never do."""
-        return tuple([await given(each.prompts.stamp, self._services) for each in self.served() if each.prompts])
+        return tuple(
+            [
+                await call_with_services(each.prompts.get_version, self._services)
+                for each in self.list_toolsets()
+                if each.prompts
+            ]
+        )
 
-    def _alone(self, toolset: Toolset) -> "Toolbox":
-        changes = toolset.source is not None
+    def _restrict_to_toolset(self, toolset: Toolset) -> "Toolbox":
+        changes = toolset.tool_source is not None
         one = {toolset.name: toolset}
         own = toolset.tools
-        return self._view(
+        return self._filter_tools(
             lambda tool: tool.toolset == toolset.name or own.get(tool.name) is tool,
             changes=changes,
             toolsets=one,
             _seen=(),
         )
 
-    def _view(self, keeps: Callable[[Tool], bool], *, changes: bool, **other: Any) -> "Toolbox":
-        """The same house with the tools that `keeps` lets through."""
+    def _filter_tools(self, predicate: Callable[[Tool], bool], *, changes: bool, **other: Any) -> "Toolbox":
+        """The same house with the tools that `predicate` lets through."""
         seen = copy.copy(self)
         vars(seen).update(other, changes=changes)
         for name in ("tools", "_fixed"):
-            vars(seen)[name] = {key: tool for key, tool in vars(seen)[name].items() if keeps(tool)}
-        seen._whole = seen.tools  # noqa: SLF001 - it is one of us
+            vars(seen)[name] = {key: tool for key, tool in vars(seen)[name].items() if predicate(tool)}
+        seen._all_tools = seen.tools  # noqa: SLF001 - it is one of us
         return seen
 
     async def call(self, name: str, arguments: object = None, call: Call | None = None) -> Result:
@@ -170,50 +182,50 @@ class Toolbox:
             AnswerNeeded: a person must be asked first.
         """
         call = call or Call()
-        tool = await self.find(name)
+        tool = await self.find_tool(name)
         given: dict[str, Any] = {}
         key = str(uuid.uuid4())
         started = time.monotonic()
         outcome, size, message, provider = "ok", 0, "", None
         try:
-            given = as_object(arguments)
+            given = parse_arguments(arguments)
             with (
-                named(key, call.session),
-                span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
+                track_call(key, call.session),
+                start_span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
             ):
-                result = await self._run(tool, given, call)
+                result = await self._check_and_run(tool, given, call)
             size, provider = len(result.text), result.data.get("provider")
             outcome = "error" if result.is_error else "ok"
         except BaseException as error:
-            outcome, message = _outcome(error), str(error)
+            outcome, message = _classify_outcome(error), str(error)
             raise
         else:
             return result
         finally:
             seconds = time.monotonic() - started
             _measure(tool, outcome, seconds, size)
-            event = Event.of(tool, call, given, outcome, message, key=key, seconds=seconds, size=size)
-            self._events.record(event.answered_by(provider))
+            event = CallRecord.from_call(tool, call, given, outcome, message, key=key, seconds=seconds, size=size)
+            self._events.record(event.with_provider(provider))
 
-    async def _run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
+    async def _check_and_run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
         if call.grant is not None:
-            call.grant.check(tool)
-        given = tool.validated(arguments)
-        if self.admit is not None:
-            await self.admit(tool, call)
-        consent(tool, self.policy.stakes, call, arguments)
-        if self.elsewhere is not None and (made := await self.elsewhere(tool, arguments, call)) is not None:
+            call.grant.require_tool(tool)
+        given = tool.validate_arguments(arguments)
+        if self.quota_check is not None:
+            await self.quota_check(tool, call)
+        require_consent(tool, self.policy.stakes, call, arguments)
+        if self.forward_call is not None and (made := await self.forward_call(tool, arguments, call)) is not None:
             return made
-        return await self._made(tool, given, arguments, call)
+        return await self._run_with_timeout(tool, given, arguments, call)
 
-    async def at_home(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
+    async def run_forwarded_call(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
         """Makes a call for another process, which has asked and will record everything. Raises as `call`."""
-        tool = await self.find(name)
-        return await self._made(tool, tool.validated(arguments), arguments, call)
+        tool = await self.find_tool(name)
+        return await self._run_with_timeout(tool, tool.validate_arguments(arguments), arguments, call)
 
-    async def _made(self, tool: Tool, given: Any, arguments: dict[str, Any], call: Call) -> Result:
+    async def _run_with_timeout(self, tool: Tool, given: Any, arguments: dict[str, Any], call: Call) -> Result:
         # The limit raises nothing: a tool's own TimeoutError is another matter.
-        with limit(tool.timeout, call.alive), self._events.underway.noted(tool, call, arguments):
+        with limit_time(tool.timeout, call.heartbeat), self._events.inflight.track_call(tool, call, arguments):
             return await tool.run(self._services, call, given)
         raise Unavailable(
             f"{tool.name} did not finish within {tool.timeout:g} seconds", code="timeout", hint="ask for less"
@@ -221,14 +233,14 @@ class Toolbox:
 
 
 def _measure(tool: Tool, outcome: str, seconds: float, size: int) -> None:
-    from outrider.core.meters import TOOL_SECONDS, TOOL_SIZE
+    from outrider.core.metrics import TOOL_RESULT_CHARS, TOOL_SECONDS
 
     facts = {"toolset": tool.toolset, "tool": tool.name, "outcome": outcome}
     TOOL_SECONDS.record(seconds, facts)
-    TOOL_SIZE.record(size, facts)
+    TOOL_RESULT_CHARS.record(size, facts)
 
 
-def _outcome(error: BaseException) -> str:
+def _classify_outcome(error: BaseException) -> str:
     if isinstance(error, OutriderError):
         return error.code
     if isinstance(error, AnswerNeeded):
@@ -236,7 +248,7 @@ def _outcome(error: BaseException) -> str:
     return "bug" if isinstance(error, Exception) else "cancelled"
 
 
-def _refuse_duplicates(tools: Iterable[Tool]) -> None:
+def _check_duplicates(tools: Iterable[Tool]) -> None:
     """Raises ValueError for two tools of one name; one tool may be listed by several toolsets."""
     known: dict[str, Tool] = {}
     for tool in tools:

@@ -14,21 +14,23 @@ from opentelemetry.trace import Span, SpanKind, StatusCode
 from outrider.core.errors import OutriderError
 
 TRACER = trace.get_tracer("outrider")
-calling: ContextVar[tuple[str, str]] = ContextVar("calling", default=("", ""))  # the call in progress, its session
+current_call: ContextVar[tuple[str, str]] = ContextVar("calling", default=("", ""))  # the call in progress, its session
 
 
 @contextmanager
-def named(call: str, session: str) -> Generator[None]:
+def track_call(call: str, session: str) -> Generator[None]:
     """What is logged in the body belongs to that call, whose record has the same id."""
-    token = calling.set((call, session))
+    token = current_call.set((call, session))
     try:
         yield
     finally:
-        calling.reset(token)
+        current_call.reset(token)
 
 
 @contextmanager
-def span(name: str, facts: Mapping[str, str] | None = None, *, kind: SpanKind = SpanKind.INTERNAL) -> Generator[Span]:
+def start_span(
+    name: str, facts: Mapping[str, str] | None = None, *, kind: SpanKind = SpanKind.INTERNAL
+) -> Generator[Span]:
     """A span around the body.
 
     Args:
@@ -45,22 +47,22 @@ def span(name: str, facts: Mapping[str, str] | None = None, *, kind: SpanKind = 
         try:
             yield made
         except BaseException as error:
-            failed(made, kind_of(error))
+            mark_failed(made, get_error_type(error))
             raise
 
 
-def failed(made: Span, kind: str) -> None:
+def mark_failed(made: Span, kind: str) -> None:
     """Marks the span as one of something that went wrong."""
     made.set_attribute("error.type", kind)
     made.set_status(StatusCode.ERROR)
 
 
-def kind_of(error: BaseException) -> str:
+def get_error_type(error: BaseException) -> str:
     """What went wrong, without what was said about it: an error's code, or its class."""
     return error.code if isinstance(error, OutriderError) else type(error).__name__
 
 
-def carrier() -> dict[str, str]:
+def capture_trace_context() -> dict[str, str]:
     """The present span, to be kept with work that goes on elsewhere (W3C trace context); empty where there is none."""
     found: dict[str, str] = {}
     propagate.inject(found)
@@ -68,7 +70,7 @@ def carrier() -> dict[str, str]:
 
 
 @contextmanager
-def carried(found: Mapping[str, str] | None) -> Generator[None]:
+def restore_trace_context(found: Mapping[str, str] | None) -> Generator[None]:
     """What happens in the body belongs to the span that was kept, if one was."""
     if not found:
         yield

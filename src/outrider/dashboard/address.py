@@ -13,16 +13,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from outrider import __version__
-from outrider.dashboard.launch import Launch
+from outrider.dashboard.sign_in_tokens import SignInTokens
 
 log = logging.getLogger(__name__)
-FOLDER = "run"
-PREFIX = "dashboard-"
-MOST = 4_096  # bytes of a file
+RUN_FOLDER = "run"
+ADDRESS_FILE_PREFIX = "dashboard-"
 
 
 @dataclass(frozen=True)
-class Address:
+class DashboardAddress:
     """One running dashboard.
 
     Attributes:
@@ -46,27 +45,27 @@ class Address:
         return f"{self.place}?token={self.token}"
 
 
-class Posted:
+class AddressFile:
     """The file of this process's dashboard, from its making to `remove`.
 
     Raises OSError where no file can be written.
     """
 
     def __init__(self, data_dir: Path, place: str, token: str, *, kind: str) -> None:
-        self.address = Address(place, token, kind, os.getpid(), time.time())
-        folder = data_dir / FOLDER
+        self.address = DashboardAddress(place, token, kind, os.getpid(), time.time())
+        folder = data_dir / RUN_FOLDER
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         port = place.rstrip("/").rpartition(":")[2].partition("/")[0]
-        self._path = folder / f"{PREFIX}{os.getpid()}-{port}.json"
+        self._path = folder / f"{ADDRESS_FILE_PREFIX}{os.getpid()}-{port}.json"
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        _lock(self._file)
-        self._write()
+        _lock_file(self._file)
+        self._write_address()
 
-    def change(self, token: str) -> None:
+    def update_token(self, token: str) -> None:
         """Says the new token."""
         self.address = replace(self.address, token=token)
         with suppress(OSError):  # a full disk: then the old address is what is known
-            self._write()
+            self._write_address()
 
     def remove(self) -> None:
         """The dashboard is gone."""
@@ -74,56 +73,57 @@ class Posted:
             self._path.unlink()
         os.close(self._file)
 
-    def _write(self) -> None:
+    def _write_address(self) -> None:
         text = json.dumps(asdict(self.address)).encode()
         os.pwrite(self._file, text, 0)
         os.ftruncate(self._file, len(text))
 
 
 @contextmanager
-def posted(data_dir: Path, place: str, launch: Launch, *, kind: str) -> Generator[None]:
+def publish_address(data_dir: Path, place: str, launch: SignInTokens, *, kind: str) -> Generator[None]:
     """Lets others of the same person find a dashboard while the body runs, with whatever token it has.
 
     Where no file can be written it is found by nobody else, and the log says so.
     """
     try:
-        file = Posted(data_dir, place, launch.token, kind=kind)
+        file = AddressFile(data_dir, place, launch.token, kind=kind)
     except OSError as error:
         log.warning("`outrider dashboard` will not find %s: %s", place, error.strerror)
         yield
         return
-    launch.changed = file.change
+    launch.on_change = file.update_token
     try:
         yield
     finally:
         file.remove()
 
 
-def running(data_dir: Path) -> list[Address]:
+def list_running(data_dir: Path) -> list[DashboardAddress]:
     """The dashboards over this data directory, the newest first; what dead processes left is removed."""
-    return sorted(_found(data_dir / FOLDER), key=lambda each: -each.since)
+    return sorted(_iter_addresses(data_dir / RUN_FOLDER), key=lambda each: -each.since)
 
 
-def _found(folder: Path) -> Iterator[Address]:
-    for path in folder.glob(f"{PREFIX}*.json"):
+def _iter_addresses(folder: Path) -> Iterator[DashboardAddress]:
+    max_file_bytes = 4_096  # bytes of a file
+    for path in folder.glob(f"{ADDRESS_FILE_PREFIX}*.json"):
         with suppress(OSError, ValueError, TypeError):
-            if _abandoned(path):
+            if _is_abandoned(path):
                 path.unlink()
             else:
-                yield Address(**json.loads(path.read_bytes()[:MOST]))
+                yield DashboardAddress(**json.loads(path.read_bytes()[:max_file_bytes]))
 
 
-def _lock(file: int) -> None:
+def _lock_file(file: int) -> None:
     import fcntl
 
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _abandoned(path: Path) -> bool:
+def _is_abandoned(path: Path) -> bool:
     """Whether nobody holds the file's lock."""
     file = os.open(path, os.O_RDWR)
     try:
-        _lock(file)
+        _lock_file(file)
     except BlockingIOError:
         return False
     finally:

@@ -12,18 +12,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from outrider.core.discovery import find
+from outrider.core.discovery import discover_instances
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.dashboard import feed, files, pages, render
-from outrider.dashboard.feed import Feeds
-from outrider.dashboard.house import House
-from outrider.dashboard.launch import Launch
-from outrider.dashboard.page import Page
-from outrider.dashboard.security import Door
+from outrider.dashboard.feed import TopicFeeds
+from outrider.dashboard.page import DashboardPage
+from outrider.dashboard.security import SecurityMiddleware
+from outrider.dashboard.services import DashboardServices
+from outrider.dashboard.sign_in_tokens import SignInTokens
 
-STATIC = Path(__file__).parent / "static"
-BODY_LIMIT = 1_000_000  # bytes that a form or an answer may have
-STATUS: dict[type[OutriderError], int] = {
+STATIC_FOLDER = Path(__file__).parent / "static"
+STATUS_BY_ERROR: dict[type[OutriderError], int] = {
     InvalidInput: 400,
     Refused: 403,
     NotFound: 404,
@@ -32,33 +31,34 @@ STATUS: dict[type[OutriderError], int] = {
 }
 
 
-def dashboard_app(house: House, launch: Launch, *, hosts: Sequence[str] = ()) -> Starlette:
+def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, hosts: Sequence[str] = ()) -> Starlette:
     """Everything; to be mounted anywhere, or served alone.
 
     Args:
-        house: What is shown.
+        services: What is shown.
         launch: Who may look.
         hosts: Names under which it may be reached, besides loopback.
     """
-    found = sorted(find(pages, Page), key=lambda page: page.order)
+    max_body_bytes = 1_000_000  # bytes that a form or an answer may have
+    found = sorted(discover_instances(pages, DashboardPage), key=lambda page: page.order)
     app = Starlette(
         routes=[
-            Route("/feed", feed.show, name="feed"),
-            Mount("/static", Files(directory=STATIC), name="static"),
-            *files.ROUTES,
+            Route("/feed", feed.stream_feed, name="feed"),
+            Mount("/static", StaticAssets(directory=STATIC_FOLDER), name="static"),
+            *files.FILE_ROUTES,
             *(route for page in found for route in page.routes),
         ],
-        middleware=[Middleware(Door, launch=launch, hosts=hosts)],
-        exception_handlers={OutriderError: _problem, HTTPException: _missing},
-        max_body_size=BODY_LIMIT,
+        middleware=[Middleware(SecurityMiddleware, launch=launch, hosts=hosts)],
+        exception_handlers={OutriderError: _handle_error, HTTPException: _handle_http_error},
+        max_body_size=max_body_bytes,
     )
-    app.state.house = house
+    app.state.house = services
     app.state.pages = found
-    app.state.feeds = Feeds(house, {topic: source for page in found for topic, source in page.feeds.items()})
+    app.state.feeds = TopicFeeds(services, {topic: source for page in found for topic, source in page.feeds.items()})
     return app
 
 
-class Files(StaticFiles):
+class StaticAssets(StaticFiles):
     """Our scripts and styles; looked after at each use, since an upgrade changes them."""
 
     def file_response(self, *args: object, **options: object) -> Response:
@@ -67,20 +67,20 @@ class Files(StaticFiles):
         return answer
 
 
-async def _problem(request: Request, error: Exception) -> Response:
+async def _handle_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, OutriderError)
-    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
-    return await _said(request, error, status)
+    status = next((code for kind, code in STATUS_BY_ERROR.items() if isinstance(error, kind)), 500)
+    return await _render_error(request, error, status)
 
 
-async def _missing(request: Request, error: Exception) -> Response:
+async def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     problem = NotFound(HTTPStatus(error.status_code).phrase, hint="go back, or choose a page above")
-    return await _said(request, problem, error.status_code)
+    return await _render_error(request, problem, error.status_code)
 
 
-async def _said(request: Request, error: OutriderError, status: int) -> Response:
+async def _render_error(request: Request, error: OutriderError, status: int) -> Response:
     """The error as a page for a person, as JSON for a script."""
     if "text/html" in request.headers.get("accept", ""):
-        return await render.page(request, "error.html", status=status, error=error)
+        return await render.render_page(request, "error.html", status=status, error=error)
     return JSONResponse({"error": error.to_dict()}, status)

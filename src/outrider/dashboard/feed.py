@@ -18,48 +18,47 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.dashboard.house import House
-from outrider.dashboard.page import Change, Feed
+from outrider.dashboard.page import FeedChange, FeedSource
+from outrider.dashboard.services import DashboardServices
 
-PAUSE = 1.0  # seconds between two looks
-BEAT = 15  # seconds between comments that keep the connection open
-SHARED = 64  # answers that are kept for others at the same place
+POLL_INTERVAL_S = 1.0  # seconds between two looks
 
-Cursors = dict[str, str]  # topic to cursor
+FeedCursors = dict[str, str]  # topic to cursor
 
 
-class Topic:
+class FeedTopic:
     """One topic for all viewers."""
 
-    def __init__(self, house: House, feed: Feed) -> None:
-        self._house = house
-        self._feed = feed
+    def __init__(self, services: DashboardServices, feed: FeedSource) -> None:
+        self._services = services
+        self._source = feed
         self._lock = anyio.Lock()
-        self._known: OrderedDict[str, tuple[float, tuple[list[Change], str]]] = OrderedDict()
+        self._cached_answers: OrderedDict[str, tuple[float, tuple[list[FeedChange], str]]] = OrderedDict()
 
-    async def after(self, cursor: str) -> tuple[list[Change], str]:
+    async def fetch_changes(self, cursor: str) -> tuple[list[FeedChange], str]:
         """What came after the cursor, at most a second old, and the cursor behind it."""
+        max_cached_answers = 64  # answers that are kept for others at the same place
         async with self._lock:
-            at, known = self._known.get(cursor, (0.0, ([], "")))
-            if time.monotonic() - at < PAUSE:
+            at, known = self._cached_answers.get(cursor, (0.0, ([], "")))
+            if time.monotonic() - at < POLL_INTERVAL_S:
                 return known
-            found = await self._feed(self._house, cursor)
-            self._known[cursor] = (time.monotonic(), found)
-            self._known.move_to_end(cursor)
-            if len(self._known) > SHARED:
-                self._known.popitem(last=False)
+            found = await self._source(self._services, cursor)
+            self._cached_answers[cursor] = (time.monotonic(), found)
+            self._cached_answers.move_to_end(cursor)
+            if len(self._cached_answers) > max_cached_answers:
+                self._cached_answers.popitem(last=False)
             return found
 
 
-class Feeds:
+class TopicFeeds:
     """All topics, and the end of all streams when the house closes.
 
     Attributes:
         streams: How many browsers listen.
     """
 
-    def __init__(self, house: House, feeds: Mapping[str, Feed]) -> None:
-        self.topics = {name: Topic(house, feed) for name, feed in feeds.items()}
+    def __init__(self, services: DashboardServices, feeds: Mapping[str, FeedSource]) -> None:
+        self.topics = {name: FeedTopic(services, feed) for name, feed in feeds.items()}
         self._closing = anyio.Event()
         self.streams = 0
 
@@ -67,76 +66,84 @@ class Feeds:
         """Ends every stream; browsers will come back to whoever is there then."""
         self._closing.set()
 
-    async def stream(self, cursors: Cursors) -> AsyncGenerator[ServerSentEvent]:
+    async def stream_events(self, cursors: FeedCursors) -> AsyncGenerator[ServerSentEvent]:
         """Events from these places on: `ready` first, then one named by its topic for each group of changes."""
         self.streams += 1
         try:
-            async for event in self._events(cursors):
+            async for event in self._iter_events(cursors):
                 yield event
         finally:
             self.streams -= 1
 
-    async def _events(self, cursors: Cursors) -> AsyncGenerator[ServerSentEvent]:
-        yield _event("ready", {"topics": list(cursors)}, cursors)
+    async def _iter_events(self, cursors: FeedCursors) -> AsyncGenerator[ServerSentEvent]:
+        yield _build_event("ready", {"topics": list(cursors)}, cursors)
         while not self._closing.is_set():
             more = False
             for topic in list(cursors):
-                changes, behind = await self._after(topic, cursors[topic])
+                changes, behind = await self._fetch_changes(topic, cursors[topic])
                 if changes:
                     cursors = cursors | {topic: behind}
                     more = True
-                    yield _event(topic, changes, cursors)
+                    yield _build_event(topic, changes, cursors)
             if not more:
-                with anyio.move_on_after(PAUSE):
+                with anyio.move_on_after(POLL_INTERVAL_S):
                     await self._closing.wait()
 
-    async def _after(self, topic: str, cursor: str) -> tuple[list[Change], str]:
+    async def _fetch_changes(self, topic: str, cursor: str) -> tuple[list[FeedChange], str]:
         try:
-            return await self.topics[topic].after(cursor)
+            return await self.topics[topic].fetch_changes(cursor)
         except OutriderError:  # a database that does not answer now will later; nothing is lost
             return [], cursor
 
 
-async def start(connection: HTTPConnection, *topics: str) -> str:
+async def get_feed_position(connection: HTTPConnection, *topics: str) -> str:
     """Where these topics stand now: take it before looking, and give it to `render.page` as `feed`.
 
     What changes in between is then shown twice at worst (its id says so), and never missed.
     """
-    feeds: Feeds = connection.app.state.feeds
-    return _packed({topic: (await feeds.topics[topic].after(""))[1] for topic in topics})
+    feeds: TopicFeeds = connection.app.state.feeds
+    return _encode_cursors({topic: (await feeds.topics[topic].fetch_changes(""))[1] for topic in topics})
 
 
-async def show(request: Request) -> Response:
+async def stream_feed(request: Request) -> Response:
     """`GET feed?at=…` (from `start`) or `?topics=a,b` (from now on)."""
-    feeds: Feeds = request.app.state.feeds
+    heartbeat_interval_s = 15  # seconds between comments that keep the connection open
+    feeds: TopicFeeds = request.app.state.feeds
     given = request.headers.get("last-event-id") or request.query_params.get("at")
-    cursors = _unpacked(given) if given else await _now(feeds, request.query_params.get("topics", ""))
+    cursors = (
+        _decode_cursors(given) if given else await _read_current_cursors(feeds, request.query_params.get("topics", ""))
+    )
     unknown = cursors.keys() - feeds.topics
     if unknown or not cursors:
         raise InvalidInput(
             f"no topic {', '.join(unknown) or '(none given)'}", hint=f"topics: {', '.join(feeds.topics)}"
         )
     for topic, cursor in cursors.items():
-        await feeds.topics[topic].after(cursor)  # a place that is none is refused before the stream begins
+        await feeds.topics[topic].fetch_changes(cursor)  # a place that is none is refused before the stream begins
     return EventSourceResponse(
-        feeds.stream(cursors), ping=BEAT, ping_message_factory=lambda: ServerSentEvent(comment="beat"), sep="\n"
+        feeds.stream_events(cursors),
+        ping=heartbeat_interval_s,
+        ping_message_factory=lambda: ServerSentEvent(comment="beat"),
+        sep="\n",
     )
 
 
-async def _now(feeds: Feeds, topics: str) -> Cursors:
+async def _read_current_cursors(feeds: TopicFeeds, topics: str) -> FeedCursors:
     wanted = [topic for topic in topics.split(",") if topic]
-    return {topic: (await feeds.topics[topic].after(""))[1] if topic in feeds.topics else "" for topic in wanted}
+    return {
+        topic: (await feeds.topics[topic].fetch_changes(""))[1] if topic in feeds.topics else "" for topic in wanted
+    }
 
 
-def _event(name: str, data: Any, cursors: Cursors) -> ServerSentEvent:
-    return ServerSentEvent(json.dumps(data, ensure_ascii=False, default=str), event=name, id=_packed(cursors))
+def _build_event(name: str, data: Any, cursors: FeedCursors) -> ServerSentEvent:
+    return ServerSentEvent(json.dumps(data, ensure_ascii=False, default=str), event=name, id=_encode_cursors(cursors))
 
 
-def _packed(cursors: Cursors) -> str:
+def _encode_cursors(cursors: FeedCursors) -> str:
     return json.dumps(cursors, separators=(",", ":"))
 
 
-def _unpacked(text: str) -> Cursors:
+def _decode_cursors(text: str) -> FeedCursors:
     """Raises InvalidInput."""
     try:
         found = json.loads(text)

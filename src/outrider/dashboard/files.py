@@ -13,16 +13,14 @@ from starlette.routing import Route
 
 from outrider.core.artifacts import Artifact
 from outrider.core.errors import NotFound
-from outrider.dashboard.naming import disposition
-from outrider.dashboard.page import house_of
-from outrider.dashboard.ranges import Unsatisfiable, asked_part
-from outrider.dashboard.reach import Owner, may_see
-from outrider.pages.sniffing.sniff import HEAD, magic_type
+from outrider.dashboard.access import ResourceOwner, can_view
+from outrider.dashboard.labels import build_content_disposition
+from outrider.dashboard.page import get_services
+from outrider.dashboard.ranges import RangeNotSatisfiable, parse_range
+from outrider.pages.mime.sniff import SNIFF_BYTES, match_magic_number
 
-BLOCK = 1 << 20  # bytes that are read at once: few requests where files lie in an object storage
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 # Types that a browser saves or hands on under their own name; it renders none of them in our origin.
-PASSIVE = frozenset(
+PASSIVE_TYPES = frozenset(
     {
         "application/json",
         "application/pdf",
@@ -34,18 +32,17 @@ PASSIVE = frozenset(
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     }
 )
-UNKNOWN = "application/octet-stream"
-SAFE = {
+FALLBACK_MIME_TYPE = "application/octet-stream"
+SANDBOX_HEADERS = {
     "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "cross-origin-resource-policy": "same-origin",
 }
-FOREVER = "private, max-age=31536000, immutable"  # an id never stands for other bytes
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedFile:
     """A file to be answered with.
 
     Attributes:
@@ -63,88 +60,95 @@ class Served:
     digest: str = ""
 
 
-async def artifact_of(request: Request) -> Artifact:
+async def require_artifact(request: Request) -> Artifact:
     """The artifact that the path names. Raises NotFound, also for one that the viewer may not see."""
-    found = await house_of(request).artifacts.get(request.path_params["key"])
-    if not may_see(request, Owner(found.workspace, found.identity)):
+    found = await get_services(request).artifacts.get(request.path_params["key"])
+    if not can_view(request, ResourceOwner(found.workspace, found.identity)):
         raise NotFound("there is no such file", hint="it may have expired")
     return found
 
 
-def served(request: Request, artifact: Artifact) -> Served:
+def open_artifact(request: Request, artifact: Artifact) -> ServedFile:
     """An artifact as a file."""
-    kept = house_of(request).artifacts
-    return Served(
+    kept = get_services(request).artifacts
+    return ServedFile(
         artifact.name,
         artifact.mime_type,
         artifact.size,
-        lambda start, stop: kept.part(artifact, start, stop),
+        lambda start, stop: kept.read_range(artifact, start, stop),
         artifact.sha256,
     )
 
 
-async def show(request: Request) -> Response:
+async def show_artifact(request: Request) -> Response:
     """`GET files/<id>`: the artifact itself; with `?download` it is saved even if it could be shown."""
-    return await answer(request, served(request, await artifact_of(request)))
+    return await respond_with_file(request, open_artifact(request, await require_artifact(request)))
 
 
-async def answer(request: Request, file: Served) -> Response:
+async def respond_with_file(request: Request, file: ServedFile) -> Response:
     """The file, or the part of it that was asked for. Raises NotFound when it is gone."""
-    picture = picture_type(await file.read(0, HEAD))
+    immutable_cache_control = "private, max-age=31536000, immutable"  # an id never stands for other bytes
+    picture = detect_picture_type(await file.read(0, SNIFF_BYTES))
     shown = bool(picture) and "download" not in request.query_params
-    headers = SAFE | {
-        "content-disposition": disposition(file.name, inline=shown),
-        "content-type": picture or (file.mime_type if file.mime_type in PASSIVE else UNKNOWN),
+    headers = SANDBOX_HEADERS | {
+        "content-disposition": build_content_disposition(file.name, inline=shown),
+        "content-type": picture or (file.mime_type if file.mime_type in PASSIVE_TYPES else FALLBACK_MIME_TYPE),
         "accept-ranges": "bytes",
-        "cache-control": FOREVER if file.digest else "no-store",
+        "cache-control": immutable_cache_control if file.digest else "no-store",
     }
     if file.digest:
         headers["etag"] = f'"{file.digest}"'
-        if _has(request.headers.get("if-none-match", ""), headers["etag"]):
+        if _matches_etag(request.headers.get("if-none-match", ""), headers["etag"]):
             return Response(status_code=304, headers=headers)
-    return _part(request, file, headers)
+    return _build_file_response(request, file, headers)
 
 
-def attachment(name: str, mime_type: str, content: bytes | AsyncIterator[bytes]) -> Response:
+def build_attachment(name: str, mime_type: str, content: bytes | AsyncIterator[bytes]) -> Response:
     """Something made for this moment, to be saved."""
-    kind = mime_type if mime_type in PASSIVE else UNKNOWN
-    headers = SAFE | {"content-disposition": disposition(name), "content-type": kind, "cache-control": "no-store"}
+    kind = mime_type if mime_type in PASSIVE_TYPES else FALLBACK_MIME_TYPE
+    headers = SANDBOX_HEADERS | {
+        "content-disposition": build_content_disposition(name),
+        "content-type": kind,
+        "cache-control": "no-store",
+    }
     return (
         Response(content, headers=headers) if isinstance(content, bytes) else StreamingResponse(content, 200, headers)
     )
 
 
-def picture_type(head: bytes) -> str:
+def detect_picture_type(head: bytes) -> str:
     """The type of a picture that can hold no script, by its first bytes; else empty."""
-    found = magic_type(head)
-    return found if found in PICTURES else ""
+    picture_types = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
+    found = match_magic_number(head)
+    return found if found in picture_types else ""
 
 
-def _part(request: Request, file: Served, headers: dict[str, str]) -> Response:
+def _build_file_response(request: Request, file: ServedFile, headers: dict[str, str]) -> Response:
     unchanged = request.headers.get("if-range", headers.get("etag", "")) == headers.get("etag", "")
     try:
-        part = asked_part(request.headers.get("range") if unchanged else None, file.size)
-    except Unsatisfiable:
-        return Response(status_code=416, headers=SAFE | {"content-range": f"bytes */{file.size}"})
+        part = parse_range(request.headers.get("range") if unchanged else None, file.size)
+    except RangeNotSatisfiable:
+        return Response(status_code=416, headers=SANDBOX_HEADERS | {"content-range": f"bytes */{file.size}"})
     start, stop = part or (0, file.size)
     headers |= {"content-length": str(stop - start)}
     if part:
         headers["content-range"] = f"bytes {start}-{stop - 1}/{file.size}"
-    return StreamingResponse(_blocks(file, start, stop), 206 if part else 200, headers)
+    return StreamingResponse(_iter_blocks(file, start, stop), 206 if part else 200, headers)
 
 
-async def _blocks(file: Served, start: int, stop: int) -> AsyncIterator[bytes]:
+async def _iter_blocks(file: ServedFile, start: int, stop: int) -> AsyncIterator[bytes]:
+    block_bytes = 1 << 20  # bytes that are read at once: few requests where files lie in an object storage
     while start < stop:
-        block = await file.read(start, min(start + BLOCK, stop))
+        block = await file.read(start, min(start + block_bytes, stop))
         if not block:
             raise NotFound("the file became shorter while it was read", hint="ask for it again")
         start += len(block)
         yield block
 
 
-def _has(header: str, tag: str) -> bool:
+def _matches_etag(header: str, tag: str) -> bool:
     """Whether the client has this version already (RFC 9110, section 13.1.2)."""
     return header.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in header.split(",")}
 
 
-ROUTES = (Route("/files/{key}", show, name="file"),)
+FILE_ROUTES = (Route("/files/{key}", show_artifact, name="file"),)

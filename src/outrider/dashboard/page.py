@@ -7,16 +7,16 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute
 
-from outrider.dashboard.house import House
+from outrider.dashboard.services import DashboardServices
 
-Change = dict[str, Any]  # something that happened, as JSON
+FeedChange = dict[str, Any]  # something that happened, as JSON
 # What happened after `cursor`, oldest first, and the cursor behind it. Of an empty cursor: nothing, and where it ends
 # now. At most a few hundred at a time: the rest is asked for at once.
-Feed = Callable[[House, str], Awaitable[tuple[list[Change], str]]]
+FeedSource = Callable[[DashboardServices, str], Awaitable[tuple[list[FeedChange], str]]]
 
 
 @dataclass(frozen=True)
-class Page:
+class DashboardPage:
     """One entry of the navigation, with all that stands behind it.
 
     Attributes:
@@ -33,21 +33,21 @@ class Page:
     title: str
     order: int
     routes: Sequence[BaseRoute]
-    feeds: Mapping[str, Feed] = field(default_factory=dict)
-    badge: Callable[[House], Awaitable[int]] | None = None
+    feeds: Mapping[str, FeedSource] = field(default_factory=dict)
+    badge: Callable[[DashboardServices], Awaitable[int]] | None = None
     key: str = ""
 
 
-def house_of(connection: HTTPConnection) -> House:
+def get_services(connection: HTTPConnection) -> DashboardServices:
     """The house whose dashboard this request or socket is for."""
     return connection.app.state.house
 
 
-def viewer_of(connection: HTTPConnection) -> str:
+def get_viewer(connection: HTTPConnection) -> str:
     """Who is signed in: another name for each browser, the same for all its tabs."""
     return connection.state.viewer
 
 
-def path_for(connection: HTTPConnection, name: str, /, **params: Any) -> str:
+def build_route_path(connection: HTTPConnection, name: str, /, **params: Any) -> str:
     """The path of a route, wherever the dashboard is mounted. Raises NoMatchFound."""
     return connection.scope.get("root_path", "") + str(connection.app.url_path_for(name, **params))

@@ -2,19 +2,19 @@
 
 import re
 
-ONE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+SINGLE_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 
 
-class Unsatisfiable(Exception):
+class RangeNotSatisfiable(Exception):
     """Nothing of what was asked for is there (416)."""
 
 
-def asked_part(header: str | None, size: int) -> tuple[int, int] | None:
+def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
     """The first byte and the one behind the last; None for the whole file.
 
     What is no range, or several at once, may be answered with the whole file. Raises Unsatisfiable.
     """
-    found = ONE.fullmatch((header or "").strip())
+    found = SINGLE_RANGE.fullmatch((header or "").strip())
     if found is None or found.group(0) == "bytes=-":
         return None
     first, last = found.groups()
@@ -25,5 +25,5 @@ def asked_part(header: str | None, size: int) -> tuple[int, int] | None:
         if last and int(last) < start:
             return None
     if start >= size or start >= stop:
-        raise Unsatisfiable
+        raise RangeNotSatisfiable
     return start, stop

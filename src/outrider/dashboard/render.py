@@ -10,14 +10,15 @@ from starlette.responses import HTMLResponse
 
 from outrider import __version__
 from outrider.core.errors import OutriderError
-from outrider.dashboard import shown
-from outrider.dashboard.page import Page, house_of, path_for
+from outrider.dashboard import filters
+from outrider.dashboard.page import DashboardPage, build_route_path, get_services
 
-START = "now"  # the page at the root
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 
 
-async def page(request: Request, template: str, *, status: int = 200, feed: str = "", **values: Any) -> HTMLResponse:
+async def render_page(
+    request: Request, template: str, *, status: int = 200, feed: str = "", **values: Any
+) -> HTMLResponse:
     """A whole page: a template that extends `base.html`.
 
     Args:
@@ -27,47 +28,53 @@ async def page(request: Request, template: str, *, status: int = 200, feed: str 
         feed: Where the page's live updates go on, from `feed.start`; empty for none.
         values: What the template names; one that it names and does not get is an error.
     """
-    frame = {"pages": request.app.state.pages, "here": _here(request), "badges": await _badges(request), "feed": feed}
-    return fragment(request, template, status=status, **frame, **values)
+    frame = {
+        "pages": request.app.state.pages,
+        "here": _find_page_name(request),
+        "badges": await _count_badges(request),
+        "feed": feed,
+    }
+    return render_fragment(request, template, status=status, **frame, **values)
 
 
-def fragment(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+def render_fragment(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A part of a page, without the frame: for scripts that put it into its place."""
 
     def url_for(name: str, /, **params: Any) -> str:
-        return path_for(request, name, **params)
+        return build_route_path(request, name, **params)
 
     def static(name: str) -> str:
-        return path_for(request, "static", path=f"/{name}")
+        return build_route_path(request, "static", path=f"/{name}")
 
     own = {"url_for": url_for, "static": static, "version": __version__, "root": request.scope.get("root_path", "")}
-    return HTMLResponse(_environment().get_template(template).render(**own, **values), status)
+    return HTMLResponse(_build_environment().get_template(template).render(**own, **values), status)
 
 
-def _here(request: Request) -> str:
+def _find_page_name(request: Request) -> str:
     """The name of the page that the path belongs to."""
+    start_page = "now"  # the page at the root
     path = request.url.path.removeprefix(request.scope.get("root_path", ""))
-    return path.strip("/").partition("/")[0] or START
+    return path.strip("/").partition("/")[0] or start_page
 
 
-async def _badges(request: Request) -> dict[str, int]:
-    pages: list[Page] = request.app.state.pages
-    return {each.name: await _count(request, each) for each in pages if each.badge is not None}
+async def _count_badges(request: Request) -> dict[str, int]:
+    pages: list[DashboardPage] = request.app.state.pages
+    return {each.name: await _read_badge(request, each) for each in pages if each.badge is not None}
 
 
-async def _count(request: Request, page: Page) -> int:
+async def _read_badge(request: Request, page: DashboardPage) -> int:
     assert page.badge is not None
     try:
-        return await page.badge(house_of(request))
+        return await page.badge(get_services(request))
     except OutriderError:  # the page itself says what is wrong
         return 0
 
 
 @cache
-def _environment() -> Environment:
-    loader = FileSystemLoader(TEMPLATES)
+def _build_environment() -> Environment:
+    loader = FileSystemLoader(TEMPLATE_FOLDER)
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(shown.FILTERS)
+    environment.filters.update(filters.FILTERS)
     return environment

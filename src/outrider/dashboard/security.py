@@ -17,25 +17,24 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from outrider.dashboard.launch import SIGNED_IN, Launch
-from outrider.dashboard.limits import RateLimit
-from outrider.dashboard.signin import SIGN_IN, sign_in_page
+from outrider.dashboard.rate_limit import TokenBucketLimiter
+from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S, SignInTokens
+from outrider.dashboard.signin import SIGN_IN_PATH, render_sign_in_page
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")  # RFC 9110, section 7.2
-TOKEN = "token"  # noqa: S105 - the name of the query parameter
-SAFE = ("GET", "HEAD")
-OWN_SITES = ("none", "same-origin")  # of Sec-Fetch-Site: the person's own hand, or our own page
-A_MINUTE, BURST = 1_800, 600  # requests of one browser, but for our own files: a page of pictures is fifty
-FREE = "/static/"
-TRIES_A_MINUTE = 10  # wrong tokens of one address
-FORM_LIMIT = 4_096  # bytes of a sign-in
-POLICY = (
+HOST_HEADER = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")  # RFC 9110, section 7.2
+TOKEN_PARAM = "token"  # noqa: S105 - the name of the query parameter
+SAFE_METHODS = ("GET", "HEAD")
+REQUESTS_PER_MINUTE, REQUEST_BURST = (
+    1_800,
+    600,
+)  # requests of one browser, but for our own files: a page of pictures is fifty
+TOKEN_ATTEMPTS_PER_MINUTE = 10  # wrong tokens of one address
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self'; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-HEADERS: Mapping[str, str] = {
-    "content-security-policy": POLICY,
+SECURITY_HEADERS: Mapping[str, str] = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     # `no-referrer` would make browsers send `Origin: null` with our own forms.
@@ -47,7 +46,7 @@ HEADERS: Mapping[str, str] = {
 }
 
 
-class Door:
+class SecurityMiddleware:
     """Stands before every route and socket; gives every answer its headers.
 
     Args:
@@ -58,162 +57,176 @@ class Door:
     """
 
     def __init__(
-        self, app: ASGIApp, launch: Launch, hosts: Sequence[str] = (), requests: RateLimit | None = None
+        self, app: ASGIApp, launch: SignInTokens, hosts: Sequence[str] = (), requests: TokenBucketLimiter | None = None
     ) -> None:
         self._app = app
-        self._launch = launch
+        self._tokens = launch
         self._hosts = {host.lower() for host in hosts}
-        self._requests = requests or RateLimit(A_MINUTE, BURST)
-        self._tries = RateLimit(TRIES_A_MINUTE, TRIES_A_MINUTE)
+        self._request_limiter = requests or TokenBucketLimiter(REQUESTS_PER_MINUTE, REQUEST_BURST)
+        self._attempt_limiter = TokenBucketLimiter(TOKEN_ATTEMPTS_PER_MINUTE, TOKEN_ATTEMPTS_PER_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        answer = self._foreign(connection) or await self._signing_in(connection, receive) or self._stranger(connection)
-        await (answer or self._app)(scope, receive, _with_headers(send))
+        answer = (
+            self._refuse_foreign(connection)
+            or await self._handle_sign_in(connection, receive)
+            or self._refuse_unauthenticated(connection)
+        )
+        await (answer or self._app)(scope, receive, _add_headers(send))
 
-    def _foreign(self, connection: HTTPConnection) -> Response | None:
+    def _refuse_foreign(self, connection: HTTPConnection) -> Response | None:
         """The refusal of what another site sends."""
-        if not self._known_host(connection.headers.get("host", "")):
-            return _refusal("host", "this name is not served here; use 127.0.0.1, or add it to serve.allowed_hosts")
-        if not _own_origin(connection):
-            return _refusal("origin", "another web page may not use the dashboard")
+        if not self._is_known_host(connection.headers.get("host", "")):
+            return _build_refusal(
+                "host", "this name is not served here; use 127.0.0.1, or add it to serve.allowed_hosts"
+            )
+        if not _is_own_origin(connection):
+            return _build_refusal("origin", "another web page may not use the dashboard")
         return None
 
-    async def _signing_in(self, connection: HTTPConnection, receive: Receive) -> Response | None:
+    async def _handle_sign_in(self, connection: HTTPConnection, receive: Receive) -> Response | None:
         """The answer to somebody who brings a token."""
-        scope, path = connection.scope, _path(connection.scope)
+        scope, path = connection.scope, _get_path(connection.scope)
         if scope["type"] == "websocket":
             return None
-        if scope["method"] == "GET" and TOKEN in connection.query_params:
-            return self._exchanged(connection, connection.query_params[TOKEN], _without_token(connection))
-        if scope["method"] == "POST" and path == SIGN_IN:
-            given = await _form(Request(scope, receive))
-            return self._exchanged(connection, given.get(TOKEN, ""), _local(scope, given.get("next", "")))
+        if scope["method"] == "GET" and TOKEN_PARAM in connection.query_params:
+            return self._exchange_token(connection, connection.query_params[TOKEN_PARAM], _strip_token(connection))
+        if scope["method"] == "POST" and path == SIGN_IN_PATH:
+            given = await _read_form(Request(scope, receive))
+            return self._exchange_token(
+                connection, given.get(TOKEN_PARAM, ""), _ensure_local_path(scope, given.get("next", ""))
+            )
         return None
 
-    def _exchanged(self, connection: HTTPConnection, token: str, onward: str) -> Response:
-        answer = _onward(connection, onward)
-        if self._viewer(connection) is not None:
+    def _exchange_token(self, connection: HTTPConnection, token: str, next_path: str) -> Response:
+        answer = _redirect_locally(connection, next_path)
+        if self._find_viewer(connection) is not None:
             return answer
-        if self._launch.spend(token):
-            self._give_cookie(connection, answer)
+        if self._tokens.redeem(token):
+            self._set_cookie(connection, answer)
             return answer
         client = connection.client.host if connection.client else ""
-        if not self._tries.take(client):
-            return _refusal("rate_limited", "too many wrong tokens; wait a minute", 429)
-        return sign_in_page(onward, root=connection.scope.get("root_path", ""), wrong=True)
+        if not self._attempt_limiter.try_acquire(client):
+            return _build_refusal("rate_limited", "too many wrong tokens; wait a minute", 429)
+        return render_sign_in_page(next_path, root=connection.scope.get("root_path", ""), wrong=True)
 
-    def _stranger(self, connection: HTTPConnection) -> Response | None:
+    def _refuse_unauthenticated(self, connection: HTTPConnection) -> Response | None:
         """The refusal of who is not signed in, or asks too often; else None, with the viewer's name in the state."""
-        viewer = self._viewer(connection)
+        unlimited_prefix = "/static/"
+        viewer = self._find_viewer(connection)
         if viewer is None:
-            return _unknown(connection)
-        if not _path(connection.scope).startswith(FREE) and not self._requests.take(viewer):
-            return _refusal("rate_limited", "too many requests; wait a moment", 429)
+            return _ask_to_sign_in(connection)
+        if not _get_path(connection.scope).startswith(unlimited_prefix) and not self._request_limiter.try_acquire(
+            viewer
+        ):
+            return _build_refusal("rate_limited", "too many requests; wait a moment", 429)
         connection.scope.setdefault("state", {})["viewer"] = viewer
         return None
 
-    def _viewer(self, connection: HTTPConnection) -> str | None:
-        return self._launch.viewer(connection.cookies.get(cookie_name(connection.scope), ""))
+    def _find_viewer(self, connection: HTTPConnection) -> str | None:
+        return self._tokens.verify_cookie(connection.cookies.get(build_cookie_name(connection.scope), ""))
 
-    def _give_cookie(self, connection: HTTPConnection, answer: Response) -> None:
+    def _set_cookie(self, connection: HTTPConnection, answer: Response) -> None:
         answer.set_cookie(
-            cookie_name(connection.scope),
-            self._launch.admit(),
-            max_age=SIGNED_IN,
+            build_cookie_name(connection.scope),
+            self._tokens.issue_cookie(),
+            max_age=COOKIE_LIFETIME_S,
             path=connection.scope.get("root_path", "") or "/",
             secure=connection.url.scheme == "https",
             httponly=True,
             samesite="strict",
         )
 
-    def _known_host(self, host: str) -> bool:
-        named = HOST.fullmatch(host.lower())
-        return named is not None and (named[1] in LOOPBACK or {named[0], named[1]} & self._hosts != set())
+    def _is_known_host(self, host: str) -> bool:
+        loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
+        named = HOST_HEADER.fullmatch(host.lower())
+        return named is not None and (named[1] in loopback_hosts or {named[0], named[1]} & self._hosts != set())
 
 
-def cookie_name(scope: Scope) -> str:
+def build_cookie_name(scope: Scope) -> str:
     """Cookies do not tell the ports of a host apart; several processes have one each."""
     server = scope.get("server") or ("", 0)
     return f"outrider_{server[1] or 0}"
 
 
-def _own_origin(connection: HTTPConnection) -> bool:
+def _is_own_origin(connection: HTTPConnection) -> bool:
     """Whether our own page, or a person's own hand, sent this."""
-    origin, safe = connection.headers.get("origin"), connection.scope.get("method", "") in SAFE
+    origin, safe = connection.headers.get("origin"), connection.scope.get("method", "") in SAFE_METHODS
     if origin is None and not safe:  # browsers always send it with sockets and with what changes something
         return False
     if origin is not None and urlsplit(origin).netloc.lower() != connection.headers.get("host", "").lower():
         return False
-    return not _sent_by_others(connection) or (safe and connection.headers.get("sec-fetch-mode") == "navigate")
+    return not _is_cross_site(connection) or (safe and connection.headers.get("sec-fetch-mode") == "navigate")
 
 
-def _unknown(connection: HTTPConnection) -> Response:
+def _ask_to_sign_in(connection: HTTPConnection) -> Response:
     wants_page = "text/html" in connection.headers.get("accept", "") and connection.scope["type"] == "http"
-    if wants_page and connection.scope["method"] in SAFE:
-        if _sent_by_others(connection):
-            return _onward(connection, _without_token(connection))
-        return sign_in_page(_without_token(connection), root=connection.scope.get("root_path", ""))
-    return _refusal("signed_out", "open the dashboard with `outrider dashboard`", 401)
+    if wants_page and connection.scope["method"] in SAFE_METHODS:
+        if _is_cross_site(connection):
+            return _redirect_locally(connection, _strip_token(connection))
+        return render_sign_in_page(_strip_token(connection), root=connection.scope.get("root_path", ""))
+    return _build_refusal("signed_out", "open the dashboard with `outrider dashboard`", 401)
 
 
-def _sent_by_others(connection: HTTPConnection) -> bool:
-    return connection.headers.get("sec-fetch-site", "none") not in OWN_SITES
+def _is_cross_site(connection: HTTPConnection) -> bool:
+    own_sites = ("none", "same-origin")  # of Sec-Fetch-Site: the person's own hand, or our own page
+    return connection.headers.get("sec-fetch-site", "none") not in own_sites
 
 
-def _onward(connection: HTTPConnection, path: str) -> Response:
+def _redirect_locally(connection: HTTPConnection, path: str) -> Response:
     """The way to another page of ours.
 
     Who follows a link of another page sends no strict cookie, nor after a redirect: they go on by a page of ours, which
     asks in our own name.
     """
     quiet = {"referrer-policy": "no-referrer"}
-    if not _sent_by_others(connection):
+    if not _is_cross_site(connection):
         return RedirectResponse(path, 303, quiet)
     return Response(status_code=200, headers=quiet | {"refresh": f"0; url={path}"}, media_type="text/html")
 
 
-def _refusal(code: str, hint: str, status: int = 403) -> Response:
+def _build_refusal(code: str, hint: str, status: int = 403) -> Response:
     return JSONResponse({"error": {"code": code, "message": "The dashboard refuses this.", "hint": hint}}, status)
 
 
-def _path(scope: Scope) -> str:
+def _get_path(scope: Scope) -> str:
     return scope["path"].removeprefix(scope.get("root_path", ""))
 
 
-def _without_token(connection: HTTPConnection) -> str:
+def _strip_token(connection: HTTPConnection) -> str:
     """The same address without the token, as a path."""
-    rest = [pair for pair in parse_qsl(connection.url.query, keep_blank_values=True) if pair[0] != TOKEN]
-    path = _local(connection.scope, connection.url.path)
+    rest = [pair for pair in parse_qsl(connection.url.query, keep_blank_values=True) if pair[0] != TOKEN_PARAM]
+    path = _ensure_local_path(connection.scope, connection.url.path)
     return f"{path}?{urlencode(rest)}" if rest else path
 
 
-def _local(scope: Scope, path: str) -> str:
+def _ensure_local_path(scope: Scope, path: str) -> str:
     """The path if it lies in the dashboard, else the dashboard's root: a sign-in leads nowhere else."""
     root = scope.get("root_path", "") + "/"
     inside = path.startswith(root) and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if inside else root
 
 
-async def _form(request: Request) -> dict[str, str]:
+async def _read_form(request: Request) -> dict[str, str]:
     """The fields of a short form; none of a long one."""
+    max_form_bytes = 4_096  # bytes of a sign-in
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > FORM_LIMIT:
+        if len(body) > max_form_bytes:
             return {}
     return dict(parse_qsl(body.decode("utf-8", "replace")))
 
 
-def _with_headers(send: Send) -> Any:
-    async def headed(message: Message) -> None:
+def _add_headers(send: Send) -> Any:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return headed
+    return send_with_headers

@@ -2,8 +2,6 @@
 
 from pydantic import BaseModel, Field, field_validator
 
-SHORTEST = 32  # characters of a token that is typed or kept, not made by us: about 128 bits if it is random
-
 
 class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
     """The dashboard: whether it is offered, where, and to whom."""
@@ -31,8 +29,11 @@ class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
 
     @field_validator("token")
     @classmethod
-    def _long_enough(cls, value: str) -> str:
-        if value and len(value) < SHORTEST:
+    def _check_token_length(cls, value: str) -> str:
+        min_token_chars = (
+            32  # characters of a token that is typed or kept, not made by us: about 128 bits if it is random
+        )
+        if value and len(value) < min_token_chars:
             raise ValueError(
                 'must have at least 32 characters: python -c "import secrets; print(secrets.token_hex(32))"'
             )

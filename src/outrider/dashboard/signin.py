@@ -6,8 +6,8 @@ from html import escape
 
 from starlette.responses import HTMLResponse
 
-SIGN_IN = "/signin"
-STYLE = """
+SIGN_IN_PATH = "/signin"
+SIGN_IN_STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 0; display: grid; place-items: center; min-height: 100vh; }
 main { max-width: 26rem; padding: 2rem 1.25rem; }
@@ -18,15 +18,17 @@ input { margin: .35rem 0 .75rem; padding: .5rem; }
 button { padding: .55rem; cursor: pointer; }
 form { margin-top: 1.5rem; }
 """
-STYLE_HASH = "sha256-" + b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-POLICY = f"default-src 'none'; style-src '{STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+SIGN_IN_STYLE_HASH = "sha256-" + b64encode(hashlib.sha256(SIGN_IN_STYLE.encode()).digest()).decode()
+SIGN_IN_POLICY = (
+    f"default-src 'none'; style-src '{SIGN_IN_STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 
-def sign_in_page(onward: str, *, root: str, wrong: bool = False) -> HTMLResponse:
+def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HTMLResponse:
     """Asks for a token (401).
 
     Args:
-        onward: The path that was wanted.
+        next_path: The path that was wanted.
         root: Where the dashboard is mounted.
         wrong: Whether a token was given, and was not the one.
     """
@@ -37,13 +39,13 @@ def sign_in_page(onward: str, *, root: str, wrong: bool = False) -> HTMLResponse
     )
     body = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sign in · Outrider</title><style>{STYLE}</style></head>
+<title>Sign in · Outrider</title><style>{SIGN_IN_STYLE}</style></head>
 <body><main><h1>Sign in to Outrider</h1>
 <p>{why} Run <code>outrider dashboard</code> on the machine where it runs: that opens it with a new address.</p>
-<p>Signed in here before, and came by a link of another page? <a href="{escape(onward)}">Go on</a>.</p>
-<form method="post" action="{escape(root)}{SIGN_IN}">
-<input type="hidden" name="next" value="{escape(onward)}">
+<p>Signed in here before, and came by a link of another page? <a href="{escape(next_path)}">Go on</a>.</p>
+<form method="post" action="{escape(root)}{SIGN_IN_PATH}">
+<input type="hidden" name="next" value="{escape(next_path)}">
 <label for="token">Or give the token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required>
 <button>Sign in</button></form></main></body></html>"""
-    return HTMLResponse(body, 401, {"content-security-policy": POLICY})
+    return HTMLResponse(body, 401, {"content-security-policy": SIGN_IN_POLICY})

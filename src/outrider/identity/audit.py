@@ -7,15 +7,13 @@ from typing import Any
 
 from sqlalchemy import delete, literal, select, union_all
 
-from outrider.core.db import Database, storable
+from outrider.core.db import Database, to_storable_text
 from outrider.core.tables import events
 from outrider.identity.tables import audit, counters
 
-DAY = 86_400
-
 
 @dataclass(frozen=True)
-class Act:
+class AuditEntry:
     """Something that somebody did, or was refused.
 
     Attributes:
@@ -43,7 +41,7 @@ class Audit:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(
+    async def record(
         self,
         action: str,
         detail: str,
@@ -58,20 +56,22 @@ class Audit:
         row = {
             "id": str(uuid.uuid4()),
             "at": time.time(),
-            "person": _cut(person, 200),
-            "credential": _cut(credential, 200),
-            "workspace": _cut(workspace, 200),
-            "address": _cut(address, 64),
+            "person": _truncate_text(person, 200),
+            "credential": _truncate_text(credential, 200),
+            "workspace": _truncate_text(workspace, 200),
+            "address": _truncate_text(address, 64),
             "action": action,
-            "outcome": storable(outcome, 64),
-            "detail": storable(detail, 500),
+            "outcome": to_storable_text(outcome, 64),
+            "detail": to_storable_text(detail, 500),
         }
         async with self._database.write() as connection:
             await connection.execute(audit.insert(), [row])
 
-    async def recent(self, limit: int = 50, *, person: str = "", workspace: str = "", since: float = 0.0) -> list[Act]:
+    async def list_recent(
+        self, limit: int = 50, *, person: str = "", workspace: str = "", since: float = 0.0
+    ) -> list[AuditEntry]:
         """The newest acts first, tool calls among them; of a person, in a workspace, or all."""
-        acts = select(*(audit.c[name] for name in Act.__dataclass_fields__))
+        acts = select(*(audit.c[name] for name in AuditEntry.__dataclass_fields__))
         calls = select(
             events.c.at,
             events.c.identity.label("person"),
@@ -86,18 +86,19 @@ class Audit:
         query = select(both).where(both.c.at >= since).order_by(both.c.at.desc()).limit(limit)
         for column, wanted in ((both.c.person, person), (both.c.workspace, workspace)):
             if wanted:
-                query = query.where(column == storable(wanted, 200))
+                query = query.where(column == to_storable_text(wanted, 200))
         async with self._database.read() as connection:
             rows: Any = (await connection.execute(query)).mappings()
-            return [Act(**row) for row in rows]
+            return [AuditEntry(**row) for row in rows]
 
-    async def sweep(self, days: float) -> int:
+    async def delete_expired(self, days: float) -> int:
         """Forgets what is older; returns how many acts. Raises Unavailable."""
+        day_s = 86_400
         now = time.time()
         async with self._database.write() as connection:
-            await connection.execute(delete(counters).where(counters.c.window < int(now) - DAY))
-            return (await connection.execute(delete(audit).where(audit.c.at < now - days * DAY))).rowcount
+            await connection.execute(delete(counters).where(counters.c.window < int(now) - day_s))
+            return (await connection.execute(delete(audit).where(audit.c.at < now - days * day_s))).rowcount
 
 
-def _cut(text: str | None, limit: int) -> str | None:
-    return None if text is None else storable(text, limit)
+def _truncate_text(text: str | None, limit: int) -> str | None:
+    return None if text is None else to_storable_text(text, limit)

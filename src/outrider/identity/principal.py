@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outrider.core.errors import Refused
-from outrider.core.grant import Grant, Role
+from outrider.core.grant import Grant, WorkspaceRole
 
-ROLES: tuple[Role, ...] = ("viewer", "member", "owner")  # each may do what those before it may
-ADDRESS_LIMIT = 64
+ROLES: tuple[WorkspaceRole, ...] = ("viewer", "member", "owner")  # each may do what those before it may
 
 
-class Unrecognised(Exception):
+class InvalidCredentialError(Exception):
     """The credential lets nobody in; the text says why, for its holder."""
 
 
-class ScopeMissing(Exception):
+class InsufficientScopeError(Exception):
     """The credential is good, but not for this: `scopes` are needed."""
 
     def __init__(self, scopes: Sequence[str]) -> None:
@@ -28,7 +27,7 @@ class Membership:
     """A place in a workspace."""
 
     workspace: str
-    role: Role
+    role: WorkspaceRole
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Principal:
         """Who they are, as one text: the same for all credentials of a person."""
         return f"{self.issuer}\x1f{self.person}"
 
-    def acting(self, workspace: str | None = None) -> Membership:
+    def select_membership(self, workspace: str | None = None) -> Membership:
         """Where they act: in the workspace that they name, else in their first. Raises Refused (`workspace`)."""
         mine = {each.workspace: each for each in self.memberships}
         if not mine:
@@ -77,16 +76,17 @@ class Principal:
             )
         return mine[workspace]
 
-    def grant(self, where: Membership, address: str = "") -> Grant:
+    def build_grant(self, where: Membership, address: str = "") -> Grant:
         """What their calls there may do."""
-        return Grant(self.credential, where.role, self.toolsets, self.remedy, address[:ADDRESS_LIMIT])
+        max_chars = 64
+        return Grant(self.credential, where.role, self.toolsets, self.remedy, address[:max_chars])
 
-    def session(self, where: Membership, name: str) -> str:
+    def qualify_session(self, where: Membership, name: str) -> str:
         """A session's name with its owner before it: what is kept under it is theirs alone, here alone."""
         owner = hashlib.sha256(f"{where.workspace}\x1f{self.person}".encode("utf-8", "replace")).hexdigest()[:20]
         return f"{owner}.{name}"
 
 
-def least(one: Role, other: Role) -> Role:
+def pick_lesser_role(one: WorkspaceRole, other: WorkspaceRole) -> WorkspaceRole:
     """The lesser of two roles."""
     return ROLES[min(ROLES.index(one), ROLES.index(other))]

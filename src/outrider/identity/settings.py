@@ -9,12 +9,12 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
-def _listed(value: object) -> object:
+def _split_list(value: object) -> object:
     """A list, or its parts with commas or spaces between them."""
     return value.replace(",", " ").split() if isinstance(value, str) and not value.startswith("[") else value
 
 
-Listed = Annotated[list[str], BeforeValidator(_listed)]
+StringList = Annotated[list[str], BeforeValidator(_split_list)]
 
 
 class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
@@ -24,11 +24,11 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
     resource: str = Field(
         "", description="The public address of MCP here, e.g. https://tools.example.com/mcp; tokens must be made for it"
     )
-    audiences: Listed = Field([], description="Further audiences to accept, for providers that know no addresses")
+    audiences: StringList = Field([], description="Further audiences to accept, for providers that know no addresses")
     jwks_uri: str = Field("", description="Where the provider's keys are; empty means its metadata says it")
     algorithms: list[Algorithm] = Field(["RS256", "PS256", "ES256", "EdDSA"], description="Signatures to accept")
     leeway_s: float = Field(30, ge=0, le=300, description="Seconds by which the provider's clock may differ from ours")
-    scopes: Listed = Field([], description="Scopes that every token must have")
+    scopes: StringList = Field([], description="Scopes that every token must have")
     toolset_scopes: dict[str, list[str]] = Field(
         {}, description="Scope to the toolsets that it opens (`all` for all); empty: every token opens all"
     )
@@ -39,7 +39,7 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
     default_workspace: str = Field("", description="The workspace, as member, of persons who are in none")
 
     @model_validator(mode="after")
-    def _whole(self) -> "OAuthSettings":
+    def _check_complete(self) -> "OAuthSettings":
         if not self.issuer:
             return self
         if not self.resource:
@@ -71,7 +71,7 @@ class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
     workspaces: dict[str, Quota] = Field({}, description="By workspace, in place of `workspace`")
 
     @property
-    def limited(self) -> bool:
+    def has_limits(self) -> bool:
         """Whether anything is limited."""
         every = (self.person, self.workspace, *self.people.values(), *self.workspaces.values())
         return any(value is not None for quota in every for value in vars(quota).values())
@@ -88,7 +88,7 @@ class IdentitySettings(BaseModel, extra="forbid", defer_build=True):
     audit_days: float = Field(400, gt=0, description="Days that the audit is kept")
 
     @property
-    def on(self) -> bool:
+    def is_enabled(self) -> bool:
         """Whether callers must show who they are."""
         return self.tokens or bool(self.oauth.issuer)
 

@@ -5,34 +5,32 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from outrider.core.untrusted import clean
+from outrider.core.untrusted import clean_untrusted
 
-PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\s]*\)")
-ANCHOR = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
-EMPHASIS = re.compile(r"(\*\*|__|~~|`|\*)([^\n*_`~]+)\1")
-MARKERS = re.compile(r"^(?:#{1,6} |```.*$)", re.MULTILINE)
-PIECE = 500  # characters
-JOINING = frozenset("\u200c\u200d\ufe0e\ufe0f")
+IMAGE_MARKUP = re.compile(r"!\[([^\[\]\n]*)\]\([^()\s]*\)")
+LINK_MARKUP = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
+EMPHASIS_MARKUP = re.compile(r"(\*\*|__|~~|`|\*)([^\n*_`~]+)\1")
+BLOCK_MARKUP = re.compile(r"^(?:#{1,6} |```.*$)", re.MULTILINE)
 # Marks that pile up on one letter: sorting them, which normalizing does, takes the square of their number.
-MARK = (
+COMBINING_MARK = (
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u06d6-\u06ed"
     "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
-PILE = re.compile(f"({MARK}{{8}}){MARK}++")
+STACKED_MARKS = re.compile(f"({COMBINING_MARK}{{8}}){COMBINING_MARK}++")
 # The letters and signs that every page has, which are shown as they are and stand alone: from each to each.
-COMMON = (
+COMMON_RANGES = (
     "\n\n", "\t\t", "\x20\x7e", "\xa0\xac", "\xae\u02ff", "\u0391\u03a1", "\u03a3\u03ff", "\u0400\u0481",
     "\u2010\u2027",
     "\u2030\u205e", "\u20a0\u20bf", "\u2190\u21ff", "\u2500\u25ff", "\u3000\u3029", "\u3041\u3096", "\u309b\u30ff",
     "\u4e00\u9fef", "\uac00\ud7a3", "\uff01\uff5e",
 )  # fmt: skip
-ODD = re.compile(f"[^{''.join(f'{first}-{last}' for first, last in COMMON)}]")
-ENDS = re.compile(r"(?<![^\S\n])[^\S\n]+(?=\n)")
-BLANKS = re.compile(r"\n{3,}")
+UNCOMMON_CHARACTER = re.compile(f"[^{''.join(f'{first}-{last}' for first, last in COMMON_RANGES)}]")
+TRAILING_SPACE = re.compile(r"(?<![^\S\n])[^\S\n]+(?=\n)")
+BLANK_LINES = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True)
-class Link:
+class DocumentLink:
     """A link out of a document: its words (may be empty) and its absolute address."""
 
     text: str
@@ -81,7 +79,7 @@ class Document:
     author: str = ""
     site: str = ""
     kind: str = ""
-    links: list[Link] = field(default_factory=list)
+    links: list[DocumentLink] = field(default_factory=list)
     images: list[ImageRef] = field(default_factory=list)
     tables: list[list[list[str]]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -94,7 +92,7 @@ class Document:
     def from_dict(cls, data: dict[str, Any]) -> "Document":
         """The document that `to_dict` gave. Raises TypeError, KeyError or ValueError for anything else."""
         given: dict[str, Any] = dict(data)
-        given["links"] = [Link(**link) for link in data["links"]]
+        given["links"] = [DocumentLink(**link) for link in data["links"]]
         given["images"] = [ImageRef(**image) for image in data["images"]]
         document = cls(**given)
         if not isinstance(document.markdown, str):
@@ -102,56 +100,60 @@ class Document:
         return document
 
 
-def tidy(text: str, *, exact: bool = False) -> str:
+def tidy_text(text: str, *, exact: bool = False) -> str:
     """`clean`, in pieces so that plain lines pass at once, and never more than one empty line.
 
     With `exact`, white space stays as it is, as in listings.
     """
-    if not _is_odd(text):
+    if not _has_uncommon(text):
         if exact:
             return text.strip("\n")
-        return BLANKS.sub("\n\n", ENDS.sub("", text)).strip("\n").rstrip()
+        return BLANK_LINES.sub("\n\n", TRAILING_SPACE.sub("", text)).strip("\n").rstrip()
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
-    lines = [_cleaned(line) if _is_odd(line) else line for line in text.split("\n")]
+    lines = [_cleaned(line) if _has_uncommon(line) else line for line in text.split("\n")]
     if exact:
         return "\n".join(lines).strip("\n")
-    return BLANKS.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip("\n")
+    return BLANK_LINES.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip("\n")
 
 
-def _is_odd(text: str) -> bool:
+def _has_uncommon(text: str) -> bool:
     """Whether a text holds what has to be cleaned, or could have to."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return False
-    return ODD.search(text) is not None
+    return UNCOMMON_CHARACTER.search(text) is not None
 
 
 def _cleaned(line: str) -> str:
     """A line without what only machines see, and without piles of marks, all of which are odd."""
-    return "".join(map(clean, _pieces(PILE.sub(r"\1", line))))
+    return "".join(map(clean_untrusted, _split_line(STACKED_MARKS.sub(r"\1", line))))
 
 
-def _pieces(line: str) -> Iterator[str]:
+def _split_line(line: str) -> Iterator[str]:
     """A line in parts that can be cleaned alone: cleaning takes memory a hundred times its text."""
+    joining_characters = frozenset("\u200c\u200d\ufe0e\ufe0f")
+    piece_chars = 500  # characters
     at = 0
-    while len(line) - at > PIECE:
-        end = at + PIECE
-        while end < min(len(line), at + 2 * PIECE) and not (line[end].isalnum() and line[end - 1] not in JOINING):
+    while len(line) - at > piece_chars:
+        end = at + piece_chars
+        while end < min(len(line), at + 2 * piece_chars) and not (
+            line[end].isalnum() and line[end - 1] not in joining_characters
+        ):
             end += 1
         yield line[at:end]
         at = end
     yield line[at:]
 
 
-def line_of(text: str | None, limit: int = 500) -> str:
+def to_single_line(text: str | None, limit: int = 500) -> str:
     """A fact on one line, cleaned and cut."""
     if not text:
         return ""
-    return " ".join((clean(text) if _is_odd(text) else text).split())[:limit]
+    return " ".join((clean_untrusted(text) if _has_uncommon(text) else text).split())[:limit]
 
 
-def plain(markdown: str) -> str:
+def strip_markdown(markdown: str) -> str:
     """Markdown without its links, pictures, headings and emphasis."""
-    without = ANCHOR.sub(r"\1", PICTURE.sub(r"\1", markdown))
-    return MARKERS.sub("", EMPHASIS.sub(r"\2", without))
+    without = LINK_MARKUP.sub(r"\1", IMAGE_MARKUP.sub(r"\1", markdown))
+    return BLOCK_MARKUP.sub("", EMPHASIS_MARKUP.sub(r"\2", without))

@@ -11,22 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outrider.core.errors import InvalidInput, Refused, Unavailable
-from outrider.core.http import Reply
-from outrider.pages.registry import told
-from outrider.pages.sniffing.sniff import BINARY, HEAD, is_svg, magic_type, sniff
+from outrider.core.http import HttpResponse
+from outrider.pages.mime.sniff import BINARY_BYTE, SNIFF_BYTES, detect_mime_type, is_svg, match_magic_number
+from outrider.pages.registry import describe_type
 
-UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
-EXTENSIONS = {
+UNSAFE_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9._-]")
+IMAGE_EXTENSIONS = {
     "image/jpeg": ".jpg",
     "image/png": ".png",
     "image/gif": ".gif",
     "image/webp": ".webp",
     "image/svg+xml": ".svg",
 }
-SUBTYPE = re.compile(r"image/(?:x-)?([a-z0-9]{1,16})")
-SAME = {".jpeg": ".jpg", ".jpe": ".jpg", ".jfif": ".jpg", ".tif": ".tiff"}
-NAME_LIMIT = 120  # characters; file systems allow 255 bytes
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+IMAGE_SUBTYPE = re.compile(r"image/(?:x-)?([a-z0-9]{1,16})")
 
 
 @dataclass(frozen=True)
@@ -39,30 +36,32 @@ class SavedImage:
     size: int
 
 
-def type_of(reply: Reply) -> str:
+def detect_image_type(reply: HttpResponse) -> str:
     """The picture's type, by its content; a drawing in SVG, which is text, has to be called a picture too.
 
     Raises:
         Refused: code `not_an_image`, if the content is none; says what it is and what to do with that.
     """
-    head = reply.body[:HEAD]
-    found = magic_type(head)
-    called = sniff(reply.content_type, reply.body, reply.url)
-    if not found and called.startswith("image/") and not BINARY.search(head) and is_svg(head):
+    head = reply.body[:SNIFF_BYTES]
+    found = match_magic_number(head)
+    called = detect_mime_type(reply.content_type, reply.body, reply.url)
+    if not found and called.startswith("image/") and not BINARY_BYTE.search(head) and is_svg(head):
         return "image/svg+xml"
     if found.startswith("image/"):
         return found
-    raise _no_picture(reply)
+    raise _build_not_image_error(reply)
 
 
-def _no_picture(reply: Reply) -> Refused:
+def _build_not_image_error(reply: HttpResponse) -> Refused:
     """The error for what is no picture: what it is instead, and the next move that fits."""
     declared = reply.content_type
     called = f"; it is called {declared}" if declared.startswith("image/") else ""
     if not reply.body:
         what, hint = "an empty file", "choose another address"
     else:
-        what, hint = told(sniff("" if called else declared, reply.body, reply.url), reply.url, len(reply.body))
+        what, hint = describe_type(
+            detect_mime_type("" if called else declared, reply.body, reply.url), reply.url, len(reply.body)
+        )
     return Refused(
         f"{reply.url} is no picture but {what}{called}",
         code="not_an_image",
@@ -71,38 +70,42 @@ def _no_picture(reply: Reply) -> Refused:
     )
 
 
-def file_name(url: str, content_type: str, filename: str | None = None) -> str:
+def build_file_name(url: str, content_type: str, filename: str | None = None) -> str:
     """A safe name: the wanted one, other characters than `A-Za-z0-9._-` replaced, else one made of the address."""
-    extension = EXTENSIONS.get(content_type) or _extension(content_type)
-    wanted = UNSAFE.sub("_", Path((filename or "").replace("\\", "/")).name).strip("._- ")[:NAME_LIMIT]
+    max_name_chars = 120  # characters; file systems allow 255 bytes
+    extension_aliases = {".jpeg": ".jpg", ".jpe": ".jpg", ".jfif": ".jpg", ".tif": ".tiff"}
+    extension = IMAGE_EXTENSIONS.get(content_type) or _extension(content_type)
+    wanted = UNSAFE_NAME_CHARACTER.sub("_", Path((filename or "").replace("\\", "/")).name).strip("._- ")[
+        :max_name_chars
+    ]
     if not wanted:
-        return f"image_{digest(url)}{extension}"
+        return f"image_{hash_url(url)}{extension}"
     suffix = Path(wanted).suffix.lower()
-    return wanted if SAME.get(suffix, suffix) == extension else wanted + extension
+    return wanted if extension_aliases.get(suffix, suffix) == extension else wanted + extension
 
 
-def digest(url: str) -> str:
+def hash_url(url: str) -> str:
     """The first ten hexadecimal digits of the address's SHA-1; a name, not a protection."""
     return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:10]
 
 
-def save(reply: Reply, folder: Path, *, url: str, filename: str | None = None) -> SavedImage:
+def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | None = None) -> SavedImage:
     """Writes the reply's picture into the folder, which is made if it is missing.
 
     Raises:
         Refused: code `not_an_image` or `path`.
         Unavailable: code `disk`, if it cannot be written; nothing is left behind then.
     """
-    content_type = type_of(reply)
-    name = file_name(url, content_type, filename)
+    content_type = detect_image_type(reply)
+    name = build_file_name(url, content_type, filename)
     try:
-        path = _written(_inside(folder, name), reply.body, digest(url))
+        path = _write_atomically(_resolve_inside(folder, name), reply.body, hash_url(url))
     except OSError as error:
-        raise _explained(folder, error) from None
+        raise _explain_disk_error(folder, error) from None
     return SavedImage(path, reply.url, content_type, len(reply.body))
 
 
-def _inside(folder: Path, name: str) -> Path:
+def _resolve_inside(folder: Path, name: str) -> Path:
     """Where the file goes, links resolved; the name can neither leave the folder nor be a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     real = folder.resolve(strict=True)
@@ -114,7 +117,7 @@ def _inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _written(path: Path, data: bytes, mark: str) -> Path:
+def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
     """Writes beside and then links into place: a name is taken only when the file is whole, and only if it is free."""
     temporary = path.parent / f".{secrets.token_hex(8)}.part"
     try:
@@ -122,9 +125,9 @@ def _written(path: Path, data: bytes, mark: str) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        for candidate in _candidates(path, mark):
+        for candidate in _iter_candidates(path, mark):
             with suppress(FileExistsError):
-                _place(temporary, candidate)
+                _publish_file(temporary, candidate)
                 return candidate
     finally:
         temporary.unlink(missing_ok=True)
@@ -135,7 +138,7 @@ def _not_following(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o644)
 
 
-def _place(temporary: Path, path: Path) -> None:
+def _publish_file(temporary: Path, path: Path) -> None:
     """Gives the finished file its name. Raises FileExistsError if it is taken, by a link to nowhere too."""
     try:
         os.link(temporary, path)
@@ -147,7 +150,7 @@ def _place(temporary: Path, path: Path) -> None:
         temporary.replace(path)
 
 
-def _candidates(path: Path, mark: str) -> Iterator[Path]:
+def _iter_candidates(path: Path, mark: str) -> Iterator[Path]:
     yield path
     yield path.with_name(f"{path.stem}_{mark}{path.suffix}")
     for number in range(2, 1_000):
@@ -155,12 +158,13 @@ def _candidates(path: Path, mark: str) -> Iterator[Path]:
 
 
 def _extension(content_type: str) -> str:
-    found = SUBTYPE.fullmatch(content_type)
+    found = IMAGE_SUBTYPE.fullmatch(content_type)
     return f".{found[1]}" if found else ".img"
 
 
-def _explained(folder: Path, error: OSError) -> Unavailable:
-    if error.errno in FULL:
+def _explain_disk_error(folder: Path, error: OSError) -> Unavailable:
+    disk_full_errors = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+    if error.errno in disk_full_errors:
         return Unavailable(f"{folder} is full: the image was not saved", code="disk", hint="free some space there")
     reason = error.strerror or type(error).__name__
     return Unavailable(f"nothing can be written to {folder}: {reason}", code="disk", hint="choose another folder")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import anyio
 
 from outrider.core.db import Database
-from outrider.core.http import Http, Reply
-from outrider.pages.settings import PagesSettings, Robots
+from outrider.core.http import HttpClient, HttpResponse
+from outrider.pages.settings import PagesSettings, RobotsMode
 
 if TYPE_CHECKING:
-    from outrider.pages.excerpt import Excerpt
+    from outrider.pages.cache.page_search import LocalHit
+    from outrider.pages.excerpt import DocumentExcerpt
+    from outrider.pages.fetched_page import FetchedPage
     from outrider.pages.fetching.robots import RobotsPolicy
     from outrider.pages.images import SavedImage
-    from outrider.pages.keeping.library import LocalHit
-    from outrider.pages.page import Page
-    from outrider.pages.reading import Reading, Render, Rendering
+    from outrider.pages.reading import Reading, RenderMode, RenderPage
 
 
 class Pages:
@@ -36,13 +36,13 @@ class Pages:
 
     def __init__(
         self,
-        http: "Http",
+        http: "HttpClient",
         settings: "PagesSettings",
         database: Database,
         *,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
-        render: "Render | None" = None,
+        render: "RenderPage | None" = None,
     ) -> None:
         self._parts = (http, settings, database)
         self._clock = clock
@@ -50,9 +50,9 @@ class Pages:
         self._render = render
 
     @property
-    def robots(self) -> "RobotsPolicy":
+    def robots_policy(self) -> "RobotsPolicy":
         """What robots.txt of the sites allows."""
-        return self._reading.robots
+        return self._reading.robots_policy
 
     async def read(
         self,
@@ -60,9 +60,9 @@ class Pages:
         *,
         max_age: float | None = None,
         main: bool = True,
-        robots: "Robots | None" = None,
-        render: "Rendering" = "auto",
-    ) -> "Page":
+        robots: "RobotsMode | None" = None,
+        render: "RenderMode" = "auto",
+    ) -> "FetchedPage":
         """The page at an address.
 
         Args:
@@ -88,14 +88,16 @@ class Pages:
         """
         return await self._reading.read(url, max_age=max_age, main=main, robots=robots, render=render)
 
-    async def excerpts(self, page: "Page", query: str, *, max_tokens: int = 1_500) -> "list[Excerpt]":
+    async def find_excerpts(
+        self, page: "FetchedPage", query: str, *, max_tokens: int = 1_500
+    ) -> "list[DocumentExcerpt]":
         """The page's passages that answer a question, in their order, within a budget of tokens.
 
         Each is a slice of `page.document.markdown`; empty if none shares a word with the query.
         """
-        return await self._reading.excerpts(page, query, max_tokens=max_tokens)
+        return await self._reading.find_excerpts(page, query, max_tokens=max_tokens)
 
-    async def image(self, url: str, folder: "Path", *, filename: str | None = None) -> "SavedImage":
+    async def save_image(self, url: str, folder: "Path", *, filename: str | None = None) -> "SavedImage":
         """Saves a picture into a folder of the caller's choice; never over another file.
 
         Args:
@@ -107,15 +109,15 @@ class Pages:
             Refused: code `not_an_image`, or as `read` does.
             Unavailable: code `disk` or `too_large`, or as `read` does.
         """
-        return await self._reading.image(url, folder, filename=filename)
+        return await self._reading.save_image(url, folder, filename=filename)
 
-    async def source(self, url: str, *, size: int) -> "Reply":
+    async def fetch_body(self, url: str, *, size: int) -> "HttpResponse":
         """The bytes at an address, as they are and at most so many. Raises as `read` does."""
-        return await self._reading.source(url, size=size)
+        return await self._reading.fetch_body(url, size=size)
 
-    async def search(self, query: str, limit: int = 10) -> "list[LocalHit]":
+    async def search_cached(self, query: str, limit: int = 10) -> "list[LocalHit]":
         """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
-        return await self._reading.search(query, limit)
+        return await self._reading.search_cached(query, limit)
 
     @cached_property
     def _reading(self) -> "Reading":

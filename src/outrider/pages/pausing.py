@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from threading import Lock
 
 
-class Collecting:
+class GcPause:
     """The switch of the collector, shared by whoever pauses it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._readers = 0
-        self._collects = False  # as it was before the first reader
+        self._was_enabled = False  # as it was before the first reader
 
     @contextmanager
-    def paused(self) -> Generator[None]:
+    def pause(self) -> Generator[None]:
         """No search for cycles until the last reader is done, however it ends."""
         self._begin()
         try:
@@ -31,15 +31,15 @@ class Collecting:
     def _begin(self) -> None:
         with self._lock:
             if not self._readers:
-                self._collects = gc.isenabled()
+                self._was_enabled = gc.isenabled()
                 gc.disable()
             self._readers += 1
 
     def _end(self) -> None:
         with self._lock:
             self._readers -= 1
-            if not self._readers and self._collects:
+            if not self._readers and self._was_enabled:
                 gc.enable()
 
 
-COLLECTING = Collecting()
+GC_PAUSE = GcPause()

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Literal
 
 from outrider.pages.document import Document
-from outrider.pages.sniffing.charset import decode
+from outrider.pages.mime.charset import decode_body
 
-READING = 0.7  # of the time that a document has, in which a paged one is read as far as it goes
+READ_TIME_SHARE = 0.7  # of the time that a document has, in which a paged one is read as far as it goes
 
 
 @dataclass(frozen=True)
-class Source:
+class ReaderInput:
     """A body on its way to a reader.
 
     Attributes:
@@ -23,13 +23,13 @@ class Source:
         content_type: The type, already sniffed.
         charset: What the transport declared.
         main: Whether to leave out what surrounds the main content.
-        chars: How many characters may be looked at.
-        tags: How many tags of markup may be looked at.
-        pages: How many pages of a paged document may be looked at.
-        first: The number of the page from which on a PDF is read.
+        max_chars: How many characters may be looked at.
+        max_tags: How many tags of markup may be looked at.
+        max_pages: How many pages of a paged document may be looked at.
+        first_page: The number of the page from which on a PDF is read.
         file: The name of the file that is wanted of an archive; empty for a list of them.
-        seconds: Time after which a paged document is given as far as it was read, or infinity.
-        within: Reads a file that this one holds; without it such files are only listed.
+        time_limit_s: Time after which a paged document is given as far as it was read, or infinity.
+        read_nested: Reads a file that this one holds; without it such files are only listed.
         links: How the Markdown of a web page writes them: `inline`, as `references` at its end, or `none`.
         images: Whether the Markdown of a web page shows pictures that have words of their own.
     """
@@ -39,13 +39,13 @@ class Source:
     content_type: str = ""
     charset: str | None = None
     main: bool = True
-    chars: int = 5_000_000
-    tags: int = 100_000
-    pages: int = 500
-    first: int = 1
+    max_chars: int = 5_000_000
+    max_tags: int = 100_000
+    max_pages: int = 500
+    first_page: int = 1
     file: str = ""
-    seconds: float = math.inf
-    within: "Callable[[Source], Document] | None" = None
+    time_limit_s: float = math.inf
+    read_nested: "Callable[[ReaderInput], Document] | None" = None
     links: Literal["inline", "references", "none"] = "inline"
     images: bool = False
 
@@ -53,16 +53,18 @@ class Source:
     def text(self) -> str:
         """The body decoded, at most `chars` characters."""
         markup = not self.content_type.startswith(("text/plain", "application/json"))
-        return decode(self.body[: self.chars * 4], self.charset, markup=markup)[0][: self.chars]
+        return decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]
 
     @property
-    def cut(self) -> bool:
+    def is_cut(self) -> bool:
         """Whether the body is longer than `text`."""
-        return len(self.body) > self.chars and (len(self.body) > self.chars * 4 or len(self.text) == self.chars)
+        return len(self.body) > self.max_chars and (
+            len(self.body) > self.max_chars * 4 or len(self.text) == self.max_chars
+        )
 
 
 @dataclass(frozen=True)
-class Reader:
+class DocumentReader:
     """One way to read.
 
     Args:
@@ -72,26 +74,26 @@ class Reader:
         suffixes: Ends of a path that it reads where the type says no more than text.
         isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped;
             `read` must be a function at the top of a module then.
-        whole: Whether a body whose end is missing cannot be read at all.
-        places: Whether an address may name a place in its documents: a page, a file (`place.py`).
+        needs_whole_body: Whether a body whose end is missing cannot be read at all.
+        has_fragments: Whether an address may name a place in its documents: a page, a file (`place.py`).
         rank: Which of several goes first, lower ones earlier.
     """
 
     name: str
     types: tuple[str, ...]
-    read: Callable[[Source], Document]
+    read: Callable[[ReaderInput], Document]
     suffixes: tuple[str, ...] = ()
     isolated: bool = False
-    whole: bool = False
-    places: bool = False
+    needs_whole_body: bool = False
+    has_fragments: bool = False
     rank: int = 50
 
-    def reads(self, mime: str) -> bool:
+    def can_read(self, mime: str) -> bool:
         """Whether the type is one of ours."""
         return any(fnmatchcase(mime, pattern) for pattern in self.types)
 
 
-def size_of(size: int) -> str:
+def format_size(size: int) -> str:
     """A number of bytes in words."""
     if size < 1_000:
         return f"{size} bytes"

@@ -2,24 +2,24 @@
 
 import re
 
-from outrider.pages.address import absolute
-from outrider.pages.page import Page
+from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.urls import resolve_url
 
-SECONDS = 5  # what is sent on later is a page that is shown first
-HEAD = 20_000  # characters in which the element stands
-META = re.compile(r"<meta\b[^>]{0,300}?http-equiv\s*=\s*[\"']?refresh\b[^>]{0,2000}>", re.IGNORECASE)
-CONTENT = re.compile(r"content\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
-TARGET = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*[;,]?\s*url\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+META_REFRESH = re.compile(r"<meta\b[^>]{0,300}?http-equiv\s*=\s*[\"']?refresh\b[^>]{0,2000}>", re.IGNORECASE)
+CONTENT_ATTRIBUTE = re.compile(r"content\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
+REFRESH_TARGET = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*[;,]?\s*url\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 
 
-def refreshed(page: Page) -> str:
+def find_refresh_target(page: FetchedPage) -> str:
     """The address that an all but empty page sends its reader to at once; empty if it does not."""
-    if page.html is None or not page.is_bare:
+    head_chars = 20_000  # characters in which the element stands
+    max_delay_s = 5  # what is sent on later is a page that is shown first
+    if page.html is None or not page.is_nearly_empty:
         return ""
-    found = META.search(page.html[:HEAD])
-    content = CONTENT.search(found[0]) if found else None
-    told = TARGET.match(next(filter(None, content.groups()), "")) if content else None
-    if told is None or int(told[1]) > SECONDS:
+    found = META_REFRESH.search(page.html[:head_chars])
+    content = CONTENT_ATTRIBUTE.search(found[0]) if found else None
+    told = REFRESH_TARGET.match(next(filter(None, content.groups()), "")) if content else None
+    if told is None or int(told[1]) > max_delay_s:
         return ""
-    target = absolute(told[2].replace("&amp;", "&"), page.url).partition("#")[0]
+    target = resolve_url(told[2].replace("&amp;", "&"), page.url).partition("#")[0]
     return target if target.startswith("http") and target != page.url else ""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-Robots = Literal["respect", "ignore"]
+RobotsMode = Literal["respect", "ignore"]
 
 
 class PagesSettings(BaseModel, extra="forbid", defer_build=True):
@@ -16,8 +16,8 @@ class PagesSettings(BaseModel, extra="forbid", defer_build=True):
         50_000_000, ge=1_000, description="Bytes of a PDF or another document that cannot be cut"
     )
     pdf_max_pages: int = Field(500, ge=1, description="Pages of a PDF, or slides, that are read")
-    robots: Robots = Field("ignore", description="Whether robots.txt binds pages that a person or model named")
-    crawl_robots: Robots = Field("respect", description="Whether robots.txt binds crawls")
+    robots: RobotsMode = Field("ignore", description="Whether robots.txt binds pages that a person or model named")
+    crawl_robots: RobotsMode = Field("respect", description="Whether robots.txt binds crawls")
     user_agent: str | None = Field(None, description="How we introduce ourselves; default: the name of the product")
     attempts: int = Field(3, ge=1, le=10, description="How often a page is asked for while its server is in trouble")
     max_age: float = Field(300.0, ge=0, description="Seconds for which a page is not asked for again")

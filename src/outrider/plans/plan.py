@@ -8,10 +8,7 @@ from typing import Any, Literal
 from outrider.core.errors import InvalidInput, NotFound, Refused
 
 Priority = Literal["low", "normal", "high"]
-Outcome = Literal["completed", "cleared", "replaced"]
-OBSERVATIONS = 10  # that a plan shows; all of them are kept
-PAST_GOALS = 10
-MOST_TODOS = 500
+GoalOutcome = Literal["completed", "cleared", "replaced"]
 
 
 @dataclass(frozen=True)
@@ -43,12 +40,12 @@ class PastGoal:
 
     number: int
     text: str
-    outcome: Outcome
+    outcome: GoalOutcome
     at: float
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """A session's goal, todos and latest observations.
 
     Attributes:
@@ -79,7 +76,7 @@ class Plan:
         """How many todos are completed."""
         return sum(todo.completed for todo in self.todos)
 
-    def todo(self, number: int, field_name: str = "id") -> Todo:
+    def get_todo(self, number: int, field_name: str = "id") -> Todo:
         """The todo of that id. Raises NotFound, naming those that there are, and the field that named this one."""
         for todo in self.todos:
             if todo.id == number:
@@ -91,33 +88,36 @@ class Plan:
             code="todo_not_found",
         )
 
-    def pursuing(self, goal: str) -> "Plan":
+    def with_goal(self, goal: str) -> "SessionPlan":
         """With another goal; the todos stay, the goal before goes to the archive."""
-        return replace(self._left("replaced"), goal=_said("goal", goal))
+        return replace(self._archive_goal("replaced"), goal=_require_text("goal", goal))
 
-    def without_goal(self) -> "Plan":
+    def without_goal(self) -> "SessionPlan":
         """With the goal in the archive: completed if every todo is, else cleared. Unchanged if there is none."""
         if self.goal is None:
             return self
         reached = bool(self.todos) and self.done == len(self.todos)
-        return replace(self._left("completed" if reached else "cleared"), goal=None, last_cleared_goal=self.goal)
+        return replace(
+            self._archive_goal("completed" if reached else "cleared"), goal=None, last_cleared_goal=self.goal
+        )
 
-    def with_todo(self, name: str, priority: Priority = "normal", after: Iterable[int] = ()) -> "Plan":
+    def with_todo(self, name: str, priority: Priority = "normal", after: Iterable[int] = ()) -> "SessionPlan":
         """With one more todo at the end. Raises NotFound for an unknown id in `after`, Refused at 500 todos."""
-        if len(self.todos) >= MOST_TODOS:
-            raise Refused(f"this session has {MOST_TODOS} todos", hint="clear_todos with the ids of finished ones")
-        first = tuple(dict.fromkeys(self.todo(number, "after").id for number in after))
-        todo = Todo(self.next_id, _said("name", name), priority=priority, after=first, created_at=self.now)
+        max_todos = 500
+        if len(self.todos) >= max_todos:
+            raise Refused(f"this session has {max_todos} todos", hint="clear_todos with the ids of finished ones")
+        first = tuple(dict.fromkeys(self.get_todo(number, "after").id for number in after))
+        todo = Todo(self.next_id, _require_text("name", name), priority=priority, after=first, created_at=self.now)
         return replace(self, todos=(*self.todos, todo), next_id=self.next_id + 1)
 
-    def marked(self, number: int, *, completed: bool, summary: str | None = None) -> "Plan":
+    def mark_todo(self, number: int, *, completed: bool, summary: str | None = None) -> "SessionPlan":
         """With a todo done or open again; a summary stays unless another is given. Marking twice changes nothing."""
-        todo = self.todo(number)
+        todo = self.get_todo(number)
         when = (todo.completed_at or self.now) if completed else None
         said = todo.summary if summary is None else summary.strip()
-        return self._with(replace(todo, completed=completed, summary=said, completed_at=when))
+        return self._replace_todo(replace(todo, completed=completed, summary=said, completed_at=when))
 
-    def edited(
+    def edit_todo(
         self,
         number: int,
         *,
@@ -125,38 +125,41 @@ class Plan:
         priority: Priority | None = None,
         after: Iterable[int] | None = None,
         position: int | None = None,
-    ) -> "Plan":
+    ) -> "SessionPlan":
         """With a todo changed in what is given; `position` counts from 1. Raises InvalidInput for a circle."""
-        todo = self.todo(number)
+        todo = self.get_todo(number)
         if name is not None:
-            todo = replace(todo, name=_said("name", name))
+            todo = replace(todo, name=_require_text("name", name))
         if priority is not None:
             todo = replace(todo, priority=priority)
         if after is not None:
-            todo = replace(todo, after=self._before(number, after))
-        changed = self._with(todo)
-        return changed if position is None else changed.moved(number, position)
+            todo = replace(todo, after=self._resolve_predecessors(number, after))
+        changed = self._replace_todo(todo)
+        return changed if position is None else changed.move_todo(number, position)
 
-    def moved(self, number: int, position: int) -> "Plan":
+    def move_todo(self, number: int, position: int) -> "SessionPlan":
         """With a todo at another place, from 1; beyond the end means last."""
         others = [todo for todo in self.todos if todo.id != number]
         at = min(max(position, 1), len(self.todos)) - 1
-        return replace(self, todos=(*others[:at], self.todo(number), *others[at:]))
+        return replace(self, todos=(*others[:at], self.get_todo(number), *others[at:]))
 
-    def without(self, numbers: Iterable[int] | None = None) -> "Plan":
+    def without_todos(self, numbers: Iterable[int] | None = None) -> "SessionPlan":
         """Without these todos, or without any. Raises NotFound, and then nothing is removed."""
-        gone = {todo.id for todo in self.todos} if numbers is None else {self.todo(each, "ids").id for each in numbers}
+        gone = (
+            {todo.id for todo in self.todos} if numbers is None else {self.get_todo(each, "ids").id for each in numbers}
+        )
         kept = (todo for todo in self.todos if todo.id not in gone)
         todos = tuple(replace(todo, after=tuple(each for each in todo.after if each not in gone)) for todo in kept)
         return replace(self, todos=todos)
 
-    def observing(self, text: str) -> "Plan":
+    def with_observation(self, text: str) -> "SessionPlan":
         """With one more observation."""
+        max_observations = 10  # that a plan shows; all of them are kept
         number = self.observed + 1
-        latest = (*self.observations, Observation(number, _said("observation", text), self.now))
-        return replace(self, observations=latest[-OBSERVATIONS:], observed=number)
+        latest = (*self.observations, Observation(number, _require_text("observation", text), self.now))
+        return replace(self, observations=latest[-max_observations:], observed=number)
 
-    def thinking(self, branch: str | None = None) -> "Plan":
+    def with_thought(self, branch: str | None = None) -> "SessionPlan":
         """With one more thought, of a branch where one is named."""
         branches = dict.fromkeys([*self.branches, *([branch] if branch else [])])
         return replace(self, thoughts=self.thoughts + 1, branches=tuple(branches))
@@ -166,7 +169,7 @@ class Plan:
         return {name: value for name, value in asdict(self).items() if name != "now"}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Plan":
+    def from_dict(cls, data: dict[str, Any]) -> "SessionPlan":
         """The plan that `to_dict` gave."""
         given = dict(data)
         given["todos"] = tuple(Todo(**(todo | {"after": tuple(todo["after"])})) for todo in data["todos"])
@@ -175,29 +178,30 @@ class Plan:
         given["branches"] = tuple(data["branches"])
         return cls(**given)
 
-    def _left(self, outcome: Outcome) -> "Plan":
+    def _archive_goal(self, outcome: GoalOutcome) -> "SessionPlan":
+        max_past_goals = 10
         if self.goal is None:
             return self
         past = (*self.past_goals, PastGoal(self.left + 1, self.goal, outcome, self.now))
-        return replace(self, past_goals=past[-PAST_GOALS:], left=self.left + 1)
+        return replace(self, past_goals=past[-max_past_goals:], left=self.left + 1)
 
-    def _with(self, changed: Todo) -> "Plan":
+    def _replace_todo(self, changed: Todo) -> "SessionPlan":
         return replace(self, todos=tuple(changed if todo.id == changed.id else todo for todo in self.todos))
 
-    def _before(self, number: int, after: Iterable[int]) -> tuple[int, ...]:
-        wanted = tuple(dict.fromkeys(self.todo(each, "after").id for each in after))
+    def _resolve_predecessors(self, number: int, after: Iterable[int]) -> tuple[int, ...]:
+        wanted = tuple(dict.fromkeys(self.get_todo(each, "after").id for each in after))
         waiting, seen = list(wanted), set(wanted)
         while waiting:
             each = waiting.pop()
             if each == number:
                 raise InvalidInput(f"after: todo {number} would wait for itself", hint="leave out one of these ids")
-            new = set(self.todo(each).after) - seen
+            new = set(self.get_todo(each).after) - seen
             seen |= new
             waiting += new
         return wanted
 
 
-def _said(field_name: str, text: str) -> str:
+def _require_text(field_name: str, text: str) -> str:
     text = text.strip()
     if not text:
         raise InvalidInput(f"{field_name}: is empty", hint=f"say the {field_name} in a few words")

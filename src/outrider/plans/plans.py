@@ -5,21 +5,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from outrider.core.context import Call
-from outrider.core.db import Database, storable
-from outrider.plans.plan import Observation, PastGoal, Plan
+from outrider.core.db import Database, to_storable_text
+from outrider.plans.plan import Observation, PastGoal, SessionPlan
 
 if TYPE_CHECKING:
     from outrider.core.keyset import Batch
-    from outrider.plans.listing import KeptPlan, Which
+    from outrider.plans.listing import PlanFilter, StoredPlan
 
 
-class Plans:
+class PlanStore:
     """The plans of all sessions. A session sees only its own; calls of one session never lose each other's change."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, call: Call) -> Plan:
+    async def get(self, call: Call) -> SessionPlan:
         """The plan of the call's session; an empty one if there is none. Raises Unavailable."""
         from sqlalchemy import select
 
@@ -28,9 +28,9 @@ class Plans:
         async with self._database.read() as connection:
             query = select(plans.c.state).where(plans.c.scope == call.scope)
             state = (await connection.execute(query)).scalar()
-        return Plan.from_dict(state) if state else Plan()
+        return SessionPlan.from_dict(state) if state else SessionPlan()
 
-    async def change(self, call: Call, step: Callable[[Plan], Plan]) -> Plan:
+    async def change(self, call: Call, step: Callable[[SessionPlan], SessionPlan]) -> SessionPlan:
         """Puts the plan that `step` makes of the present one in its place, and archives what is new in it.
 
         Args:
@@ -46,14 +46,14 @@ class Plans:
 
         key = call.scope
         async with self._database.write() as connection:
-            await connection.execute(self._first(call, key))
+            await connection.execute(self._build_insert(call, key))
             query = select(plans.c.state).where(plans.c.scope == key).with_for_update()
             state = (await connection.execute(query)).scalar_one()
-            old = Plan.from_dict(state) if state else Plan()
+            old = SessionPlan.from_dict(state) if state else SessionPlan()
             new = step(old)
-            values = {"state": _storable(new.to_dict()), "updated_at": time.time()}
+            values = {"state": _to_storable(new.to_dict()), "updated_at": time.time()}
             await connection.execute(plans.update().where(plans.c.scope == key).values(values))
-            await self._archive(connection, key, old, new)
+            await self._archive_changes(connection, key, old, new)
         return new
 
     async def forget(self, call: Call) -> None:
@@ -64,23 +64,23 @@ class Plans:
             for table in (plans, plan_records):
                 await connection.execute(table.delete().where(table.c.scope == call.scope))
 
-    async def past_goals(self, call: Call, limit: int = 100) -> list[PastGoal]:
+    async def list_past_goals(self, call: Call, limit: int = 100) -> list[PastGoal]:
         """The session's goals that were left, newest first."""
-        return await self.past_goals_of(call.scope, limit)
+        return await self.list_scope_goals(call.scope, limit)
 
-    async def observations(self, call: Call, limit: int = 100) -> list[Observation]:
+    async def list_observations(self, call: Call, limit: int = 100) -> list[Observation]:
         """The session's observations, newest first."""
-        return await self.observations_of(call.scope, limit)
+        return await self.list_scope_observations(call.scope, limit)
 
-    async def listed(
+    async def list_plans(
         self,
-        which: "Which" = "all",
+        which: "PlanFilter" = "all",
         *,
         text: str = "",
         workspace: str | None = None,
         after: str = "",
         limit: int = 50,
-    ) -> "Batch[KeptPlan]":
+    ) -> "Batch[StoredPlan]":
         """The plans of all sessions, for the person who runs the house: the last changed first.
 
         Args:
@@ -93,30 +93,30 @@ class Plans:
         Raises:
             InvalidInput: `after` is no place in the list.
         """
-        from outrider.plans.listing import part_of
+        from outrider.plans.listing import load_plan_batch
 
         async with self._database.read() as connection:
             wish: Any = {"text": text, "workspace": workspace, "after": after, "limit": limit}
-            return await connection.run_sync(part_of, which, **wish)
+            return await connection.run_sync(load_plan_batch, which, **wish)
 
-    async def of_scope(self, scope: str) -> "KeptPlan":
+    async def load_scope(self, scope: str) -> "StoredPlan":
         """The plan of a scope (`Call.scope`), whosever it is. Raises NotFound."""
-        from outrider.plans.listing import kept_plan
+        from outrider.plans.listing import load_plan
 
         async with self._database.read() as connection:
-            return await connection.run_sync(kept_plan, storable(scope, 64))
+            return await connection.run_sync(load_plan, to_storable_text(scope, 64))
 
-    async def past_goals_of(self, scope: str, limit: int = 100) -> list[PastGoal]:
+    async def list_scope_goals(self, scope: str, limit: int = 100) -> list[PastGoal]:
         """As `past_goals`, of a scope."""
-        rows = await self._records(scope, "goal", limit)
+        rows = await self._load_records(scope, "goal", limit)
         return [PastGoal(row["number"], row["text"], row["outcome"], row["at"]) for row in rows]
 
-    async def observations_of(self, scope: str, limit: int = 100) -> list[Observation]:
+    async def list_scope_observations(self, scope: str, limit: int = 100) -> list[Observation]:
         """As `observations`, of a scope."""
-        rows = await self._records(scope, "observation", limit)
+        rows = await self._load_records(scope, "observation", limit)
         return [Observation(row["number"], row["text"], row["at"]) for row in rows]
 
-    async def _records(self, scope: str, kind: str, limit: int) -> list[Any]:
+    async def _load_records(self, scope: str, kind: str, limit: int) -> list[Any]:
         from sqlalchemy import select
 
         from outrider.plans.tables import plan_records as records
@@ -126,20 +126,20 @@ class Plans:
             found = await connection.execute(query.order_by(records.c.number.desc()).limit(limit))
             return list(found.mappings())
 
-    def _first(self, call: Call, key: str) -> Any:
+    def _build_insert(self, call: Call, key: str) -> Any:
         """Makes sure that there is a row to lock."""
         from outrider.plans.tables import plans
 
         row = {
             "scope": key,
-            "workspace": storable(call.workspace, 200) if call.workspace else None,
-            "session": storable(call.session, 200),
+            "workspace": to_storable_text(call.workspace, 200) if call.workspace else None,
+            "session": to_storable_text(call.session, 200),
             "state": {},
             "updated_at": time.time(),
         }
-        return self._database.insert(plans).values(row).on_conflict_do_nothing(index_elements=["scope"])
+        return self._database.build_insert(plans).values(row).on_conflict_do_nothing(index_elements=["scope"])
 
-    async def _archive(self, connection: Any, key: str, old: Plan, new: Plan) -> None:
+    async def _archive_changes(self, connection: Any, key: str, old: SessionPlan, new: SessionPlan) -> None:
         from outrider.plans.tables import plan_records
 
         rows = [
@@ -152,13 +152,13 @@ class Plans:
             if each.number > old.observed
         ]
         if rows:
-            await connection.execute(plan_records.insert(), [_storable(row) | {"scope": key} for row in rows])
+            await connection.execute(plan_records.insert(), [_to_storable(row) | {"scope": key} for row in rows])
 
 
-def _storable(value: Any) -> Any:
+def _to_storable(value: Any) -> Any:
     """JSON-able data whose texts every database takes."""
     if isinstance(value, str):
-        return storable(value)
+        return to_storable_text(value)
     if isinstance(value, dict):
-        return {name: _storable(each) for name, each in value.items()}
-    return [_storable(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _to_storable(each) for name, each in value.items()}
+    return [_to_storable(each) for each in value] if isinstance(value, list | tuple) else value

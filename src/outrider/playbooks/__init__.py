@@ -1,9 +1,17 @@
 """Playbooks: workflows that an assistant keeps and follows again."""
 
-from outrider.playbooks.check import problems
-from outrider.playbooks.playbook import Action, Playbook, Run, Step, SuccessCriteria, Workflow
-from outrider.playbooks.playbooks import Listed, Playbooks
+from outrider.playbooks.playbook import Action, Playbook, PlaybookRun, Step, SuccessCriteria, Workflow
+from outrider.playbooks.playbooks import PlaybookBatch, PlaybookStore
+from outrider.playbooks.validation import list_problems
 
 __all__ = [
-    "Action", "Listed", "Playbook", "Playbooks", "Run", "Step", "SuccessCriteria", "Workflow", "problems",
+    "Action",
+    "Playbook",
+    "PlaybookBatch",
+    "PlaybookRun",
+    "PlaybookStore",
+    "Step",
+    "SuccessCriteria",
+    "Workflow",
+    "list_problems",
 ]  # fmt: skip

@@ -5,40 +5,40 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
-Named = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+LongText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+ShortName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
 class Action(BaseModel, extra="forbid", defer_build=True):
     """Which tool a step calls, and what for."""
 
-    toolName: Named
-    purpose: Words
+    toolName: ShortName
+    purpose: LongText
 
 
 class Step(BaseModel, extra="forbid", defer_build=True):
     """One step: what it needs by name, and the name under which later steps find what it gives."""
 
     stepId: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
-    description: Words
+    description: LongText
     action: Action
-    requiredData: Annotated[list[Named], Field(max_length=50)] = []
+    requiredData: Annotated[list[ShortName], Field(max_length=50)] = []
     outputVariable: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
 
 
 class SuccessCriteria(BaseModel, extra="forbid", defer_build=True):
     """How to tell that it worked."""
 
-    description: Words
-    requiredArtifacts: Annotated[list[Named], Field(max_length=50)] = []
+    description: LongText
+    requiredArtifacts: Annotated[list[ShortName], Field(max_length=50)] = []
 
 
 class Workflow(BaseModel, extra="forbid", defer_build=True):
     """A playbook's own words, without who keeps it."""
 
-    goal: Words
+    goal: LongText
     initialCommand: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)] = ""
-    inputs: Annotated[list[Named], Field(max_length=50, description="Names of data that the user gives")] = []
+    inputs: Annotated[list[ShortName], Field(max_length=50, description="Names of data that the user gives")] = []
     workflow: Annotated[list[Step], Field(min_length=1, max_length=100)]
     successCriteria: SuccessCriteria | None = None
 
@@ -56,7 +56,7 @@ class Playbook:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlaybookRun:
     """One time that a playbook was followed; `outcome` is running, succeeded or failed."""
 
     id: str

@@ -21,37 +21,25 @@ import anyio
 
 from outrider.core.errors import OutriderError
 from outrider.search import command
-from outrider.search.failures import failure
-from outrider.search.outline import Line
+from outrider.search.failures import build_failure
+from outrider.search.outline import OutlineLine
 from outrider.search.settings import AgentBrowserSettings
-from outrider.search.tree_text import lines_of_snapshot
+from outrider.search.snapshot_text import parse_snapshot
 
-PACKAGE = "agent-browser"
-BLANK = "about:blank"
-OLDEST = (0, 15, 0)  # whose snapshots are known
-NEWLINES = (0, 41, 0)  # from here on at the latest a browser flag may hold commas
-VERSION_SECONDS = 5.0
-COMMAND_SECONDS = 30.0
-CLOSE_SECONDS = 5.0
-INSTALL_SECONDS = 60.0
-BROWSER_SECONDS = 120.0
-IDLE_MS = 120_000  # after which its background process ends by itself, should ours be killed
-KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "DISPLAY", "SSL_CERT_FILE")  # no keys of ours
-# As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
-FLAGS = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic")
-RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+PACKAGE_NAME = "agent-browser"
+COMMAND_TIMEOUT_S = 30.0
 # How npm reaches its packages; installing is not browsing, and does not go through the guard.
-FOR_NPM = re.compile(r"npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs", re.IGNORECASE)
-NOT_STARTED = re.compile(r"daemon failed to start", re.IGNORECASE)
-Version = tuple[int, int, int]
+NPM_VARIABLE = re.compile(r"npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs", re.IGNORECASE)
+DAEMON_NOT_STARTED = re.compile(r"daemon failed to start", re.IGNORECASE)
+ProgramVersion = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Seen:
+class PageOutline:
     """A page as the program shows it: where it is, and its outline."""
 
     url: str
-    lines: list[Line]
+    lines: list[OutlineLine]
 
 
 class AgentBrowser:
@@ -79,134 +67,161 @@ class AgentBrowser:
         self._proxy_url = proxy_url
         self._executable = executable
         self._environ = environ
-        self._ready: tuple[str, Version] | None = None
-        self._preparing = anyio.Lock()
+        self._prepared: tuple[str, ProgramVersion] | None = None
+        self._prepare_lock = anyio.Lock()
 
     @property
     def engines(self) -> tuple[str, ...]:
         """Whose result pages it opens, in that order."""
         return tuple(self._settings.engines)
 
-    def missing(self) -> str:
+    def explain_unavailable(self) -> str:
         """Why it cannot be used; "" if it can."""
         if not (self._settings.command or self._settings.auto_install):
             return "it is not set up (`search.agent_browser.command` is empty)"
-        if self._program() is None and not self._settings.auto_install:
+        if self._find_program() is None and not self._settings.auto_install:
             return f"there is no program {self._settings.command!r}"
         return "" if self._proxy_url() else "there is no guarded proxy for it"
 
     @property
     def instructions(self) -> str:
         """What a person does to install it."""
-        package = f"{PACKAGE}@{self._settings.version}"
+        package = f"{PACKAGE_NAME}@{self._settings.version}"
         return (
-            f"run `npm install -g {package}` and `{PACKAGE} install`, then set `search.agent_browser.command` to "
-            f"`{PACKAGE}`; or set `search.agent_browser.auto_install` to true"
+            f"run `npm install -g {package}` and `{PACKAGE_NAME} install`, then set `search.agent_browser.command` to "
+            f"`{PACKAGE_NAME}`; or set `search.agent_browser.auto_install` to true"
         )
 
     @asynccontextmanager
-    async def visit(self) -> AsyncGenerator["Visit"]:
+    async def open_session(self) -> AsyncGenerator["AgentBrowserSession"]:
         """A visit under a name of its own; whatever was started for it is gone afterwards.
 
         Raises `not_configured` when the program is missing, too old, or cannot be installed.
         """
-        program, version = await self._prepared()
+        program, version = await self._prepare_program()
         with tempfile.TemporaryDirectory(prefix="outrider-", ignore_cleanup_errors=True) as folder:
             place = Path(folder)
-            visit = Visit(program, f"outrider-{secrets.token_hex(6)}", place, self._environment(place, version))
+            visit = AgentBrowserSession(
+                program, f"outrider-{secrets.token_hex(6)}", place, self._build_environment(place, version)
+            )
             try:
                 yield visit
             finally:
                 with anyio.CancelScope(shield=True):
                     await visit.close()
 
-    async def _prepared(self) -> tuple[str, Version]:
-        async with self._preparing:
-            if self._ready is None:
-                program = self._program()
+    async def _prepare_program(self) -> tuple[str, ProgramVersion]:
+        async with self._prepare_lock:
+            if self._prepared is None:
+                program = self._find_program()
                 if program is None:
-                    program = await self._install()
-                self._ready = (program, await self._checked(program))
-            return self._ready
+                    program = await self._install_package()
+                self._prepared = (program, await self._check_version(program))
+            return self._prepared
 
-    def _program(self) -> str | None:
-        own = self._own()
+    def _find_program(self) -> str | None:
+        own = self._installed_path()
         if self._settings.command:
             return shutil.which(str(Path(self._settings.command).expanduser()), path=self._environ.get("PATH"))
         return str(own) if own.exists() else None
 
-    def _own(self) -> Path:
-        return self._folder / self._settings.version / "node_modules" / ".bin" / PACKAGE
+    def _installed_path(self) -> Path:
+        return self._folder / self._settings.version / "node_modules" / ".bin" / PACKAGE_NAME
 
-    async def _checked(self, program: str) -> Version:
+    async def _check_version(self, program: str) -> ProgramVersion:
         """Its version. Raises `not_configured` for one that is too old or another than was installed."""
+        timeout_s = 5.0
+        min_version = (0, 15, 0)  # whose snapshots are known
         self._folder.mkdir(parents=True, exist_ok=True)
-        told = await command.run(
-            [program, "--version"], seconds=VERSION_SECONDS, environ=self._base(), folder=self._folder
+        told = await command.run_command(
+            [program, "--version"], seconds=timeout_s, environ=self._copy_environment(), folder=self._folder
         )
         match = re.search(r"(\d+)\.(\d+)\.(\d+)", told.out)
         if told.code or match is None:
             message = f"{program} does not say its version: {(told.err or told.out).strip()[:200] or 'it said nothing'}"
-            raise failure("not_configured", message, hint=self.instructions)
+            raise build_failure("not_configured", message, hint=self.instructions)
         version = (int(match[1]), int(match[2]), int(match[3]))
-        if version < OLDEST:
-            message = f"{PACKAGE} {match[0]} is too old: {'.'.join(map(str, OLDEST))} or later is needed"
-            raise failure("not_configured", message, hint=self.instructions)
+        if version < min_version:
+            message = f"{PACKAGE_NAME} {match[0]} is too old: {'.'.join(map(str, min_version))} or later is needed"
+            raise build_failure("not_configured", message, hint=self.instructions)
         if not self._settings.command and match[0] != self._settings.version:
-            message = f"{PACKAGE} {self._settings.version} was installed, but it calls itself {match[0]}"
-            raise failure("not_configured", message, hint=self.instructions)
+            message = f"{PACKAGE_NAME} {self._settings.version} was installed, but it calls itself {match[0]}"
+            raise build_failure("not_configured", message, hint=self.instructions)
         return version
 
-    async def _install(self) -> str:
+    async def _install_package(self) -> str:
         """Installs the pinned version into a folder of ours, with consent only; scripts of the package do not run."""
+        browser_timeout_s = 120.0
+        install_timeout_s = 60.0
         if not self._settings.auto_install:
-            raise failure("not_configured", f"there is no program {self._settings.command!r}", hint=self.instructions)
+            raise build_failure(
+                "not_configured", f"there is no program {self._settings.command!r}", hint=self.instructions
+            )
         npm = shutil.which("npm", path=self._environ.get("PATH"))
         if npm is None:
-            raise failure("not_configured", f"{PACKAGE} cannot be installed: there is no npm", hint=self.instructions)
-        own = self._own()
+            raise build_failure(
+                "not_configured", f"{PACKAGE_NAME} cannot be installed: there is no npm", hint=self.instructions
+            )
+        own = self._installed_path()
         target = self._folder / self._settings.version
         target.mkdir(parents=True, exist_ok=True)
-        package = f"{PACKAGE}@{self._settings.version}"
+        package = f"{PACKAGE_NAME}@{self._settings.version}"
         arguments = ["install", "--prefix", str(target), "--ignore-scripts", "--no-audit", "--no-fund", "--", package]
-        await self._must([npm, *arguments], INSTALL_SECONDS, target)
+        await self._run_installer([npm, *arguments], install_timeout_s, target)
         if not own.exists():
-            raise failure("not_configured", f"npm installed no {own.name}", hint=self.instructions)
+            raise build_failure("not_configured", f"npm installed no {own.name}", hint=self.instructions)
         if not self._executable():
-            await self._must([str(own), "install"], BROWSER_SECONDS, target)
+            await self._run_installer([str(own), "install"], browser_timeout_s, target)
         return str(own)
 
-    async def _must(self, program: list[str], seconds: float, folder: Path) -> None:
-        environ = self._base() | {name: self._environ[name] for name in self._environ if FOR_NPM.fullmatch(name)}
+    async def _run_installer(self, program: list[str], seconds: float, folder: Path) -> None:
+        environ = self._copy_environment() | {
+            name: self._environ[name] for name in self._environ if NPM_VARIABLE.fullmatch(name)
+        }
         try:
-            ended = await command.run(program, seconds=seconds, environ=environ, folder=folder)
+            ended = await command.run_command(program, seconds=seconds, environ=environ, folder=folder)
         except OutriderError as error:
             raise type(error)(error.message, code=error.code, hint=self.instructions) from None
         if ended.code:
             said = (ended.err or ended.out).strip()[-300:]
-            message = f"{PACKAGE} could not be installed ({Path(program[0]).name} ended with {ended.code}): {said}"
-            raise failure("not_configured", message, hint=self.instructions)
+            message = f"{PACKAGE_NAME} could not be installed ({Path(program[0]).name} ended with {ended.code}): {said}"
+            raise build_failure("not_configured", message, hint=self.instructions)
 
-    def _base(self) -> dict[str, str]:
-        return {name: self._environ[name] for name in KEPT if name in self._environ}
+    def _copy_environment(self) -> dict[str, str]:
+        passed_names = (
+            "PATH",
+            "HOME",
+            "LANG",
+            "LC_ALL",
+            "TMPDIR",
+            "XDG_RUNTIME_DIR",
+            "DISPLAY",
+            "SSL_CERT_FILE",
+        )  # no keys of ours
+        return {name: self._environ[name] for name in passed_names if name in self._environ}
 
-    def _environment(self, place: Path, version: Version) -> dict[str, str]:
+    def _build_environment(self, folder: Path, version: ProgramVersion) -> dict[str, str]:
         """Every command gets the same: one that asks for other flags would start the browser anew."""
-        flags = [*FLAGS, *((RESOLVER,) if version >= NEWLINES else ())]
+        resolver_flag = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+        # As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
+        base_flags = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic")
+        idle_timeout_ms = 120_000  # after which its background process ends by itself, should ours be killed
+        newline_flags_version = (0, 41, 0)  # from here on at the latest a browser flag may hold commas
+        flags = [*base_flags, *((resolver_flag,) if version >= newline_flags_version else ())]
         # Chromium refuses its own sandbox to root.
         flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         executable = self._executable()
-        return self._base() | {
-            "AGENT_BROWSER_SOCKET_DIR": str(place),
+        return self._copy_environment() | {
+            "AGENT_BROWSER_SOCKET_DIR": str(folder),
             "AGENT_BROWSER_PROXY": self._proxy_url() or "",
             "AGENT_BROWSER_PROXY_BYPASS": "<-loopback>",
             "AGENT_BROWSER_ARGS": "\n".join(flags),
-            "AGENT_BROWSER_IDLE_TIMEOUT_MS": str(IDLE_MS),
+            "AGENT_BROWSER_IDLE_TIMEOUT_MS": str(idle_timeout_ms),
             **({"AGENT_BROWSER_EXECUTABLE_PATH": executable} if executable else {}),
         }
 
 
-class Visit:
+class AgentBrowserSession:
     """One visit: pages are opened one after the other, and seen."""
 
     def __init__(self, program: str, name: str, folder: Path, environ: Mapping[str, str]) -> None:
@@ -214,75 +229,77 @@ class Visit:
         self._name = name
         self._folder = folder
         self._environ = environ
-        self._running = False
+        self._is_started = False
 
-    async def see(self, url: str) -> Seen:
+    async def open_page(self, url: str) -> PageOutline:
         """Opens an address and says what is there.
 
         Raises `timeout`, `bad_reply` for more than 10 MB or for what is no JSON, `unavailable` for its own failures.
         """
-        if not self._running:
+        blank_url = "about:blank"
+        if not self._is_started:
             # The first page of a new browser is now and then lost to an error page: let it be an empty one.
-            await self._open(BLANK)
-            self._running = True
-        await self._open(url)
-        seen = await self._snapshot(url)
+            await self._open_url(blank_url)
+            self._is_started = True
+        await self._open_url(url)
+        seen = await self._take_snapshot(url)
         if seen.lines:
             return seen
-        await self._open(url)
-        return await self._snapshot(url)
+        await self._open_url(url)
+        return await self._take_snapshot(url)
 
-    async def html(self) -> str:
+    async def read_html(self) -> str:
         """The document of the page that was seen last. Raises as `see`."""
-        found = (await self._ask("get", "html", "html")).get("html")
+        found = (await self._run_command("get", "html", "html")).get("html")
         if not isinstance(found, str):
-            raise failure("bad_reply", f"{PACKAGE} get answered without HTML")
+            raise build_failure("bad_reply", f"{PACKAGE_NAME} get answered without HTML")
         return found
 
     async def close(self) -> None:
         """Ends what was started for the visit, by asking and then by killing."""
+        close_timeout_s = 5.0
         with suppress(Exception):
-            await self._ask("close", seconds=CLOSE_SECONDS)
+            await self._run_command("close", seconds=close_timeout_s)
         for file in self._folder.glob("*.pid"):
             with suppress(OSError, ValueError):
-                _kill_family(int(file.read_text()))
+                _kill_process_tree(int(file.read_text()))
         # One that was slow to start may have been started twice; only the second is in the file.
-        for pid in _marked_by(str(self._folder)):
-            _kill_family(pid)
+        for pid in _find_folder_processes(str(self._folder)):
+            _kill_process_tree(pid)
 
-    async def _snapshot(self, url: str) -> Seen:
-        data = await self._ask("snapshot", "-u")
+    async def _take_snapshot(self, url: str) -> PageOutline:
+        data = await self._run_command("snapshot", "-u")
         text, at = data.get("snapshot"), data.get("origin")
         if not isinstance(text, str):
-            raise failure("bad_reply", f"{PACKAGE} snapshot answered without a snapshot")
-        return Seen(at if isinstance(at, str) and at else url, lines_of_snapshot(text))
+            raise build_failure("bad_reply", f"{PACKAGE_NAME} snapshot answered without a snapshot")
+        return PageOutline(at if isinstance(at, str) and at else url, parse_snapshot(text))
 
-    async def _open(self, url: str) -> None:
+    async def _open_url(self, url: str) -> None:
         try:
-            await self._ask("open", url)
+            await self._run_command("open", url)
         except Exception as error:
             # It waits five seconds for its background process, which is not long on a busy machine.
-            if not NOT_STARTED.search(str(error)):
+            if not DAEMON_NOT_STARTED.search(str(error)):
                 raise
-            await self._ask("open", url)
+            await self._run_command("open", url)
 
-    async def _ask(self, *words: str, seconds: float = COMMAND_SECONDS) -> dict[str, Any]:
+    async def _run_command(self, *words: str, seconds: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
         program = [self._program, *words, "--json", "--session", self._name]
-        ended = await command.run(program, seconds=seconds, environ=self._environ, folder=self._folder)
-        reply = _parsed(ended.out)
+        ended = await command.run_command(program, seconds=seconds, environ=self._environ, folder=self._folder)
+        reply = _parse_reply(ended.out)
         if reply is None:
             said = (ended.err or ended.out).strip()[:200] or "nothing"
             code = "unavailable" if ended.code else "bad_reply"
             how = f"ended with {ended.code}" if ended.code else "answered with no JSON"
-            raise failure(code, f"{PACKAGE} {words[0]} {how}: {said}")
+            raise build_failure(code, f"{PACKAGE_NAME} {words[0]} {how}: {said}")
         if not reply.get("success"):
             said = " ".join(str(reply.get("error") or "no reason given").split())[:200]
-            raise failure("unavailable", f"{PACKAGE} {words[0]} failed: {said}")
+            raise build_failure("unavailable", f"{PACKAGE_NAME} {words[0]} failed: {said}")
         data = reply.get("data")
         return data if isinstance(data, dict) else {}
 
 
-def _parsed(out: str) -> dict[str, Any] | None:
+def _parse_reply(out: str) -> dict[str, Any] | None:
     """The last line that is a JSON object: a notice may stand before it."""
     for line in reversed(out.strip().splitlines()):
         with suppress(ValueError, RecursionError):
@@ -292,18 +309,18 @@ def _parsed(out: str) -> dict[str, Any] | None:
     return None
 
 
-def _kill_family(leader: int) -> None:
+def _kill_process_tree(leader: int) -> None:
     """Kills a background process with all that belongs to its session: its browser leads a group of its own."""
     if leader <= 1:
         return
-    for pid in [leader, *_session_of(leader)]:
+    for pid in [leader, *_find_session_processes(leader)]:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 
 
-def _marked_by(folder: str) -> list[int]:
+def _find_folder_processes(folder: str) -> list[int]:
     """The processes whose environment names the visit's folder; none where there is no /proc."""
     mark, found = os.fsencode(f"AGENT_BROWSER_SOCKET_DIR={folder}"), []
     for environ in Path("/proc").glob("[0-9]*/environ"):
@@ -313,7 +330,7 @@ def _marked_by(folder: str) -> list[int]:
     return found
 
 
-def _session_of(leader: int) -> list[int]:
+def _find_session_processes(leader: int) -> list[int]:
     """The processes of a session, the sixth field of /proc/pid/stat (proc(5)); none where there is no /proc."""
     found: list[int] = []
     for stat in Path("/proc").glob("[0-9]*/stat"):

@@ -11,14 +11,13 @@ from pathlib import Path
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from outrider.search.failures import failure
+from outrider.search.failures import build_failure
 
-MOST = 10_000_000  # bytes of output (contracts of the seed: 10 MB)
-AFTERWARDS = 0.5  # seconds in which output may still come once the program has ended
+MAX_OUTPUT_BYTES = 10_000_000  # bytes of output (contracts of the seed: 10 MB)
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """How a program ended, and what it said."""
 
     code: int
@@ -27,17 +26,22 @@ class Ended:
 
 
 @dataclass
-class _Output:
+class _OutputCounter:
     """What has been read so far, of both streams together."""
 
     limit: int
     size: int = 0
-    too_much: bool = False
+    is_over_limit: bool = False
 
 
-async def run(
-    program: Sequence[str], *, seconds: float, environ: Mapping[str, str], folder: Path, most: int = MOST
-) -> Ended:
+async def run_command(
+    program: Sequence[str],
+    *,
+    seconds: float,
+    environ: Mapping[str, str],
+    folder: Path,
+    max_output_bytes: int = MAX_OUTPUT_BYTES,
+) -> CommandResult:
     """Runs a program to its end.
 
     Args:
@@ -45,7 +49,7 @@ async def run(
         seconds: Time for all of it.
         environ: Its whole environment.
         folder: Its working directory.
-        most: Bytes of output after which it is ended.
+        max_output_bytes: Bytes of output after which it is ended.
 
     Raises:
         not_configured: There is no such program, or it may not be run.
@@ -58,47 +62,50 @@ async def run(
         )
     except OSError as error:
         message = f"{name} cannot be run: {error.strerror or error}"
-        raise failure("not_configured", message, hint=f"install {name}, or correct its path") from None
-    output, out, err = _Output(most), b"", b""
+        raise build_failure("not_configured", message, hint=f"install {name}, or correct its path") from None
+    output, out, err = _OutputCounter(max_output_bytes), b"", b""
     try:
         with anyio.move_on_after(seconds) as scope:
-            out, err = await _talk(process, output)
+            out, err = await _read_output(process, output)
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process)
-    if output.too_much:
-        raise failure("bad_reply", f"{name} said more than {most // 1_000_000} MB and was ended")
+            await _kill_process_group(process)
+    if output.is_over_limit:
+        raise build_failure("bad_reply", f"{name} said more than {max_output_bytes // 1_000_000} MB and was ended")
     if scope.cancelled_caught:
-        raise failure("timeout", f"{name} {program[1]} did not end within {seconds:g} seconds")
-    return Ended(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+        raise build_failure("timeout", f"{name} {program[1]} did not end within {seconds:g} seconds")
+    return CommandResult(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
-async def _talk(process: Process, output: _Output) -> tuple[bytes, bytes]:
+async def _read_output(process: Process, output: _OutputCounter) -> tuple[bytes, bytes]:
+    drain_timeout_s = 0.5  # seconds in which output may still come once the program has ended
     assert process.stdout
     assert process.stderr
     out, err = bytearray(), bytearray()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_read, process.stdout, out, output, tasks.cancel_scope)
-        tasks.start_soon(_read, process.stderr, err, output, tasks.cancel_scope)
+        tasks.start_soon(_read_stream, process.stdout, out, output, tasks.cancel_scope)
+        tasks.start_soon(_read_stream, process.stderr, err, output, tasks.cancel_scope)
         await process.wait()
         # A child that it left behind may hold the streams open for ever.
-        tasks.cancel_scope.deadline = anyio.current_time() + AFTERWARDS
+        tasks.cancel_scope.deadline = anyio.current_time() + drain_timeout_s
     return bytes(out), bytes(err)
 
 
-async def _read(stream: ByteReceiveStream, into: bytearray, output: _Output, scope: anyio.CancelScope) -> None:
+async def _read_stream(
+    stream: ByteReceiveStream, into: bytearray, output: _OutputCounter, scope: anyio.CancelScope
+) -> None:
     with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
         while True:
             chunk = await stream.receive()
             output.size += len(chunk)
             if output.size > output.limit:
-                output.too_much = True
+                output.is_over_limit = True
                 scope.cancel()
                 return
             into += chunk
 
 
-async def _end(process: Process) -> None:
+async def _kill_process_group(process: Process) -> None:
     """Kills the whole group, which may outlive the program itself, and collects the program."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

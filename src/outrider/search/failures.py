@@ -9,7 +9,7 @@ from typing import Literal
 
 from outrider.core.errors import InvalidInput, NotConfigured, OutriderError, Unavailable
 
-Code = Literal[
+FailureCode = Literal[
     "auth",
     "bad_reply",
     "bad_request",
@@ -25,7 +25,7 @@ Code = Literal[
     "unsupported",
 ]
 
-KINDS: Mapping[Code, type[OutriderError]] = {
+ERROR_CLASSES: Mapping[FailureCode, type[OutriderError]] = {
     "auth": NotConfigured,
     "bad_reply": Unavailable,
     "bad_request": InvalidInput,
@@ -43,7 +43,7 @@ KINDS: Mapping[Code, type[OutriderError]] = {
 
 # What an HTTP status means where the provider's own table says nothing else (RFC 9110, section 15;
 # 402 and 429 as every provider here uses them).
-STATUSES: Mapping[int, Code] = {
+STATUS_FAILURES: Mapping[int, FailureCode] = {
     400: "bad_request",
     401: "auth",
     402: "quota",
@@ -57,14 +57,16 @@ STATUSES: Mapping[int, Code] = {
 }
 
 # Failures that say something about the request, not about the provider's health.
-HARMLESS: frozenset[str] = frozenset({"bad_request", "unsupported", "not_configured", "sunset"})
+REQUEST_FAILURES: frozenset[str] = frozenset({"bad_request", "unsupported", "not_configured", "sunset"})
 
 
-def failure(code: Code, message: str, *, hint: str = "", retry_after: float | None = None) -> OutriderError:
+def build_failure(
+    code: FailureCode, message: str, *, hint: str = "", retry_after: float | None = None
+) -> OutriderError:
     """The typed error for a code; `retry_after` in seconds where the provider told."""
-    return KINDS[code](message, code=code, hint=hint, retry_after=retry_after)
+    return ERROR_CLASSES[code](message, code=code, hint=hint, retry_after=retry_after)
 
 
-def code_of(status: int) -> Code:
+def classify_status(status: int) -> FailureCode:
     """The code of an HTTP status that is no success."""
-    return STATUSES.get(status, "unavailable")
+    return STATUS_FAILURES.get(status, "unavailable")

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from outrider.search.links import canonical, host_of
-from outrider.search.provider import Hit, Source
+from outrider.search.provider import ProviderRank, SearchHit
+from outrider.search.urls import canonicalize_url, parse_host
 
-K = 60
+RRF_K = 60
 
 
 @dataclass(frozen=True)
@@ -20,27 +20,27 @@ class Ranking:
     """One provider's hits, best first, and how much they count."""
 
     provider: str
-    hits: Sequence[Hit]
+    hits: Sequence[SearchHit]
     weight: float = 1.0
 
 
 @dataclass(frozen=True)
 class _Vote:
-    hit: Hit
+    hit: SearchHit
     provider: str
     rank: int
     weight: float
 
     @property
-    def points(self) -> float:
-        return self.weight / (K + self.rank)
+    def score(self) -> float:
+        return self.weight / (RRF_K + self.rank)
 
     @property
-    def order(self) -> tuple[float, int, str, str]:
-        return (-self.points, self.rank, self.provider, self.hit.url)
+    def sort_key(self) -> tuple[float, int, str, str]:
+        return (-self.score, self.rank, self.provider, self.hit.url)
 
 
-def fuse(rankings: Iterable[Ranking], *, limit: int | None = None, per_domain: int = 0) -> list[Hit]:
+def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_domain: int = 0) -> list[SearchHit]:
     """The hits of all rankings, each page once, by the sum of weight / (60 + rank).
 
     Args:
@@ -53,33 +53,33 @@ def fuse(rankings: Iterable[Ranking], *, limit: int | None = None, per_domain: i
         and what one finder did not know (snippet, date, sizes) comes from another.
     """
     votes: dict[str, list[_Vote]] = {}
-    for vote in sorted((vote for each in rankings for vote in _votes(each)), key=lambda vote: vote.order):
-        votes.setdefault(_identity(vote.hit), []).append(vote)
-    fused = sorted((_merged(group) for group in votes.values()), key=_best_first)
-    kept = _capped(fused, per_domain) if per_domain > 0 else fused
+    for vote in sorted((vote for each in rankings for vote in _collect_votes(each)), key=lambda vote: vote.sort_key):
+        votes.setdefault(_get_page_key(vote.hit), []).append(vote)
+    fused = sorted((_merge_votes(group) for group in votes.values()), key=_best_first)
+    kept = _limit_per_host(fused, per_domain) if per_domain > 0 else fused
     return [replace(hit, rank=rank) for rank, hit in enumerate(kept[:limit], start=1)]
 
 
-def distinct(hits: Iterable[Hit]) -> list[Hit]:
+def deduplicate_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
     """One provider's hits, each page once, ranked anew from 1."""
-    first = {_identity(hit): hit for hit in reversed(list(hits))}
+    first = {_get_page_key(hit): hit for hit in reversed(list(hits))}
     kept = sorted(first.values(), key=lambda hit: hit.rank)
     return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
 
 
-def _votes(ranking: Ranking) -> list[_Vote]:
+def _collect_votes(ranking: Ranking) -> list[_Vote]:
     """A provider votes once for a page, with its best place."""
     best: dict[str, _Vote] = {}
     for rank, hit in enumerate(ranking.hits, start=1):
-        best.setdefault(_identity(hit), _Vote(hit, ranking.provider, rank, ranking.weight))
+        best.setdefault(_get_page_key(hit), _Vote(hit, ranking.provider, rank, ranking.weight))
     return list(best.values())
 
 
-def _identity(hit: Hit) -> str:
-    return canonical(hit.image_url or hit.url)
+def _get_page_key(hit: SearchHit) -> str:
+    return canonicalize_url(hit.image_url or hit.url)
 
 
-def _merged(votes: list[_Vote]) -> Hit:
+def _merge_votes(votes: list[_Vote]) -> SearchHit:
     """One hit from all votes for it, best vote first; that one gives the words."""
     first = votes[0].hit
     known = {
@@ -93,21 +93,21 @@ def _merged(votes: list[_Vote]) -> Hit:
         width=sized.width,
         height=sized.height,
         provider="+".join(dict.fromkeys(vote.provider for vote in votes)),
-        score=math.fsum(vote.points for vote in votes),
-        sources=tuple(Source(vote.provider, vote.rank) for vote in votes),
+        score=math.fsum(vote.score for vote in votes),
+        sources=tuple(ProviderRank(vote.provider, vote.rank) for vote in votes),
     )
 
 
-def _best_first(hit: Hit) -> tuple[float, int, str]:
-    return (-(hit.score or 0.0), min(source.rank for source in hit.sources), _identity(hit))
+def _best_first(hit: SearchHit) -> tuple[float, int, str]:
+    return (-(hit.score or 0.0), min(source.rank for source in hit.sources), _get_page_key(hit))
 
 
-def _capped(hits: Iterable[Hit], most: int) -> list[Hit]:
+def _limit_per_host(hits: Iterable[SearchHit], limit: int) -> list[SearchHit]:
     seen: Counter[str] = Counter()
-    kept: list[Hit] = []
+    kept: list[SearchHit] = []
     for hit in hits:
-        host = host_of(canonical(hit.url))
+        host = parse_host(canonicalize_url(hit.url))
         seen[host] += 1
-        if seen[host] <= most:
+        if seen[host] <= limit:
             kept.append(hit)
     return kept

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-ROLES = (
+HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+TAG_ROLES = (
     {
         "a": "link",
         "aside": "complementary",
@@ -20,29 +20,23 @@ ROLES = (
         "header": "banner",
         "nav": "navigation",
     }
-    | dict.fromkeys(TITLES, "heading")
+    | dict.fromkeys(HEADING_TAGS, "heading")
     | dict.fromkeys(("b", "em", "i", "mark", "strong"), "emphasis")
 )
 # Parts of a page that hold no results; a result's text ends where one begins.
-ELSEWHERE = frozenset({"banner", "complementary", "contentinfo", "form", "navigation", "search", "dialog"})
-MUTE = frozenset({"button", "cite", "image", "img", "ListMarker", "separator", "textbox", "combobox"})
-AD = re.compile(
+NON_RESULT_ROLES = frozenset({"banner", "complementary", "contentinfo", "form", "navigation", "search", "dialog"})
+AD_LABEL = re.compile(
     r"(?:ad|ads|sponsored(?: results?)?|advertisement|anzeigen?|gesponsert|annonces?|sponsorisé|anuncios?|annunci[o]?"
     r"|patrocinado|реклама|广告)[\s·:]*",
     re.IGNORECASE,
 )
-EMPHASIS = frozenset({"emphasis", "strong", "mark"})  # engines put it around the words that were looked for
 # `https://example.com › docs`, as engines show where a result lies.
-CRUMBS = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/?(?:\S*|\s*›.*)|›.*")
-DEEPEST = 200  # levels of a page that are told apart
-MOST_LINES = 20_000  # of a page; result pages have some thousands
-MOST_RESULTS = 100
-LABEL_WORDS = 6
-SNIPPET = 600  # characters
+BREADCRUMB = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/?(?:\S*|\s*›.*)|›.*")
+MAX_OUTLINE_LINES = 20_000  # of a page; result pages have some thousands
 
 
 @dataclass(frozen=True)
-class Line:
+class OutlineLine:
     """One element of an outline: how deep it lies, what it is, what it says itself, and where it leads."""
 
     depth: int
@@ -52,7 +46,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Result:
+class OutlineResult:
     """One result as the outline has it."""
 
     title: str
@@ -60,46 +54,55 @@ class Result:
     snippet: str
 
 
-def lines_of(tree: Any) -> list[Line]:
+def build_outline(tree: Any) -> list[OutlineLine]:
     """The outline of a parsed HTML document (selectolax, lexbor)."""
-    lines: list[Line] = []
+    max_depth = 200  # levels of a page that are told apart
+    lines: list[OutlineLine] = []
     body = tree.body
     stack = [(body, 0)] if body is not None else []
-    while stack and len(lines) < MOST_LINES:
+    while stack and len(lines) < MAX_OUTLINE_LINES:
         node, depth = stack.pop()
         if node.tag == "-text":
             if text := " ".join(node.text_content.split()):
-                lines.append(Line(depth, "text", text))
+                lines.append(OutlineLine(depth, "text", text))
             continue
         attributes = node.attributes
-        role = attributes.get("role") or ROLES.get(node.tag, "generic")
-        lines.append(Line(depth, role, "", (attributes.get("href") or "") if role == "link" else ""))
+        role = attributes.get("role") or TAG_ROLES.get(node.tag, "generic")
+        lines.append(OutlineLine(depth, role, "", (attributes.get("href") or "") if role == "link" else ""))
         inside = list(node.iter(include_text=True))
-        stack += [(child, min(depth + 1, DEEPEST)) for child in reversed(inside)]
+        stack += [(child, min(depth + 1, max_depth)) for child in reversed(inside)]
     return lines
 
 
-def results_of(lines: list[Line]) -> list[Result]:
+def find_results(lines: list[OutlineLine]) -> list[OutlineResult]:
     """The results, in their order; advertisements and what stands in menus and forms are left out."""
-    starts = [start for start in _starts(lines) if not _elsewhere(lines, start[0])]
+    starts = [start for start in _find_result_starts(lines) if not _elsewhere(lines, start[0])]
     ends = [*(start[0] for start in starts), len(lines)][1:]
     found = [
-        _result(lines, start, _before_label(lines, start, until)) for start, until in zip(starts, ends, strict=True)
+        _build_result(lines, start, _find_text_end(lines, start, until))
+        for start, until in zip(starts, ends, strict=True)
     ]
     return [each for each in found if each is not None]
 
 
-def _before_label(lines: list[Line], start: tuple[int, int, int], until: int) -> int:
+def _find_text_end(lines: list[OutlineLine], start: tuple[int, int, int], until: int) -> int:
     """Where the text of a result ends: a link just before the next one's heading names that one's site."""
     first = start[1]
     last = next((at for at in range(until - 1, first - 1, -1) if lines[at].text), None)
     if last is None or until == len(lines):
         return until
-    at = next((number for number in _around(lines, last) if number >= first and lines[number].role == "link"), None)
-    return until if at is None or lines[at].url == lines[start[2]].url or _is_text(lines, at) else at
+    at = next(
+        (
+            number
+            for number in _iter_self_and_ancestors(lines, last)
+            if number >= first and lines[number].role == "link"
+        ),
+        None,
+    )
+    return until if at is None or lines[at].url == lines[start[2]].url or _is_snippet_link(lines, at) else at
 
 
-def _around(lines: list[Line], at: int) -> Iterator[int]:
+def _iter_self_and_ancestors(lines: list[OutlineLine], at: int) -> Iterator[int]:
     """The line itself and those that it lies in, innermost first."""
     depth = lines[at].depth + 1
     for number in range(at, -1, -1):
@@ -108,20 +111,22 @@ def _around(lines: list[Line], at: int) -> Iterator[int]:
             yield number
 
 
-def _is_text(lines: list[Line], at: int) -> bool:
+def _is_snippet_link(lines: list[OutlineLine], at: int) -> bool:
     """Whether a link says more than a name: there are engines that make links of their snippets."""
-    return len(_words(lines, at, _end(lines, at)).split()) > LABEL_WORDS
+    max_label_words = 6
+    return len(_read_element_text(lines, at, _find_element_end(lines, at)).split()) > max_label_words
 
 
-def _starts(lines: list[Line]) -> list[tuple[int, int, int]]:
+def _find_result_starts(lines: list[OutlineLine]) -> list[tuple[int, int, int]]:
     """Where a heading is a link or a link holds a heading: (first line, line after it, line of the link)."""
+    max_results = 100
     starts: list[tuple[int, int, int]] = []
     for at, line in enumerate(lines):
-        if len(starts) == MOST_RESULTS:
+        if len(starts) == max_results:
             break
         if (starts and at < starts[-1][1]) or line.role not in {"link", "heading"}:
             continue
-        end = _end(lines, at)
+        end = _find_element_end(lines, at)
         other = "heading" if line.role == "link" else "link"
         inner = next((number for number in range(at + 1, end) if lines[number].role == other), None)
         if inner is not None:
@@ -129,78 +134,81 @@ def _starts(lines: list[Line]) -> list[tuple[int, int, int]]:
     return starts
 
 
-def _end(lines: list[Line], at: int) -> int:
+def _find_element_end(lines: list[OutlineLine], at: int) -> int:
     """The first line that no longer lies within the one at `at`."""
     depth = lines[at].depth
     return next((number for number in range(at + 1, len(lines)) if lines[number].depth <= depth), len(lines))
 
 
-def _elsewhere(lines: list[Line], at: int) -> bool:
-    return any(line.role in ELSEWHERE for line in _above(lines, at)) or _advertised(lines, at)
+def _elsewhere(lines: list[OutlineLine], at: int) -> bool:
+    return any(line.role in NON_RESULT_ROLES for line in _iter_ancestors(lines, at)) or _is_under_ad_heading(lines, at)
 
 
-def _above(lines: list[Line], at: int) -> Iterator[Line]:
-    return (lines[number] for number in _around(lines, at) if number != at)
+def _iter_ancestors(lines: list[OutlineLine], at: int) -> Iterator[OutlineLine]:
+    return (lines[number] for number in _iter_self_and_ancestors(lines, at) if number != at)
 
 
-def _advertised(lines: list[Line], at: int) -> bool:
+def _is_under_ad_heading(lines: list[OutlineLine], at: int) -> bool:
     """Whether the nearest plain heading before it announces advertisements."""
     for number in range(at - 1, -1, -1):
         if lines[number].role == "heading":
-            end = _end(lines, number)
+            end = _find_element_end(lines, number)
             if any(line.role == "link" for line in lines[number:end]) or _inside_link(lines, number):
                 continue
-            return AD.fullmatch(_words(lines, number, end)) is not None
+            return AD_LABEL.fullmatch(_read_element_text(lines, number, end)) is not None
     return False
 
 
-def _inside_link(lines: list[Line], at: int) -> bool:
-    return any(line.role == "link" for line in _above(lines, at))
+def _inside_link(lines: list[OutlineLine], at: int) -> bool:
+    return any(line.role == "link" for line in _iter_ancestors(lines, at))
 
 
-def _result(lines: list[Line], start: tuple[int, int, int], until: int) -> Result | None:
+def _build_result(lines: list[OutlineLine], start: tuple[int, int, int], until: int) -> OutlineResult | None:
+    max_snippet_chars = 600  # characters
     first, end, link = start
     named = link if lines[first].role == "heading" else _heading(lines, first)
-    title = _words(lines, named, _end(lines, named))
-    said = list(_following(lines, end, until))
-    if not title or _is_marked(lines, _end(lines, named), until):
+    title = _read_element_text(lines, named, _find_element_end(lines, named))
+    said = list(_iter_snippet_texts(lines, end, until))
+    if not title or _has_ad_label(lines, _find_element_end(lines, named), until):
         return None
-    return Result(title, lines[link].url, " ".join(" ".join(said).split())[:SNIPPET])
+    return OutlineResult(title, lines[link].url, " ".join(" ".join(said).split())[:max_snippet_chars])
 
 
-def _is_marked(lines: list[Line], at: int, end: int) -> bool:
+def _has_ad_label(lines: list[OutlineLine], at: int, end: int) -> bool:
     """Whether a label beside the result calls it an advertisement; an emphasised word is one that was looked for."""
+    emphasis_roles = frozenset({"emphasis", "strong", "mark"})  # engines put it around the words that were looked for
     for number in range(at, end):
         line = lines[number]
-        if line.role in ELSEWHERE or line.role == "heading":
+        if line.role in NON_RESULT_ROLES or line.role == "heading":
             return False
-        inside = next(_above(lines, number), line)
-        if AD.fullmatch(line.text) and not EMPHASIS & {line.role, inside.role}:
+        inside = next(_iter_ancestors(lines, number), line)
+        if AD_LABEL.fullmatch(line.text) and not emphasis_roles & {line.role, inside.role}:
             return True
     return False
 
 
-def _heading(lines: list[Line], at: int) -> int:
+def _heading(lines: list[OutlineLine], at: int) -> int:
     return next(number for number in range(at, len(lines)) if lines[number].role == "heading")
 
 
-def _words(lines: list[Line], at: int, end: int) -> str:
+def _read_element_text(lines: list[OutlineLine], at: int, end: int) -> str:
     """What the element at `at` says: its own name, else what is in it."""
     if lines[at].text:
         return lines[at].text
     return " ".join(line.text for line in lines[at + 1 : end] if line.text)
 
 
-def _following(lines: list[Line], at: int, end: int) -> Iterator[str]:
+def _iter_snippet_texts(lines: list[OutlineLine], at: int, end: int) -> Iterator[str]:
     """The texts from one result to the next, to a heading, or to a part of the page that holds no results."""
+    ignored_roles = frozenset({"button", "cite", "image", "img", "ListMarker", "separator", "textbox", "combobox"})
     while at < end:
         line = lines[at]
-        if line.role in ELSEWHERE or line.role == "heading":
+        if line.role in NON_RESULT_ROLES or line.role == "heading":
             return
-        if line.role in MUTE:
-            at = _end(lines, at)
+        if line.role in ignored_roles:
+            at = _find_element_end(lines, at)
             continue
         leaf = at + 1 == len(lines) or lines[at + 1].depth <= line.depth
-        if line.text and (leaf or line.role == "paragraph") and not CRUMBS.fullmatch(line.text):
+        if line.text and (leaf or line.role == "paragraph") and not BREADCRUMB.fullmatch(line.text):
             yield line.text
         at += 1

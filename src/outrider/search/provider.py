@@ -11,17 +11,17 @@ from typing import Any, Literal, Protocol
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
-from outrider.core.http import Reply
+from outrider.core.http import HttpResponse
 from outrider.search.agent_browser import AgentBrowser
-from outrider.search.failures import Code, failure
+from outrider.search.failures import FailureCode, build_failure
 
-Mode = Literal["web", "image", "news"]
+SearchMode = Literal["web", "image", "news"]
 Freshness = Literal["day", "week", "month", "year"]
-Safe = Literal["off", "moderate", "strict"]
-Feature = Literal["freshness", "language", "region", "site", "safe", "page"]
-MODES = ("web", "image", "news")
-MOST = 20  # results that one query may ask for
-GROUP = "outrider.search_providers"
+SafeSearch = Literal["off", "moderate", "strict"]
+QueryFeature = Literal["freshness", "language", "region", "site", "safe", "page"]
+SEARCH_MODES = ("web", "image", "news")
+MAX_RESULTS = 20  # results that one query may ask for
+PROVIDER_ENTRY_POINTS = "outrider.search_providers"
 
 
 @dataclass(frozen=True)
@@ -40,44 +40,44 @@ class Query:
     """
 
     text: str
-    mode: Mode = "web"
+    mode: SearchMode = "web"
     count: int = 10
     page: int = 1
     freshness: Freshness | None = None
     language: str | None = None
     region: str | None = None
     site: str | None = None
-    safe: Safe = "moderate"
+    safe: SafeSearch = "moderate"
     caller: Call | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise InvalidInput("query: is empty", hint="say what to look for")
-        if not 1 <= self.count <= MOST:
-            raise InvalidInput(f"count: must be 1 to {MOST}, not {self.count}")
+        if not 1 <= self.count <= MAX_RESULTS:
+            raise InvalidInput(f"count: must be 1 to {MAX_RESULTS}, not {self.count}")
         if self.page < 1:
             raise InvalidInput(f"page: begins at 1, not {self.page}")
-        if self.mode not in MODES:
-            raise InvalidInput(f"mode: must be one of {', '.join(MODES)}, not {self.mode!r}")
+        if self.mode not in SEARCH_MODES:
+            raise InvalidInput(f"mode: must be one of {', '.join(SEARCH_MODES)}, not {self.mode!r}")
 
     @property
-    def lang(self) -> str | None:
+    def language_code(self) -> str | None:
         """The language without its region: `de` for `de-AT`."""
         return self.language.replace("_", "-").split("-")[0].lower() if self.language else None
 
     @property
-    def country(self) -> str | None:
+    def country_code(self) -> str | None:
         """The region in capitals."""
         return self.region.upper() if self.region else None
 
     @property
-    def start(self) -> int:
+    def offset(self) -> int:
         """How many results lie before this page."""
         return (self.page - 1) * self.count
 
 
 @dataclass(frozen=True)
-class Source:
+class ProviderRank:
     """Who found a result, and on which place (1 is the best)."""
 
     provider: str
@@ -85,7 +85,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     """One result: text that other people wrote, cleaned, with an http(s) address.
 
     `score` is the provider's own or, after fusion, the fused one; only comparable within one answer.
@@ -104,7 +104,7 @@ class Hit:
     thumbnail_url: str | None = None
     width: int | None = None
     height: int | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[ProviderRank, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as a JSON object, without what it does not have."""
@@ -122,7 +122,7 @@ class Credential:
 
 
 @dataclass(frozen=True)
-class Rate:
+class CallRate:
     """At most `calls` in any `seconds`."""
 
     calls: float
@@ -130,7 +130,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Access:
+class ProviderAccess:
     """How this installation reaches a provider. The credentials never show in its repr.
 
     Attributes:
@@ -148,11 +148,11 @@ class Access:
     keyless: bool = False
     timeout: float = 20.0
     user_agent: str = ""
-    rate: Rate = field(default_factory=lambda: Rate(5))
+    rate: CallRate = field(default_factory=lambda: CallRate(5))
     now: float = 0.0
 
     @property
-    def key(self) -> str:
+    def api_key(self) -> str:
         """The credential named `api_key`, or ""."""
         return self.credentials.get("api_key", "")
 
@@ -160,13 +160,13 @@ class Access:
     def today(self) -> date:
         return datetime.fromtimestamp(self.now, UTC).date()
 
-    def at(self, now: float) -> "Access":
+    def with_time(self, now: float) -> "ProviderAccess":
         """The same access at another time."""
         return replace(self, now=now)
 
 
 @dataclass(frozen=True)
-class Ask:
+class ProviderRequest:
     """One HTTP request. `params` without None are sent; `notes` say what could not be asked for."""
 
     url: str
@@ -178,24 +178,24 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ErrorRule:
     """A provider's own meaning of a status and words in its error; the first that fits counts.
 
-    `status` None fits every failing status; `words` is a regular expression for the message.
+    `status` None fits every failing status; `pattern` is a regular expression for the message.
     """
 
     status: int | None
-    code: Code
-    words: str = ""
+    code: FailureCode
+    pattern: str = ""
     hint: str = ""
 
 
-Item = dict[str, Any]
-Send = Callable[[Ask], Awaitable["Reply"]]
+ResultItem = dict[str, Any]
+SendRequest = Callable[[ProviderRequest], Awaitable["HttpResponse"]]
 
 
 @dataclass(frozen=True)
-class Page:
+class RenderedPage:
     """A page as a browser shows it.
 
     Attributes:
@@ -207,61 +207,61 @@ class Page:
     html: str
 
 
-class Opener(Protocol):
+class PageOpener(Protocol):
     """A browser, as far as searching needs one."""
 
-    def missing(self) -> str:
+    def explain_unavailable(self) -> str:
         """Why there is none; "" if there is."""
         ...
 
-    async def open(self, url: str) -> Page:
+    async def open_page(self, url: str) -> RenderedPage:
         """The page of an address once it has come to rest, whatever its status. Raises OutriderError."""
         ...
 
 
 @dataclass(frozen=True)
-class Powers:
+class SearchServices:
     """What the app hands to providers that do not speak HTTP through `core.http`.
 
     Attributes:
-        local: Searches in what was read before.
-        proxy_url: The address of the guarded CONNECT proxy, or None when there is none.
+        search_local: Searches in what was read before.
+        get_proxy_url: The address of the guarded CONNECT proxy, or None when there is none.
         browser: Opens result pages.
         agent_browser: The program of that name.
     """
 
-    local: Callable[[Query], Awaitable[list[Hit]]] | None = None
-    proxy_url: Callable[[], str | None] | None = None
-    browser: Opener | None = None
+    search_local: Callable[[Query], Awaitable[list[SearchHit]]] | None = None
+    get_proxy_url: Callable[[], str | None] | None = None
+    browser: PageOpener | None = None
     agent_browser: "AgentBrowser | None" = None
 
 
 @dataclass(frozen=True)
-class Ran:
+class EngineResults:
     """What a provider found that asks somebody else: the items, and the name of whose page they stood on."""
 
-    items: list[Item]
+    items: list[ResultItem]
     engine: str
 
 
-Run = Callable[[Query, Access, Powers], Awaitable[list[Item] | Ran]]
+RunSearch = Callable[[Query, ProviderAccess, SearchServices], Awaitable[list[ResultItem] | EngineResults]]
 
 
-def _always(_powers: Powers) -> str:
+def _report_available(_services: SearchServices) -> str:
     return ""
 
 
-def as_json(reply: "Reply") -> Any:
+def parse_json_reply(reply: "HttpResponse") -> Any:
     """The usual way to read a reply."""
     return reply.json()
 
 
-def _no_quota(_reply: "Reply") -> int | None:
+def _report_no_quota(_reply: "HttpResponse") -> int | None:
     return None
 
 
 @dataclass(frozen=True)
-class Provider:
+class SearchProvider:
     """The facts of one search provider.
 
     Attributes:
@@ -271,27 +271,27 @@ class Provider:
         endpoint: The address that the request mapping builds on.
         keyless_endpoint: Another one for use without a key; default: the same.
         credentials: What it needs to be used with a key.
-        keyless: Place in the chain without a key (1 first); None: it needs its credentials.
+        keyless_rank: Place in the chain without a key (1 first); None: it needs its credentials.
         features: Which parts of a query it can honour; `keyless_features` where they differ.
-        lacks: What it cannot do in one mode although it can in others.
+        missing_features: What it cannot do in one mode although it can in others.
         site_operator: It understands `site:` in the words.
         max_count: Most results in one call. Without `page`, pages are cut from one long answer.
         max_offset: Most results before a page, for those that can page.
         max_chars, max_words: Limits of the query; longer ones are cut with a note.
         rate, keyless_rate: Calls that it allows.
-        sunset: The day from which its own endpoint is gone.
+        sunset_date: The day from which its own endpoint is gone.
         weight: How much its ranking counts in fusion.
-        ask: From a query to a request.
-        read: From parsed JSON to items with the field names of `Hit`; may raise a typed failure.
-        decode: From a reply to what `read` takes.
-        rules: What its errors mean where HTTP's own meaning does not hold.
-        quota: What is left of the plan, when the reply tells.
-        call: Replaces the single request, for protocols of several steps.
-        run: Replaces HTTP altogether.
-        missing: Why it cannot be offered with these powers; "" if it can.
-        remembers: It searches only what was read here, so its "nothing" says nothing of the web.
-        browses: It opens result pages in a browser: asked where those are wanted, or when `search.order` names it.
-        seconds: Time for one call, unless the settings say otherwise.
+        build_request: From a query to a request.
+        parse_results: From parsed JSON to items with the field names of `Hit`; may raise a typed failure.
+        decode_reply: From a reply to what `parse_results` takes.
+        error_rules: What its errors mean where HTTP's own meaning does not hold.
+        read_quota: What is left of the plan, when the reply tells.
+        send_requests: Replaces the single request, for protocols of several steps.
+        run_search: Replaces HTTP altogether.
+        explain_unavailable: Why it cannot be offered with these powers; "" if it can.
+        is_local: It searches only what was read here, so its "nothing" says nothing of the web.
+        uses_browser: It opens result pages in a browser: asked where those are wanted, or when `search.order` names it.
+        timeout_s: Time for one call, unless the settings say otherwise.
     """
 
     name: str
@@ -300,44 +300,44 @@ class Provider:
     endpoint: str = ""
     keyless_endpoint: str = ""
     credentials: tuple[Credential, ...] = ()
-    keyless: int | None = None
-    modes: frozenset[Mode] = frozenset({"web"})
-    features: frozenset[Feature] = frozenset()
-    keyless_features: frozenset[Feature] | None = None
-    lacks: Mapping[str, frozenset[Feature]] = field(default_factory=dict)
+    keyless_rank: int | None = None
+    modes: frozenset[SearchMode] = frozenset({"web"})
+    features: frozenset[QueryFeature] = frozenset()
+    keyless_features: frozenset[QueryFeature] | None = None
+    missing_features: Mapping[str, frozenset[QueryFeature]] = field(default_factory=dict)
     site_operator: bool = False
-    max_count: int = MOST
+    max_count: int = MAX_RESULTS
     max_offset: int | None = None
     max_chars: int = 2_000
     max_words: int = 400
-    rate: Rate = field(default_factory=lambda: Rate(5))
-    keyless_rate: Rate = field(default_factory=lambda: Rate(2))
-    sunset: date | None = None
+    rate: CallRate = field(default_factory=lambda: CallRate(5))
+    keyless_rate: CallRate = field(default_factory=lambda: CallRate(2))
+    sunset_date: date | None = None
     weight: float = 1.0
-    ask: Callable[[Query, Access], Ask] | None = None
-    read: Callable[[Any, Query], list[Item]] | None = None
-    decode: Callable[["Reply"], Any] = as_json
-    rules: tuple[Rule, ...] = ()
-    quota: Callable[["Reply"], int | None] = _no_quota
-    call: Callable[[Send, Query, Access], Awaitable["Reply"]] | None = None
-    run: Run | None = None
-    missing: Callable[[Powers], str] = _always
-    remembers: bool = False
-    browses: bool = False
-    seconds: float = 20.0
+    build_request: Callable[[Query, ProviderAccess], ProviderRequest] | None = None
+    parse_results: Callable[[Any, Query], list[ResultItem]] | None = None
+    decode_reply: Callable[["HttpResponse"], Any] = parse_json_reply
+    error_rules: tuple[ErrorRule, ...] = ()
+    read_quota: Callable[["HttpResponse"], int | None] = _report_no_quota
+    send_requests: Callable[[SendRequest, Query, ProviderAccess], Awaitable["HttpResponse"]] | None = None
+    run_search: RunSearch | None = None
+    explain_unavailable: Callable[[SearchServices], str] = _report_available
+    is_local: bool = False
+    uses_browser: bool = False
+    timeout_s: float = 20.0
 
-    def supports(self, feature: Feature, query: Query, *, keyless: bool = False) -> bool:
+    def supports(self, feature: QueryFeature, query: Query, *, keyless: bool = False) -> bool:
         """Whether it can honour that part of the query, in that mode and with that access."""
         known = self.keyless_features if keyless and self.keyless_features is not None else self.features
-        return feature in known and feature not in self.lacks.get(query.mode, frozenset())
+        return feature in known and feature not in self.missing_features.get(query.mode, frozenset())
 
-    def gone(self, access: Access) -> bool:
+    def is_sunset(self, access: ProviderAccess) -> bool:
         """Whether the provider's own service has ended; an operator's gateway may go on."""
         own = access.endpoint.rstrip("/") == self.endpoint.rstrip("/")
-        return self.sunset is not None and own and access.today >= self.sunset
+        return self.sunset_date is not None and own and access.today >= self.sunset_date
 
 
-def items(body: Any, *path: str, name: str) -> list[Item]:
+def list_items(body: Any, *path: str, name: str) -> list[ResultItem]:
     """The objects in the list under a path of keys; a missing key means none.
 
     Raises `bad_reply` where something else stands: a wrong shape must never pass for "no results".
@@ -345,20 +345,20 @@ def items(body: Any, *path: str, name: str) -> list[Item]:
     at = body
     for key in path:
         if not isinstance(at, dict):
-            raise failure("bad_reply", f"{name} answered in an unknown shape")
+            raise build_failure("bad_reply", f"{name} answered in an unknown shape")
         at = at.get(key)
         if at is None:
             return []
     if not isinstance(at, list):
-        raise failure("bad_reply", f"{name} answered in an unknown shape")
+        raise build_failure("bad_reply", f"{name} answered in an unknown shape")
     found = [item for item in at if isinstance(item, dict)]
     if at and not found:
-        raise failure("bad_reply", f"{name} answered in an unknown shape")
+        raise build_failure("bad_reply", f"{name} answered in an unknown shape")
     return found
 
 
-def expect(body: Any, *keys: str, name: str) -> dict[str, Any]:
+def require_keys(body: Any, *keys: str, name: str) -> dict[str, Any]:
     """The body as an object that has at least one of the keys which every genuine answer has."""
     if isinstance(body, dict) and any(key in body for key in keys):
         return body
-    raise failure("bad_reply", f"{name} answered without {' or '.join(keys)}")
+    raise build_failure("bad_reply", f"{name} answered without {' or '.join(keys)}")

@@ -14,31 +14,20 @@ from urllib.parse import urlencode, urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from outrider.core.errors import OutriderError
-from outrider.search.blocked import why_blocked
-from outrider.search.failures import Code, failure
-from outrider.search.hits import plain
-from outrider.search.links import canonical, host_of, is_web, unwrap
-from outrider.search.outline import Line, lines_of, results_of
-from outrider.search.provider import Feature, Item, Page, Query
+from outrider.search.block_pages import detect_block
+from outrider.search.failures import FailureCode, build_failure
+from outrider.search.hits import clean_text
+from outrider.search.outline import OutlineLine, build_outline, find_results
+from outrider.search.provider import Query, QueryFeature, RenderedPage, ResultItem
+from outrider.search.urls import canonicalize_url, is_web_url, parse_host, unwrap_redirect
 
-SHELL = 40  # characters; an honest page says more, even that it found nothing
-# Pieces that only a check for humans has, whoever built it in; facts of the vendors' own embedding guides.
-HUMAN = (
-    "#captcha-form, #challenge-form, .g-recaptcha, .h-captcha,"
-    " [name=cf-turnstile-response], [name=g-recaptcha-response]"
-)
 # How the pages begin that ask for consent to cookies, in the languages in which they are met most.
-CONSENT = re.compile(
+CONSENT_PAGE = re.compile(
     r"before you continue to|bevor sie zu .{0,30} weitergehen|avant d.accéder à|antes de ir a|prima di continuare su"
     r"|voordat je verdergaat|is part of the yahoo family of brands",
     re.IGNORECASE,
 )
-ELSEWHERE = "use another engine or provider: `search.browser.engines` names the engines"
-WALLS: Mapping[str, str] = {
-    "consent": "asks for consent to cookies first",
-    "captcha": "asks for a CAPTCHA",
-    "blocked": "blocks this network",
-}
+OTHER_ENGINE_HINT = "use another engine or provider: `search.browser.engines` names the engines"
 
 
 @dataclass(frozen=True)
@@ -50,139 +39,160 @@ class Layout:
         link: Its link, within the result.
         title: Its title, within the link; "" is the whole link.
         snippet: Its text, within the result.
-        address: An attribute of the result's element that holds the address where the link only redirects.
+        url_attribute: An attribute of the result's element that holds the address where the link only redirects.
     """
 
     result: str
     link: str
     snippet: str
     title: str = ""
-    address: str = ""
+    url_attribute: str = ""
 
 
 @dataclass(frozen=True)
-class Engine:
+class SearchEngine:
     """The facts of one engine's result page.
 
     Attributes:
         name: Unique, as in `search.browser.engines` and in the `source` of answers.
         title: As people know it.
-        home: Scheme and host; links that are relative, and redirects, belong there.
-        parameters: From a query to the parameters of the page's address; None is left out.
+        base_url: Scheme and host; links that are relative, and redirects, belong there.
+        build_parameters: From a query to the parameters of the page's address; None is left out.
         path: Of the result page.
         layouts: Newest first; the first that fits counts.
-        ads: What holds advertisements; they are no results.
-        nothing: What only a page without results has.
-        walls: By failure, what only such a page has.
-        wall_urls: By failure, a regular expression for the address that it was sent to.
-        own: Hosts whose pages are no results, besides `home`'s.
+        ad_selector: What holds advertisements; they are no results.
+        no_results_selector: What only a page without results has.
+        block_selectors: By failure, what only such a page has.
+        block_url_patterns: By failure, a regular expression for the address that it was sent to.
+        own_hosts: Hosts whose pages are no results, besides `base_url`'s.
         features: Which parts of a query the address can say.
         max_count: Most results on a page.
     """
 
     name: str
     title: str
-    home: str
-    parameters: Callable[[Query], Mapping[str, Any]]
+    base_url: str
+    build_parameters: Callable[[Query], Mapping[str, Any]]
     layouts: tuple[Layout, ...]
-    nothing: str
+    no_results_selector: str
     path: str = "/search"
-    ads: str = ""
-    walls: Mapping[Code, str] = field(default_factory=dict)
-    wall_urls: Mapping[Code, str] = field(default_factory=dict)
-    own: tuple[str, ...] = ()
-    features: frozenset[Feature] = frozenset()
+    ad_selector: str = ""
+    block_selectors: Mapping[FailureCode, str] = field(default_factory=dict)
+    block_url_patterns: Mapping[FailureCode, str] = field(default_factory=dict)
+    own_hosts: tuple[str, ...] = ()
+    features: frozenset[QueryFeature] = frozenset()
     max_count: int = 10
 
-    def address(self, query: Query, home: str = "") -> str:
-        """The address of the result page; `home` replaces the engine's own."""
-        said = {name: str(value) for name, value in self.parameters(query).items() if value is not None}
-        return f"{(home or self.home).rstrip('/')}{self.path}?{urlencode(said)}"
+    def build_url(self, query: Query, base_url: str = "") -> str:
+        """The address of the result page; `base_url` replaces the engine's own."""
+        said = {name: str(value) for name, value in self.build_parameters(query).items() if value is not None}
+        return f"{(base_url or self.base_url).rstrip('/')}{self.path}?{urlencode(said)}"
 
 
-def read(engine: Engine, page: Page, query: Query) -> list[Item]:
+def parse_result_page(engine: SearchEngine, page: RenderedPage, query: Query) -> list[ResultItem]:
     """The results on a rendered page, best first, each address once.
 
     Raises `consent`, `captcha`, `blocked`, or `bad_reply` for a page that is laid out in no known way.
     """
-    _check_address(engine, page.url)
+    _check_url(engine, page.url)
     tree = LexborHTMLParser(page.html)
-    for selector in filter(None, (engine.ads, "script, style, noscript, template")):
+    for selector in filter(None, (engine.ad_selector, "script, style, noscript, template")):
         for node in tree.css(selector):
             node.decompose()
     found = next((items for each in engine.layouts if (items := _laid_out(engine, each, tree, page))), [])
-    if found or tree.css_first(engine.nothing) is not None:
+    if found or tree.css_first(engine.no_results_selector) is not None:
         return found
-    _check_walls(engine, tree)
-    if not (found := _outlined(engine, lines_of(tree), page.url)):
-        _explain(engine, " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else "", query)
+    _check_block_selectors(engine, tree)
+    if not (found := _parse_outline(engine, build_outline(tree), page.url)):
+        _raise_no_results(
+            engine, " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else "", query
+        )
     return found
 
 
-def read_lines(engine: Engine, url: str, lines: list[Line]) -> list[Item]:
+def parse_result_outline(engine: SearchEngine, url: str, lines: list[OutlineLine]) -> list[ResultItem]:
     """The results in an outline of the page; none where `read` must say why from its HTML."""
-    _check_address(engine, url)
-    return _outlined(engine, lines, url)
+    _check_url(engine, url)
+    return _parse_outline(engine, lines, url)
 
 
-def _check_address(engine: Engine, url: str) -> None:
-    for code, pattern in engine.wall_urls.items():
+def _check_url(engine: SearchEngine, url: str) -> None:
+    for code, pattern in engine.block_url_patterns.items():
         if re.search(pattern, url):
-            raise wall(code, engine)
+            raise build_block_error(code, engine)
 
 
-def _check_walls(engine: Engine, tree: Any) -> None:
-    if tree.css_first(HUMAN) is not None:
-        raise wall("captcha", engine)
-    for code, selector in engine.walls.items():
+def _check_block_selectors(engine: SearchEngine, tree: Any) -> None:
+    # Pieces that only a check for humans has, whoever built it in; facts of the vendors' own embedding guides.
+    human_check_selector = (
+        "#captcha-form, #challenge-form, .g-recaptcha, .h-captcha,"
+        " [name=cf-turnstile-response], [name=g-recaptcha-response]"
+    )
+    if tree.css_first(human_check_selector) is not None:
+        raise build_block_error("captcha", engine)
+    for code, selector in engine.block_selectors.items():
         if tree.css_first(selector) is not None:
-            raise wall(code, engine)
+            raise build_block_error(code, engine)
 
 
-def _explain(engine: Engine, text: str, query: Query) -> NoReturn:
+def _raise_no_results(engine: SearchEngine, text: str, query: Query) -> NoReturn:
     """Raises what a page without results is, by what it says besides the query's own words."""
+    min_text_chars = 40  # characters; an honest page says more, even that it found nothing
     said = re.sub(re.escape(query.text), " ", text, flags=re.IGNORECASE)
-    if CONSENT.search(said):
-        raise wall("consent", engine)
-    if (why := why_blocked(said)) is not None:
-        raise wall(why, engine)
-    if len(said.strip()) < SHELL:
-        raise failure("blocked", f"{engine.title} gave an empty page, as it does to programs", hint=ELSEWHERE)
-    raise failure("bad_reply", f"the result page of {engine.title} is laid out in an unknown way", hint=ELSEWHERE)
+    if CONSENT_PAGE.search(said):
+        raise build_block_error("consent", engine)
+    if (why := detect_block(said)) is not None:
+        raise build_block_error(why, engine)
+    if len(said.strip()) < min_text_chars:
+        raise build_failure(
+            "blocked", f"{engine.title} gave an empty page, as it does to programs", hint=OTHER_ENGINE_HINT
+        )
+    raise build_failure(
+        "bad_reply", f"the result page of {engine.title} is laid out in an unknown way", hint=OTHER_ENGINE_HINT
+    )
 
 
-def wall(code: Code, engine: Engine) -> OutriderError:
+def build_block_error(code: FailureCode, engine: SearchEngine) -> OutriderError:
     """The failure that a page which stands before the results is."""
-    return failure(code, f"{engine.title} {WALLS[code]}", hint=ELSEWHERE)
+    descriptions: Mapping[str, str] = {
+        "consent": "asks for consent to cookies first",
+        "captcha": "asks for a CAPTCHA",
+        "blocked": "blocks this network",
+    }
+    return build_failure(code, f"{engine.title} {descriptions[code]}", hint=OTHER_ENGINE_HINT)
 
 
-def _laid_out(engine: Engine, layout: Layout, tree: Any, page: Page) -> list[Item]:
-    found = [_item(engine, layout, node, page.url) for node in tree.css(layout.result)]
-    return _distinct([item for item in found if item])
+def _laid_out(engine: SearchEngine, layout: Layout, tree: Any, page: RenderedPage) -> list[ResultItem]:
+    found = [_parse_item(engine, layout, node, page.url) for node in tree.css(layout.result)]
+    return _deduplicate_items([item for item in found if item])
 
 
-def _item(engine: Engine, layout: Layout, node: Any, base: str) -> Item | None:
+def _parse_item(engine: SearchEngine, layout: Layout, node: Any, base: str) -> ResultItem | None:
     link = node.css_first(layout.link)
     if link is None:
         return None
-    written = (node.attributes.get(layout.address) if layout.address else "") or link.attributes.get("href") or ""
+    written = (
+        (node.attributes.get(layout.url_attribute) if layout.url_attribute else "") or link.attributes.get("href") or ""
+    )
     title = link.css_first(layout.title) if layout.title else link
     text = node.css_first(layout.snippet)
-    return _result(engine, title.html if title else "", written, text.html if text else "", base)
+    return _build_item(engine, title.html if title else "", written, text.html if text else "", base)
 
 
-def _outlined(engine: Engine, lines: list[Line], base: str) -> list[Item]:
-    found = [_result(engine, escape(each.title), each.url, escape(each.snippet), base) for each in results_of(lines)]
-    return _distinct([item for item in found if item])
+def _parse_outline(engine: SearchEngine, lines: list[OutlineLine], base: str) -> list[ResultItem]:
+    found = [
+        _build_item(engine, escape(each.title), each.url, escape(each.snippet), base) for each in find_results(lines)
+    ]
+    return _deduplicate_items([item for item in found if item])
 
 
-def _result(engine: Engine, title: str, href: str, snippet: str, base: str) -> Item | None:
+def _build_item(engine: SearchEngine, title: str, href: str, snippet: str, base: str) -> ResultItem | None:
     """An item; its texts are HTML, like those of other providers."""
-    url = target(engine, href, base)
-    return {"title": title, "url": url, "snippet": snippet} if plain(title) and url else None
+    url = resolve_result_url(engine, href, base)
+    return {"title": title, "url": url, "snippet": snippet} if clean_text(title) and url else None
 
 
-def target(engine: Engine, href: str, base: str) -> str:
+def resolve_result_url(engine: SearchEngine, href: str, base: str) -> str:
     """Where a link of the page leads, out of redirects; "" when it leads nowhere but to the engine itself."""
     try:
         url = urljoin(base, href.strip())
@@ -190,14 +200,14 @@ def target(engine: Engine, href: str, base: str) -> str:
     except ValueError:
         return ""
     if (here.scheme, here.netloc) == (there.scheme, there.netloc):
-        url = engine.home + url.removeprefix(f"{there.scheme}://{there.netloc}")
-    url = unwrap(url)
-    own = {host_of(engine.home), *engine.own}
-    return url if is_web(url) and host_of(url) not in own else ""
+        url = engine.base_url + url.removeprefix(f"{there.scheme}://{there.netloc}")
+    url = unwrap_redirect(url)
+    own = {parse_host(engine.base_url), *engine.own_hosts}
+    return url if is_web_url(url) and parse_host(url) not in own else ""
 
 
-def _distinct(items: list[Item]) -> list[Item]:
-    first: dict[str, Item] = {}
+def _deduplicate_items(items: list[ResultItem]) -> list[ResultItem]:
+    first: dict[str, ResultItem] = {}
     for item in items:
-        first.setdefault(canonical(item["url"]), item)
+        first.setdefault(canonicalize_url(item["url"]), item)
     return list(first.values())

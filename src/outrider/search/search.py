@@ -6,15 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from outrider.core.db import Database
-from outrider.core.http import Http
+from outrider.core.http import HttpClient
 from outrider.search.settings import SearchSettings
 
 if TYPE_CHECKING:
-    from outrider.search.access import ProviderStatus
-    from outrider.search.flow import Flow, Found
-    from outrider.search.provider import Powers, Query
+    from outrider.search.flow import Flow, SearchOutcome
+    from outrider.search.provider import Query, SearchServices
+    from outrider.search.selection import ProviderStatus
 
-Depth = Literal["quick", "balanced", "wide"]
+SearchDepth = Literal["quick", "balanced", "wide"]
 
 
 class Search:
@@ -24,31 +24,31 @@ class Search:
         http: Sends the requests.
         settings: The operator's choices.
         database: Keeps the health of providers; None keeps it in memory.
-        powers: Gives what providers need that do not ask over `http`, when somebody searches.
+        build_services: Gives what providers need that do not ask over `http`, when somebody searches.
         environ: Where keys may be set, for instance `os.environ`.
         clock: Seconds since the epoch.
     """
 
     def __init__(
         self,
-        http: "Http",
+        http: "HttpClient",
         settings: SearchSettings,
         database: Database | None,
         *,
-        powers: "Callable[[], Powers] | None" = None,
+        build_services: "Callable[[], SearchServices] | None" = None,
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._http = http
         self._settings = settings
         self._database = database
-        self._powers = powers
+        self._build_services = build_services
         self._environ = environ or {}
         self._clock = clock
 
     async def find(
-        self, query: "Query", *, depth: Depth = "quick", profile: str | None = None, browse: bool = False
-    ) -> "Found":
+        self, query: "Query", *, depth: SearchDepth = "quick", profile: str | None = None, browse: bool = False
+    ) -> "SearchOutcome":
         """Searches; a provider that fails is followed by the next.
 
         Args:
@@ -64,14 +64,14 @@ class Search:
         """
         return await self._flow.find(query, depth, profile, browse=browse)
 
-    async def status(self) -> "list[ProviderStatus]":
+    async def list_providers(self) -> "list[ProviderStatus]":
         """Every provider with its health, for `doctor`."""
-        return await self._flow.status()
+        return await self._flow.list_providers()
 
     @cached_property
     def _flow(self) -> "Flow":
         from outrider.search.flow import Flow
-        from outrider.search.provider import Powers
+        from outrider.search.provider import SearchServices
 
-        powers = self._powers() if self._powers else Powers()
+        powers = self._build_services() if self._build_services else SearchServices()
         return Flow(self._http, self._settings, self._database, powers, environ=self._environ, clock=self._clock)

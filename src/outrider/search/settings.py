@@ -4,15 +4,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-WEB_JSON = "~/.outrider/web.json"
-ENGINES = ["google", "bing", "duckduckgo"]
+PROFILES_FILE = "~/.outrider/web.json"
+DEFAULT_ENGINES = ["google", "bing", "duckduckgo"]
 
 
 class ResultPageSettings(BaseModel, extra="forbid", defer_build=True):
     """The `search.browser` part: engines' result pages in Outrider's own browser."""
 
     engines: list[str] = Field(
-        default=ENGINES,
+        default=DEFAULT_ENGINES,
         description="Result pages to open, in that order, where a tool searches with the browser: google, bing, "
         "duckduckgo, yahoo, ecosia, yandex, baidu; none turns it off",
     )
@@ -22,7 +22,7 @@ class AgentBrowserSettings(BaseModel, extra="forbid", defer_build=True):
     """The `search.agent_browser` part: the same through the program `agent-browser`."""
 
     command: str = Field(default="", description="The program agent-browser, by name or path; empty means not used")
-    engines: list[str] = Field(default=ENGINES, description="Result pages that it opens, in that order")
+    engines: list[str] = Field(default=DEFAULT_ENGINES, description="Result pages that it opens, in that order")
     auto_install: bool = Field(
         default=False, description="Whether npm may install the version below into data_dir when there is no command"
     )

@@ -15,20 +15,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from outrider.serve.health import alive
-from outrider.serve.refusing import Unread
-from outrider.serve.stateless import NamedSessions
+from outrider.serve.health import build_liveness_route
+from outrider.serve.refusing import MalformedMessageMiddleware
+from outrider.serve.stateless import SessionIdMiddleware
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-PATH = "/mcp"
+MCP_PATH = "/mcp"
 
 
-def http_app(
+def build_http_app(
     servers: Mapping[str, Server[Any]],
     *,
     token: str = "",
     allowed_hosts: tuple[str, ...] = (),
-    beside: Sequence[BaseRoute] = (),
+    extra_routes: Sequence[BaseRoute] = (),
     middleware: Sequence[Middleware] = (),
     stateless: bool = False,
 ) -> Starlette:
@@ -38,15 +37,17 @@ def http_app(
         servers: Path below `/mcp` (empty for all toolsets together) to its server.
         token: What callers must send as `Authorization: Bearer …`; empty lets every local caller in.
         allowed_hosts: Host headers accepted besides loopback (DNS-rebinding protection).
-        beside: What else is served; it decides by itself who may call.
+        extra_routes: What else is served; it decides by itself who may call.
         middleware: What every request passes before the token is looked at, outermost first.
         stateless: Whether calls of one client may land on several processes: no sessions are kept then, of no protocol.
     """
-    managers = {path: _manager(server, allowed_hosts, stateless=stateless) for path, server in servers.items()}
-    routes = [Route(_path(path), _endpoint(manager)) for path, manager in managers.items()]
+    managers = {
+        path: _build_session_manager(server, allowed_hosts, stateless=stateless) for path, server in servers.items()
+    }
+    routes = [Route(_build_path(path), _endpoint(manager)) for path, manager in managers.items()]
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+    async def run_lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             for manager in managers.values():
                 await stack.enter_async_context(manager.run())
@@ -54,45 +55,48 @@ def http_app(
 
     return Starlette(
         routes=[
-            alive(),
-            *beside,
+            build_liveness_route(),
+            *extra_routes,
             *routes,
-            Route(f"{PATH}/{{name}}", _unknown(servers), methods=["GET", "POST", "DELETE"]),
+            Route(f"{MCP_PATH}/{{name}}", _build_not_found_handler(servers), methods=["GET", "POST", "DELETE"]),
         ],
-        middleware=[*middleware, *([Middleware(BearerGate, token=token)] if token else [])],
-        lifespan=lifespan,
+        middleware=[*middleware, *([Middleware(BearerTokenMiddleware, token=token)] if token else [])],
+        lifespan=run_lifespan,
     )
 
 
-class BearerGate:
+class BearerTokenMiddleware:
     """Lets only callers with the token through to MCP; what is served beside it has a door of its own."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._expected_header = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self._guards(scope["path"]) or self._holds(scope):
+        if scope["type"] != "http" or not self._guards(scope["path"]) or self._has_token(scope):
             await self._app(scope, receive, send)
             return
         problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
         await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
 
     def _guards(self, path: str) -> bool:
-        return path == PATH or path.startswith(f"{PATH}/")
+        return path == MCP_PATH or path.startswith(f"{MCP_PATH}/")
 
-    def _holds(self, scope: Scope) -> bool:
+    def _has_token(self, scope: Scope) -> bool:
         sent = dict(scope["headers"]).get(b"authorization", b"")
-        return hmac.compare_digest(sent, self._expected)
+        return hmac.compare_digest(sent, self._expected_header)
 
 
 def _endpoint(manager: StreamableHTTPSessionManager) -> ASGIApp:
-    app = Unread(StreamableHTTPASGIApp(manager))
-    return NamedSessions(app) if manager.stateless else app
+    app = MalformedMessageMiddleware(StreamableHTTPASGIApp(manager))
+    return SessionIdMiddleware(app) if manager.stateless else app
 
 
-def _manager(server: Server[Any], allowed_hosts: tuple[str, ...], *, stateless: bool) -> StreamableHTTPSessionManager:
-    hosts = [f"{host}:*" for host in LOOPBACK] + list(LOOPBACK) + list(allowed_hosts)
+def _build_session_manager(
+    server: Server[Any], allowed_hosts: tuple[str, ...], *, stateless: bool
+) -> StreamableHTTPSessionManager:
+    loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
+    hosts = [f"{host}:*" for host in loopback_hosts] + list(loopback_hosts) + list(allowed_hosts)
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
@@ -100,14 +104,14 @@ def _manager(server: Server[Any], allowed_hosts: tuple[str, ...], *, stateless: 
     return StreamableHTTPSessionManager(server, security_settings=security, stateless=stateless)
 
 
-def _path(name: str) -> str:
-    return f"{PATH}/{name}" if name else PATH
+def _build_path(name: str) -> str:
+    return f"{MCP_PATH}/{name}" if name else MCP_PATH
 
 
-def _unknown(servers: Mapping[str, Server[Any]]) -> Any:
-    async def answer(request: Request) -> Response:
-        known = [_path(name) for name in servers]
+def _build_not_found_handler(servers: Mapping[str, Server[Any]]) -> Any:
+    async def serve_not_found(request: Request) -> Response:
+        known = [_build_path(name) for name in servers]
         wanted = request.path_params["name"]
         return JSONResponse({"error": f"no toolset {wanted!r}", "hint": f"served here: {', '.join(known)}"}, 404)
 
-    return answer
+    return serve_not_found

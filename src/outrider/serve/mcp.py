@@ -32,82 +32,82 @@ from mcp_types import (
 )
 
 from outrider import __version__
-from outrider.core import blocked
-from outrider.core.artifacts import Artifacts
+from outrider.core import approval_required
+from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import arguments, content, letters, names, prompts, questions, seal
-from outrider.serve.context import Defaults
-from outrider.serve.switch import METHOD, Contexts, SwitchParams
-from outrider.serve.watch import Watch
+from outrider.serve import arguments, elicitation, prompts, protocol_results, state_encryption, surrogates, tool_names
+from outrider.serve.context import CallDefaults
+from outrider.serve.context_switch import SWITCH_CONTEXT_METHOD, ConnectionContexts, SwitchContextParams
+from outrider.serve.list_changes import ListChangeNotifier
 
 log = logging.getLogger(__name__)
-Texts = Mapping[str, Callable[[str, Call], Awaitable[str]]]
-TOOLS_FRESH_MS = 60_000  # how long a client may keep the tool list without asking again
-BY_A_PERSON = {  # codes of errors to what a person can do in the dashboard
-    "no_display": "open the site in a session, let the user sign in at {place}live, then keep it with manageStates",
-}
-MOST_FORMS = 20  # forms that one call shows over a connection, before what is left waits for the next call
+TextResources = Mapping[str, Callable[[str, Call], Awaitable[str]]]
 
 
-class Edge:
+class McpHandlers:
     """The handlers of one server."""
 
     def __init__(
         self,
         toolbox: Toolbox,
-        artifacts: Artifacts,
+        artifacts: ArtifactStore,
         *,
-        style: names.Style,
-        contexts: Contexts,
-        pause: "Pause",
-        watch: Watch,
-        texts: "Texts",
+        style: tool_names.NameStyle,
+        contexts: ConnectionContexts,
+        pause: "ApprovalResponder",
+        watch: ListChangeNotifier,
+        texts: "TextResources",
     ) -> None:
         self._toolbox = toolbox
         self._artifacts = artifacts
         self._style = style
         self._contexts = contexts
-        self._pause = pause
-        self._watch = watch
-        self._texts = texts
+        self._approvals = pause
+        self._list_changes = watch
+        self._text_resources = texts
 
     async def list_tools(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        await self._toolbox.refresh()
-        await self._watch.listed_tools(context)
-        tools = self._seen(self._call(context)).tools.values()
-        return ListToolsResult(tools=[content.tool_entry(tool, names.exposed(tool, self._style)) for tool in tools])
+        await self._toolbox.refresh_tools()
+        await self._list_changes.record_tools_listed(context)
+        tools = self._filter_toolbox(self._build_call(context)).tools.values()
+        return ListToolsResult(
+            tools=[
+                protocol_results.build_tool_entry(tool, tool_names.format_tool_name(tool, self._style))
+                for tool in tools
+            ]
+        )
 
     async def call_tool(
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        tool = await self._tool(params.name)
+        tool = await self._find_tool(params.name)
         try:
-            call, shown = questions.resumed(self._contexts.call(context), params)
-            return await self._answer(context, tool, params.arguments, call, dismissed=shown and not call.answers)
+            call, shown = elicitation.resume_call(self._contexts.build_call(context), params)
+            return await self._answer_call(context, tool, params.arguments, call, dismissed=shown and not call.answers)
         except OutriderError as error:
-            return content.failure(self._pause.with_person(error))
+            return protocol_results.to_error_result(self._approvals.add_dashboard_hint(error))
         except Exception:
             incident = uuid4().hex[:8]
             log.exception("bug in %s (incident %s)", tool.name, incident)
-            return content.bug(tool.name, incident)
+            return protocol_results.build_bug_result(tool.name, incident)
 
     async def list_resources(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         try:
-            call = self._contexts.call(context)
-            kept = await self._artifacts.recent(session=call.session, workspace=call.workspace)
+            call = self._contexts.build_call(context)
+            kept = await self._artifacts.list_recent(session=call.session, workspace=call.workspace)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message) from error
         return ListResourcesResult(
             resources=[
-                *prompts.resources(self._seen(call)),
+                *prompts.list_context_resources(self._filter_toolbox(call)),
                 *(Resource(uri=each.uri, name=each.name, mime_type=each.mime_type, size=each.size) for each in kept),
             ]
         )
@@ -117,11 +117,11 @@ class Edge:
     ) -> ReadResourceResult:
         uri = str(params.uri)
         try:
-            call = self._contexts.call(context)
-            if uri.startswith(prompts.SCHEME):
-                server = uri.removeprefix(prompts.SCHEME).rstrip("/")
-                return await prompts.read(self._seen(call), server, uri, call)
-            for scheme, reader in self._texts.items():
+            call = self._contexts.build_call(context)
+            if uri.startswith(prompts.CONTEXT_SCHEME):
+                server = uri.removeprefix(prompts.CONTEXT_SCHEME).rstrip("/")
+                return await prompts.read_context(self._filter_toolbox(call), server, uri, call)
+            for scheme, reader in self._text_resources.items():
                 if uri.startswith(scheme):
                     text = await reader(uri.removeprefix(scheme), call)
                     return ReadResourceResult(
@@ -131,46 +131,48 @@ class Edge:
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message, data={"uri": str(params.uri)}) from error
         return ReadResourceResult(
-            contents=[BlobResourceContents(uri=kept.uri, mime_type=kept.mime_type, blob=content.encoded(data))]
+            contents=[
+                BlobResourceContents(uri=kept.uri, mime_type=kept.mime_type, blob=protocol_results.encode_base64(data))
+            ]
         )
 
     async def list_prompts(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListPromptsResult:
         try:
-            await self._watch.listed_prompts(context)
-            call = self._contexts.call(context)
-            return await prompts.listed(self._seen(call), call)
+            await self._list_changes.record_prompts_listed(context)
+            call = self._contexts.build_call(context)
+            return await prompts.list_prompts(self._filter_toolbox(call), call)
         except OutriderError as error:
-            raise prompts.in_words(error) from error
+            raise prompts.to_mcp_error(error) from error
 
     async def get_prompt(
         self, context: ServerRequestContext[Any, Any], params: GetPromptRequestParams
     ) -> GetPromptResult:
         try:
-            call = self._contexts.call(context)
-            return await prompts.got(self._seen(call), params.name, params.arguments or {}, call)
+            call = self._contexts.build_call(context)
+            return await prompts.get_prompt(self._filter_toolbox(call), params.name, params.arguments or {}, call)
         except OutriderError as error:
-            raise prompts.in_words(error) from error
+            raise prompts.to_mcp_error(error) from error
 
-    def _call(self, context: ServerRequestContext[Any, Any]) -> Call:
+    def _build_call(self, context: ServerRequestContext[Any, Any]) -> Call:
         """The call that a request makes, where the protocol has no results that say why there is none."""
         try:
-            return self._contexts.call(context)
+            return self._contexts.build_call(context)
         except OutriderError as error:
-            raise prompts.in_words(error) from error
+            raise prompts.to_mcp_error(error) from error
 
-    def _seen(self, call: Call) -> Toolbox:
+    def _filter_toolbox(self, call: Call) -> Toolbox:
         """What the caller may know of."""
-        return self._toolbox.granted(call.grant)
+        return self._toolbox.apply_grant(call.grant)
 
-    async def _tool(self, name: str) -> Tool:
+    async def _find_tool(self, name: str) -> Tool:
         try:
-            return await names.resolved(name, self._toolbox)
+            return await tool_names.resolve_tool(name, self._toolbox)
         except NotFound as error:
             raise MCPError(code=INVALID_PARAMS, message=f"{error.message}; {error.hint}") from None
 
-    async def _answer(
+    async def _answer_call(
         self,
         context: ServerRequestContext[Any, Any],
         tool: Tool,
@@ -180,55 +182,61 @@ class Edge:
         dismissed: bool,
     ) -> CallToolResult | InputRequiredResult:
         """The tool's answer, or the question that is in the way of it."""
-        for _ in range(MOST_FORMS):
+        max_forms = 20  # forms that one call shows over a connection, before what is left waits for the next call
+        for _ in range(max_forms):
             try:
-                return content.success(await self._toolbox.call(tool.name, arguments, call), tool)
+                return protocol_results.to_call_result(await self._toolbox.call(tool.name, arguments, call), tool)
             except AnswerNeeded as question:
                 asked = question
             waits = bool(asked.questions)
-            if waits and (dismissed or not questions.can_ask(context)):
+            if waits and (dismissed or not elicitation.can_ask(context)):
                 break
-            if questions.as_results(context) and questions.can_ask(context):
-                return questions.as_result(asked)
-            call = await questions.ask(context, call, asked)
+            if elicitation.can_return_questions(context) and elicitation.can_ask(context):
+                return elicitation.build_input_required(asked)
+            call = await elicitation.ask_client(context, call, asked)
             dismissed = waits and not call.answers
-        return content.success(self._pause.result(asked), tool)
+        return protocol_results.to_call_result(self._approvals.build_result(asked), tool)
 
 
 @dataclass(frozen=True)
-class Pause:
+class ApprovalResponder:
     """How the edge says that a call waits for people.
 
     Attributes:
         security: Seals what the client carries to the next call; None under a key of this process alone.
-        form: The result for clients that cannot show questions.
+        blocked_format: The result for clients that cannot show questions.
         mime_prefix: The vendor tree of typed resources.
-        place: Where the dashboard is, with a final slash and without a token; empty while there is none.
+        dashboard_url: Where the dashboard is, with a final slash and without a token; empty while there is none.
     """
 
     security: RequestStateSecurity | None = None
-    form: blocked.Format = "error_json"
+    blocked_format: approval_required.ApprovalFormat = "error_json"
     mime_prefix: str = "application/vnd.dust"
-    place: Callable[[], str] = lambda: ""
+    dashboard_url: Callable[[], str] = lambda: ""
 
-    def result(self, question: AnswerNeeded) -> Result:
+    def build_result(self, question: AnswerNeeded) -> Result:
         """The blocked result."""
-        kind = f"{self.mime_prefix}.tool-output.{blocked.PAUSE}"
-        there = f"{place}questions/" if (place := self.place()) else ""
-        return blocked.written(question.questions, question.details, form=self.form, mime_type=kind, place=there)
+        kind = f"{self.mime_prefix}.tool-output.{approval_required.PAUSE_MIME_SUFFIX}"
+        there = f"{place}questions/" if (place := self.dashboard_url()) else ""
+        return approval_required.build_approval_result(
+            question.questions, question.details, result_format=self.blocked_format, mime_type=kind, answer_url=there
+        )
 
-    def with_person(self, error: OutriderError) -> OutriderError:
+    def add_dashboard_hint(self, error: OutriderError) -> OutriderError:
         """The error; where a person could help in the dashboard, its hint says so."""
-        if error.code in BY_A_PERSON and (place := self.place()):
-            error.hint = f"{error.hint}; or {BY_A_PERSON[error.code].format(place=place)}"
+        dashboard_hints = {  # codes of errors to what a person can do in the dashboard
+            "no_display": "open the site in a session, let the user sign in at {place}live, then keep it with manageStates",
+        }
+        if error.code in dashboard_hints and (place := self.dashboard_url()):
+            error.hint = f"{error.hint}; or {dashboard_hints[error.code].format(place=place)}"
         return error
 
-    def sealed(self) -> RequestStateSecurity:
+    def build_security(self) -> RequestStateSecurity:
         """The sealing to install."""
         return self.security or RequestStateSecurity.ephemeral()
 
 
-class McpServer(Server[Any]):
+class OutriderMcpServer(Server[Any]):
     """The SDK's server, which says by itself that its tools come and go."""
 
     tools_change = prompts_change = False
@@ -243,16 +251,16 @@ class McpServer(Server[Any]):
         return super().create_initialization_options(options, *args, **more)
 
 
-def mcp_server(
+def build_mcp_server(
     toolbox: Toolbox,
-    artifacts: Artifacts,
+    artifacts: ArtifactStore,
     *,
     name: str = "outrider",
-    style: names.Style = "bare",
+    style: tool_names.NameStyle = "bare",
     session: str = "default",
     assistant: str = "",
-    pause: Pause | None = None,
-    texts: Texts | None = None,
+    pause: ApprovalResponder | None = None,
+    texts: TextResources | None = None,
 ) -> Server[Any]:
     """A server over the tools of `toolbox`.
 
@@ -266,24 +274,35 @@ def mcp_server(
         pause: How paused calls are kept and told.
         texts: Further resources: the beginning of their addresses, and what reads the rest for a caller.
     """
-    pause, watch, contexts = pause or Pause(), Watch(toolbox), Contexts(Defaults(session, assistant))
-    edge = Edge(toolbox, artifacts, style=style, contexts=contexts, pause=pause, watch=watch, texts=texts or {})
-    server = _answering(name, toolbox, edge, watch)
+    pause, watch, contexts = (
+        pause or ApprovalResponder(),
+        ListChangeNotifier(toolbox),
+        ConnectionContexts(CallDefaults(session, assistant)),
+    )
+    edge = McpHandlers(toolbox, artifacts, style=style, contexts=contexts, pause=pause, watch=watch, texts=texts or {})
+    server = _build_server(name, toolbox, edge, watch)
     server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
-    server.add_request_handler(METHOD, SwitchParams, contexts.switch)
-    boundary = RequestStateBoundary(pause.sealed(), default_audience=name)
-    server.middleware += [letters.written, arguments.understood, seal.explain, boundary, _lift]
+    server.add_request_handler(SWITCH_CONTEXT_METHOD, SwitchContextParams, contexts.switch_context)
+    boundary = RequestStateBoundary(pause.build_security(), default_audience=name)
+    server.middleware += [
+        surrogates.replace_result_surrogates,
+        arguments.parse_text_arguments,
+        state_encryption.explain_state_error,
+        boundary,
+        _lift_result_fields,
+    ]
     return server
 
 
-def _answering(name: str, toolbox: Toolbox, edge: Edge, watch: Watch) -> McpServer:
+def _build_server(name: str, toolbox: Toolbox, edge: McpHandlers, watch: ListChangeNotifier) -> OutriderMcpServer:
     """The SDK's server, with who answers which request."""
-    return McpServer(
+    tools_ttl_ms = 60_000  # how long a client may keep the tool list without asking again
+    return OutriderMcpServer(
         name,
         version=__version__,
         title="Outrider",
-        instructions=_instructions(toolbox),
-        cache_hints={"tools/list": CacheHint(ttl_ms=TOOLS_FRESH_MS, scope="private")},
+        instructions=_join_instructions(toolbox),
+        cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
         on_list_tools=edge.list_tools,
         on_call_tool=edge.call_tool,
         on_list_resources=edge.list_resources,
@@ -295,16 +314,16 @@ def _answering(name: str, toolbox: Toolbox, edge: Edge, watch: Watch) -> McpServ
     )
 
 
-async def _lift(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def _lift_result_fields(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     result = await call_next(ctx)
     if ctx.method == "tools/call" and isinstance(result, dict):
-        return content.lift_fields(result)
+        return protocol_results.lift_resource_fields(result)
     return result
 
 
-def _instructions(toolbox: Toolbox) -> str:
+def _join_instructions(toolbox: Toolbox) -> str:
     """What the offered toolsets say of themselves."""
     used = {tool.toolset for tool in toolbox.tools.values()}
-    used |= {toolset.name for toolset in toolbox.toolsets.values() if toolset.source}
+    used |= {toolset.name for toolset in toolbox.toolsets.values() if toolset.tool_source}
     parts: Sequence[str] = [each.instructions for each in toolbox.toolsets.values() if each.name in used]
     return "\n\n".join(parts)

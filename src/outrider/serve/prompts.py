@@ -19,51 +19,59 @@ from mcp_types import PromptArgument as McpArgument
 
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
-from outrider.core.prompting import Prompt, ServiceContext
+from outrider.core.prompts import Prompt, ToolsetContext
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 
-SCHEME = "context://"
-NAME = "context_"  # how prompts begin that say how things stand in a toolset
-STATE = "outrider/structuredState"
+CONTEXT_SCHEME = "context://"
+CONTEXT_PROMPT_PREFIX = "context_"  # how prompts begin that say how things stand in a toolset
+STATE_META_KEY = "outrider/structuredState"
 
 
-def resources(toolbox: Toolbox) -> list[Resource]:
+def list_context_resources(toolbox: Toolbox) -> list[Resource]:
     """The context of each toolset that is served."""
-    return [Resource(uri=SCHEME + each.name, name=_title(each), mime_type="text/markdown") for each in toolbox.served()]
+    return [
+        Resource(uri=CONTEXT_SCHEME + each.name, name=_format_title(each), mime_type="text/markdown")
+        for each in toolbox.list_toolsets()
+    ]
 
 
-async def read(toolbox: Toolbox, server: str, uri: str, call: Call) -> ReadResourceResult:
+async def read_context(toolbox: Toolbox, server: str, uri: str, call: Call) -> ReadResourceResult:
     """The text of a toolset's context, with its data in `_meta`. Raises NotFound."""
-    found = await toolbox.context(server, call)
+    found = await toolbox.describe_context(server, call)
     contents = TextResourceContents(
-        uri=uri, mime_type="text/markdown", text=found.prompt, _meta={STATE: found.state}
+        uri=uri, mime_type="text/markdown", text=found.prompt, _meta={STATE_META_KEY: found.state}
     )  # fmt: skip
     return ReadResourceResult(contents=[contents])
 
 
-async def listed(toolbox: Toolbox, call: Call) -> ListPromptsResult:
+async def list_prompts(toolbox: Toolbox, call: Call) -> ListPromptsResult:
     """The contexts first, then what toolsets keep for the caller."""
-    own = [McpPrompt(name=NAME + each.name, title=_title(each), description=_says(each)) for each in toolbox.served()]
-    return ListPromptsResult(prompts=[*own, *map(_entry, await toolbox.prompts(call))])
+    own = [
+        McpPrompt(
+            name=CONTEXT_PROMPT_PREFIX + each.name, title=_format_title(each), description=_describe_context(each)
+        )
+        for each in toolbox.list_toolsets()
+    ]
+    return ListPromptsResult(prompts=[*own, *map(_to_mcp_prompt, await toolbox.list_prompts(call))])
 
 
-async def got(toolbox: Toolbox, name: str, arguments: Mapping[str, str], call: Call) -> GetPromptResult:
+async def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str], call: Call) -> GetPromptResult:
     """A prompt with its arguments filled in. Raises MCPError for one that is unknown, or lacks something."""
-    for each in toolbox.served():
-        if name == NAME + each.name:
-            found = await toolbox.context(each.name, call)
-            return _result(_says(each), found.prompt, found)
-    for prompt in await toolbox.prompts(call):
+    for each in toolbox.list_toolsets():
+        if name == CONTEXT_PROMPT_PREFIX + each.name:
+            found = await toolbox.describe_context(each.name, call)
+            return _build_prompt_result(_describe_context(each), found.prompt, found)
+    for prompt in await toolbox.list_prompts(call):
         if prompt.name == name:
             missing = [each.name for each in prompt.arguments if each.required and not arguments.get(each.name)]
             if missing:
                 raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(missing)}")
-            return _result(prompt.description, prompt.render(arguments))
+            return _build_prompt_result(prompt.description, prompt.render(arguments))
     raise MCPError(code=INVALID_PARAMS, message=f"no prompt {name[:100]!r}; prompts/list shows those there are")
 
 
-def _entry(prompt: Prompt) -> McpPrompt:
+def _to_mcp_prompt(prompt: Prompt) -> McpPrompt:
     arguments = [
         McpArgument(name=each.name, description=each.description or None, required=each.required)
         for each in prompt.arguments
@@ -71,21 +79,21 @@ def _entry(prompt: Prompt) -> McpPrompt:
     return McpPrompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments)
 
 
-def _result(description: str, text: str, context: ServiceContext | None = None) -> GetPromptResult:
+def _build_prompt_result(description: str, text: str, context: ToolsetContext | None = None) -> GetPromptResult:
     message = PromptMessage(role="user", content=TextContent(text=text))
-    meta: dict[str, Any] | None = {STATE: context.state} if context else None
+    meta: dict[str, Any] | None = {STATE_META_KEY: context.state} if context else None
     return GetPromptResult(description=description, messages=[message], _meta=meta)
 
 
-def _title(toolset: Toolset) -> str:
+def _format_title(toolset: Toolset) -> str:
     return f"{toolset.display_name or toolset.name}: how things stand"
 
 
-def _says(toolset: Toolset) -> str:
+def _describe_context(toolset: Toolset) -> str:
     return f"What {toolset.display_name or toolset.name} holds for this session now"
 
 
-def in_words(error: OutriderError, uri: str = "") -> MCPError:
+def to_mcp_error(error: OutriderError, uri: str = "") -> MCPError:
     """An error of the house where the protocol has no results that say so."""
     message = f"{error.message}; {error.hint}" if error.hint else error.message
     return MCPError(code=INVALID_PARAMS, message=message, data={"uri": uri} if uri else None)

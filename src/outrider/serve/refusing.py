@@ -10,10 +10,10 @@ from mcp_types import JSONRPCError, jsonrpc_message_adapter
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from outrider.serve.unread import misnamed, refusal
+from outrider.serve.malformed import explain_invalid_id, explain_malformed_line
 
 
-class Unread:
+class MalformedMessageMiddleware:
     """In front of an MCP endpoint."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -26,15 +26,15 @@ class Unread:
         parts: list[bytes] = []
         refused = False
 
-        async def received() -> Message:
+        async def receive_body() -> Message:
             message = await receive()
             parts.append(message.get("body", b""))
             return message
 
-        async def answered(message: Message) -> None:
+        async def send_response(message: Message) -> None:
             nonlocal refused
             if message["type"] == "http.response.start":
-                error = _error(message["status"], b"".join(parts))
+                error = _find_body_error(message["status"], b"".join(parts))
                 parts.clear()
                 if refused := error is not None:
                     text = error.model_dump_json(by_alias=True, exclude_unset=True)
@@ -42,17 +42,17 @@ class Unread:
             if not refused:
                 await send(message)
 
-        await self._app(scope, received, answered)
+        await self._app(scope, receive_body, send_response)
 
 
-def _error(status: int, body: bytes) -> JSONRPCError | None:
+def _find_body_error(status: int, body: bytes) -> JSONRPCError | None:
     """The error to answer with instead, if there is a better one."""
     if status == HTTPStatus.ACCEPTED:
-        return misnamed(body)
+        return explain_invalid_id(body)
     if status != HTTPStatus.BAD_REQUEST:
         return None
     try:
         jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValueError:
-        return refusal(body.decode("utf-8", "replace"))
+        return explain_malformed_line(body.decode("utf-8", "replace"))
     return None  # it is something else that is wrong

@@ -13,10 +13,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-NAME = b"mcp-session-id"
+SESSION_ID_HEADER = b"mcp-session-id"
 
 
-class NamedSessions:
+class SessionIdMiddleware:
     """In front of an MCP endpoint that keeps no sessions."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -24,27 +24,27 @@ class NamedSessions:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        if _is_modern(headers):
+        if _has_modern_protocol(headers):
             await self._app(scope, receive, send)
         elif scope["method"] == "GET":  # a stream on which nothing would ever come (2025-11-25, basic/transports)
             await Response(status_code=405, headers={"Allow": "POST, DELETE"})(scope, receive, send)
         elif scope["method"] == "DELETE":
             await Response(status_code=200)(scope, receive, send)
-        elif NAME in headers:
+        elif SESSION_ID_HEADER in headers:
             await self._app(scope, receive, send)
         else:
-            await self._app(scope, receive, _naming(send))
+            await self._app(scope, receive, _add_session_id(send))
 
 
-def _naming(send: Send) -> Send:
-    async def named(message: Message) -> None:
+def _add_session_id(send: Send) -> Send:
+    async def send_with_session_id(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] < 300:
-            MutableHeaders(scope=message)[NAME.decode()] = uuid4().hex
+            MutableHeaders(scope=message)[SESSION_ID_HEADER.decode()] = uuid4().hex
         await send(message)
 
-    return named
+    return send_with_session_id
 
 
-def _is_modern(headers: dict[bytes, bytes]) -> bool:
+def _has_modern_protocol(headers: dict[bytes, bytes]) -> bool:
     version = headers.get(MCP_PROTOCOL_VERSION_HEADER.encode(), b"").decode("latin-1")
     return bool(version) and version not in HANDSHAKE_PROTOCOL_VERSIONS

@@ -2,16 +2,16 @@
 
 from typing import NamedTuple
 
-from outrider.relay import wire
+from outrider.relay import stdio_pipes
 
 
-class Wire(NamedTuple):
+class StdioDescriptors(NamedTuple):
     """Private descriptors of the client's pipes; children do not inherit them."""
 
     stdin: int
     stdout: int
 
 
-def claim() -> Wire:
+def claim_stdio() -> StdioDescriptors:
     """Takes descriptors 0 and 1 away from the process: it now reads nothing and prints to stderr."""
-    return Wire(*wire.claim())
+    return StdioDescriptors(*stdio_pipes.claim_stdio())

@@ -9,132 +9,131 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from outrider.agents.settings import McpServer
+from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
 
-PREFIX = "OUTRIDER_"
-Place = tuple[str, ...]
-DEPTH = 8  # levels of a file that are told apart; no setting lies deeper
-# What a workspace file may say: it is somebody else's text, so it chooses and narrows, and never widens.
-WORKSPACE_CHOOSES = frozenset(
-    {("images_path",), ("search", "profile"), ("search", "order"), ("search", "per_domain"), ("models", "default")}
-)
-WORKSPACE_ADDS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
-WORKSPACE_TURNS_ON = {("boundary",): True, ("pages", "robots"): "respect"}
+SettingPath = tuple[str, ...]
+WORKSPACE_LISTS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
 
 
 @dataclass(frozen=True)
-class Layer:
+class SettingsLayer:
     """Settings from one place, with what had to be left out.
 
-    `adds` are the places of lists that grow by this layer's values instead of being replaced by them.
+    `extended_lists` are the places of lists that grow by this layer's values instead of being replaced by them.
     """
 
     origin: str
     values: dict[str, Any]
     warnings: tuple[str, ...] = ()
-    adds: frozenset[Place] = frozenset()
+    extended_lists: frozenset[SettingPath] = frozenset()
 
 
-def from_file(path: Path) -> Layer:
+def load_file(path: Path) -> SettingsLayer:
     """A settings file; a missing one is empty, a malformed one is left out with a warning."""
-    values, warnings = read_json(path)
-    return Layer(str(path), values, warnings)
+    values, warnings = read_json_object(path)
+    return SettingsLayer(str(path), values, warnings)
 
 
-def from_workspace(path: Path) -> Layer:
+def load_workspace_file(path: Path) -> SettingsLayer:
     """The workspace's file, without anything that it may not set."""
-    values, warnings = read_json(path)
+    restrictions = {("boundary",): True, ("pages", "robots"): "respect"}
+    # What a workspace file may say: it is somebody else's text, so it chooses and narrows, and never widens.
+    replaceable = frozenset(
+        {("images_path",), ("search", "profile"), ("search", "order"), ("search", "per_domain"), ("models", "default")}
+    )
+    values, warnings = read_json_object(path)
     kept: dict[str, Any] = {}
     refused: list[str] = []
-    for place, value in leaves(values):
-        if place in WORKSPACE_CHOOSES | WORKSPACE_ADDS or WORKSPACE_TURNS_ON.get(place, ...) == value:
-            put(kept, place, value)
+    for place, value in flatten_values(values):
+        if place in replaceable | WORKSPACE_LISTS or restrictions.get(place, ...) == value:
+            set_value(kept, place, value)
         else:
             name = ".".join(place)
             refused.append(f"{path}: {name!r} is ignored: a workspace may not set it; use ~/.outrider/settings.json")
-    return Layer(str(path), kept, (*warnings, *refused), WORKSPACE_ADDS)
+    return SettingsLayer(str(path), kept, (*warnings, *refused), WORKSPACE_LISTS)
 
 
-def from_environment(environ: Mapping[str, str], model: type[BaseModel]) -> Layer:
+def load_environment(environ: Mapping[str, str], model: type[BaseModel]) -> SettingsLayer:
     """`OUTRIDER_SEARCH__PROFILE=x` as `search.profile`; lists may be separated by commas.
 
     An empty variable says nothing: hosts pass the fields that nobody filled in as empty ones.
     """
+    prefix = "OUTRIDER_"
     values: dict[str, Any] = {}
     for name in sorted(environ):
-        if not name.startswith(PREFIX) or not environ[name].strip():
+        if not name.startswith(prefix) or not environ[name].strip():
             continue
-        place = tuple(name.removeprefix(PREFIX).lower().split("__"))
+        place = tuple(name.removeprefix(prefix).lower().split("__"))
         try:
-            put(values, place, typed(environ[name], model, place))
+            set_value(values, place, parse_text_value(environ[name], model, place))
         except InvalidInput as error:
             raise InvalidInput(f"{name}: {error.message}", code="bad_settings") from None
-    return Layer("environment", values)
+    return SettingsLayer("environment", values)
 
 
-def from_dogent(home: Path, workspace: Path) -> list[Layer]:
+def load_dogent(home: Path, workspace: Path) -> list[SettingsLayer]:
     """The search profiles and workspace choices of an existing dogent installation."""
-    chosen, broken = read_json(workspace / ".dogent" / "dogent.json")
+    chosen, broken = read_json_object(workspace / ".dogent" / "dogent.json")
     known = {"images_path": ("images_path",), "web_profile": ("search", "profile")}
     kept: dict[str, Any] = {}
     for theirs, ours in known.items():
         if isinstance(chosen.get(theirs), str):
-            put(kept, ours, chosen[theirs])
+            set_value(kept, ours, chosen[theirs])
     return [
-        from_profiles(home / ".dogent" / "web.json"),
-        Layer(str(workspace / ".dogent" / "dogent.json"), kept, broken),
+        load_profiles(home / ".dogent" / "web.json"),
+        SettingsLayer(str(workspace / ".dogent" / "dogent.json"), kept, broken),
     ]
 
 
-def from_profiles(path: Path) -> Layer:
+def load_profiles(path: Path) -> SettingsLayer:
     """The named search profiles of `web.json`; what is no profile is left out with a warning."""
-    values, warnings = read_json(path)
+    values, warnings = read_json_object(path)
     profiles = values.get("profiles", {})
     if not isinstance(profiles, dict):
-        return Layer(str(path), {}, (*warnings, f"{path}: 'profiles' is not an object; it is ignored"))
+        return SettingsLayer(str(path), {}, (*warnings, f"{path}: 'profiles' is not an object; it is ignored"))
     kept = {name: profile for name, profile in profiles.items() if isinstance(profile, dict)}
     strange = (f"{path}: profile {name!r} is not an object; it is ignored" for name in profiles if name not in kept)
-    return Layer(str(path), {"search": {"profiles": kept}} if kept else {}, (*warnings, *strange))
+    return SettingsLayer(str(path), {"search": {"profiles": kept}} if kept else {}, (*warnings, *strange))
 
 
-def from_keys(path: Path) -> Layer:
+def load_keys(path: Path) -> SettingsLayer:
     """The keys file: name of a search or model provider to its key, or to an object of credentials."""
-    values, warnings = read_json(path)
+    values, warnings = read_json_object(path)
     if not values:
-        return Layer(str(path), {}, warnings)
-    from outrider.agents.models.known import known
+        return SettingsLayer(str(path), {}, warnings)
+    from outrider.agents.models.provider_registry import load_providers
 
     if path.stat().st_mode & 0o077:
         warnings = (*warnings, f"{path} can be read by others; run: chmod 600 {path}")
-    ours = {name: key for name, key in values.items() if isinstance(key, str) and name in known()}
+    ours = {name: key for name, key in values.items() if isinstance(key, str) and name in load_providers()}
     rest = {name: values[name] for name in values if name not in ours}
     providers = {name: key if isinstance(key, dict) else {"api_key": key} for name, key in rest.items()}
     kept = {"search": {"providers": providers}} if providers else {}
-    return Layer(str(path), kept | ({"models": {"keys": ours}} if ours else {}), warnings)
+    return SettingsLayer(str(path), kept | ({"models": {"keys": ours}} if ours else {}), warnings)
 
 
-def from_servers(path: Path) -> Layer:
+def load_servers(path: Path) -> SettingsLayer:
     """Other MCP servers, in the file that hosts share: `{"mcpServers": {"name": {"command": …} | {"url": …}}}`.
 
     What other hosts keep there besides is left out with a warning.
     """
-    values, warnings = read_json(path)
+    values, warnings = read_json_object(path)
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict) or (values and not servers):
-        return Layer(str(path), {}, (*warnings, f"{path}: there is no object 'mcpServers'; it is ignored"))
+        return SettingsLayer(str(path), {}, (*warnings, f"{path}: there is no object 'mcpServers'; it is ignored"))
     kept = {name: server for name, server in servers.items() if isinstance(server, dict)}
-    known = McpServer.model_fields
+    known = McpServerSettings.model_fields
     strange = [
         f"{path}: {name}.{field} is ignored: nothing here knows it"
         for name in kept
         for field in kept[name].keys() - known
     ]
     chosen = {name: {field: each for field, each in server.items() if field in known} for name, server in kept.items()}
-    return Layer(str(path), {"mcpServers": chosen} if chosen else {}, (*warnings, *strange))
+    return SettingsLayer(str(path), {"mcpServers": chosen} if chosen else {}, (*warnings, *strange))
 
 
-def read_json(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+def read_json_object(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The JSON object in a file and what is wrong with it; both empty when there is none.
 
     A link to a device is no file: reading it might never end.
@@ -151,17 +150,18 @@ def read_json(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     return values, ()
 
 
-def leaves(values: Mapping[str, Any], above: Place = ()) -> list[tuple[Place, Any]]:
+def flatten_values(values: Mapping[str, Any], above: SettingPath = ()) -> list[tuple[SettingPath, Any]]:
     """Every value with its place, a tuple of names from the top; an empty object is a value."""
-    found: list[tuple[Place, Any]] = []
+    max_depth = 8  # levels of a file that are told apart; no setting lies deeper
+    found: list[tuple[SettingPath, Any]] = []
     for name, value in values.items():
         place = (*above, name)
-        deeper = isinstance(value, Mapping) and value and len(place) < DEPTH
-        found += leaves(value, place) if deeper else [(place, value)]
+        deeper = isinstance(value, Mapping) and value and len(place) < max_depth
+        found += flatten_values(value, place) if deeper else [(place, value)]
     return found
 
 
-def put(values: dict[str, Any], place: Place, value: Any) -> None:
+def set_value(values: dict[str, Any], place: SettingPath, value: Any) -> None:
     """Sets the value at a place in a nested dictionary; an empty object adds nothing to one that is there."""
     *above, last = place
     for part in above:
@@ -172,9 +172,9 @@ def put(values: dict[str, Any], place: Place, value: Any) -> None:
         values[last] = value
 
 
-def typed(text: str, model: type[BaseModel], place: Place) -> Any:
+def parse_text_value(text: str, model: type[BaseModel], place: SettingPath) -> Any:
     """The text of an environment variable or flag in the shape that its field has."""
-    wanted = _shapes(_annotation(model, place))
+    wanted = _collect_types(_find_annotation(model, place))
     if text.lstrip().startswith(("[", "{")) and str not in wanted:
         try:
             return json.loads(text)
@@ -185,16 +185,16 @@ def typed(text: str, model: type[BaseModel], place: Place) -> Any:
     return text
 
 
-def _shapes(annotation: Any) -> set[Any]:
+def _collect_types(annotation: Any) -> set[Any]:
     """The types that a field may have, without their parameters: `list[str] | None` is list and NoneType."""
     if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
-        return {shape for each in get_args(annotation) for shape in _shapes(each)}
+        return {shape for each in get_args(annotation) for shape in _collect_types(each)}
     if get_origin(annotation) is Annotated:
-        return _shapes(get_args(annotation)[0])
+        return _collect_types(get_args(annotation)[0])
     return {get_origin(annotation) or annotation}
 
 
-def _annotation(model: Any, place: Place) -> Any:
+def _find_annotation(model: Any, place: SettingPath) -> Any:
     for part in place:
         fields = getattr(model, "model_fields", {})
         if part not in fields:

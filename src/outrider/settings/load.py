@@ -18,29 +18,24 @@ from pydantic import BaseModel, ValidationError
 from outrider.core.errors import InvalidInput
 from outrider.search.placeholder import is_placeholder
 from outrider.settings import layers
-from outrider.settings.layers import Layer, Place, leaves
+from outrider.settings.layers import SettingPath, SettingsLayer, flatten_values
 from outrider.settings.model import Settings
 
 log = logging.getLogger(__name__)
-FIRST_PROFILES = {
+PROFILE_TEMPLATE = {
     "profiles": {
         "google": {"provider": "google_cse", "api_key": "replace-me", "cse_id": "replace-me", "timeout_s": 20},
         "brave": {"provider": "brave", "api_key": "replace-me", "timeout_s": 20},
         "searxng": {"provider": "searxng", "endpoint": "replace-me", "timeout_s": 20},
     }
 }
-MASK = "********"
-SECRET_WORDS = frozenset({"key", "token", "secret", "password", "credential"})
-CREDENTIALS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
-# Of another MCP server what it is given: any of it may be a key.
-GIVEN = frozenset({"env", "headers", "args"})
-# What stands beside credentials and is none; all else there may be one (a plugin's provider knows names we do not).
-PLAIN = frozenset({"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"})
-IN_ADDRESS = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x
+SECRET_MASK = "********"  # noqa: S105
+CREDENTIAL_SECTIONS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
+URL_SECRET = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedSettings:
     """The effective settings.
 
     Attributes:
@@ -52,17 +47,17 @@ class Loaded:
     """
 
     settings: Settings
-    origins: dict[Place, str]
+    origins: dict[SettingPath, str]
     warnings: tuple[str, ...]
     environ: Mapping[str, str]
     workspace: Path = field(default_factory=Path.cwd)
 
-    def rows(self) -> list[tuple[str, str, str]]:
+    def list_rows(self) -> list[tuple[str, str, str]]:
         """(name, value, origin) of every effective value, secrets masked."""
-        values = leaves(self.settings.model_dump(mode="json"))
-        return [(".".join(place), _shown(place, value), self._origin(place)) for place, value in values]
+        values = flatten_values(self.settings.model_dump(mode="json"))
+        return [(".".join(place), _mask_value(place, value), self._find_origin(place)) for place, value in values]
 
-    def _origin(self, place: Place) -> str:
+    def _find_origin(self, place: SettingPath) -> str:
         above = (place[:end] for end in range(len(place), 0, -1))
         return next((self.origins[each] for each in above if each in self.origins), "default")
 
@@ -73,7 +68,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
     workspace: Path | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     """Reads every place and validates the sum.
 
     Args:
@@ -88,27 +83,27 @@ def load(
     environ = os.environ if environ is None else environ
     home, workspace = home or Path.home(), workspace or Path.cwd()
     merged: dict[str, Any] = {"data_dir": home / ".outrider"}
-    origins: dict[Place, str] = {}
-    read = _layers(dict(flags or {}), environ, home, workspace)
+    origins: dict[SettingPath, str] = {}
+    read = _load_layers(dict(flags or {}), environ, home, workspace)
     for layer in read:
-        _lay(layer, merged, origins)
+        _apply_layer(layer, merged, origins)
     warnings = tuple(warning for layer in read for warning in layer.warnings)
-    return Loaded(_validated(merged, origins), origins, warnings, environ, workspace)
+    return LoadedSettings(_validate_settings(merged, origins), origins, warnings, environ, workspace)
 
 
-def first_run(home: Path | None = None) -> None:
+def create_profile_template(home: Path | None = None) -> None:
     """Creates `~/.outrider/web.json` with profiles to fill in; never overwrites, never fails."""
     path = (home or Path.home()) / ".outrider" / "web.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _create(path, json.dumps(FIRST_PROFILES, indent=2))
+        _create_private_file(path, json.dumps(PROFILE_TEMPLATE, indent=2))
     except FileExistsError:
         return
     except OSError as error:
         log.info("%s was not created: %s", path, error.strerror)
 
 
-def _create(path: Path, text: str) -> None:
+def _create_private_file(path: Path, text: str) -> None:
     """A new file that nobody else may read. Half of one would be broken for ever, so a failure leaves none."""
     with path.open("x", encoding="utf-8") as file:
         try:
@@ -120,59 +115,61 @@ def _create(path: Path, text: str) -> None:
             raise
 
 
-def _layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, workspace: Path) -> list[Layer]:
+def _load_layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, workspace: Path) -> list[SettingsLayer]:
     """Weakest first."""
     ours = home / ".outrider"
     at_home = workspace.resolve() == home.resolve()
     return [
-        *layers.from_dogent(home, workspace),
-        layers.from_profiles(ours / "web.json"),
-        layers.from_keys(ours / "keys.json"),
-        layers.from_servers(ours / "mcp.json"),
-        layers.from_file(ours / "settings.json"),
-        *([] if at_home else [layers.from_workspace(workspace / ".outrider" / "settings.json")]),
-        layers.from_environment(environ, Settings),
-        Layer("command line", flags),
+        *layers.load_dogent(home, workspace),
+        layers.load_profiles(ours / "web.json"),
+        layers.load_keys(ours / "keys.json"),
+        layers.load_servers(ours / "mcp.json"),
+        layers.load_file(ours / "settings.json"),
+        *([] if at_home else [layers.load_workspace_file(workspace / ".outrider" / "settings.json")]),
+        layers.load_environment(environ, Settings),
+        SettingsLayer("command line", flags),
     ]
 
 
-def _lay(layer: Layer, merged: dict[str, Any], origins: dict[Place, str]) -> None:
+def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[SettingPath, str]) -> None:
     """Lays one layer over the weaker ones."""
-    for place, value in leaves(layer.values):
-        if place[:2] in CREDENTIALS and is_placeholder(value) and place in origins:
+    for place, value in flatten_values(layer.values):
+        if place[:2] in CREDENTIAL_SECTIONS and is_placeholder(value) and place in origins:
             continue  # a template that nobody filled in does not hide a real value
-        below = _at(merged, place) if place in layer.adds else None
+        below = _get_value(merged, place) if place in layer.extended_lists else None
         try:
-            layers.put(merged, place, value if below is None else _sum(below, value))
+            layers.set_value(merged, place, value if below is None else _merge_lists(below, value))
         except InvalidInput as error:
             raise InvalidInput(f"{layer.origin}: {error.message}", code="bad_settings") from None
         origins[place] = layer.origin if below is None else f"{origins[place]} and {layer.origin}"
 
 
-def _at(values: Any, place: Place) -> Any:
+def _get_value(values: Any, place: SettingPath) -> Any:
     for part in place:
         values = values.get(part) if isinstance(values, dict) else None
     return values
 
 
-def _sum(below: Any, value: Any) -> Any:
+def _merge_lists(below: Any, value: Any) -> Any:
     """Both lists as one; what is none of them stays, for validation to refuse."""
     if not isinstance(below, list):
         return below
     return [*below, *(each for each in value if each not in below)] if isinstance(value, list) else value
 
 
-def _validated(merged: dict[str, Any], origins: Mapping[Place, str]) -> Settings:
+def _validate_settings(merged: dict[str, Any], origins: Mapping[SettingPath, str]) -> Settings:
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        problems = [_problem(dict(each), origins) for each in error.errors(include_url=False, include_input=False)]
+        problems = [
+            _describe_problem(dict(each), origins) for each in error.errors(include_url=False, include_input=False)
+        ]
     raise InvalidInput(
         "settings: " + "; ".join(problems), code="bad_settings", hint="`outrider config schema` lists every setting"
     )
 
 
-def _problem(error: dict[str, Any], origins: Mapping[Place, str]) -> str:
+def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str]) -> str:
     """One wrong setting with its place; the value itself may be a secret and is not repeated."""
     location = tuple(str(part) for part in error["loc"])
     name = ".".join(location)
@@ -181,11 +178,11 @@ def _problem(error: dict[str, Any], origins: Mapping[Place, str]) -> str:
     origin = next((origins[place] for place in (*above, *below) if place in origins), "")
     where = f" (from {origin})" if origin else ""
     if error["type"] == "extra_forbidden":
-        return f"no setting {name!r}{where}{_nearest(error['loc'])}"
+        return f"no setting {name!r}{where}{_suggest_setting(error['loc'])}"
     return f"{name}: {error['msg'].removeprefix('Value error, ')}{where}"
 
 
-def _nearest(location: tuple[Any, ...]) -> str:
+def _suggest_setting(location: tuple[Any, ...]) -> str:
     section: Any = Settings
     for part in location[:-1]:
         # What stands in an object by name (profiles, servers) has one shape, whatever the name.
@@ -197,15 +194,20 @@ def _nearest(location: tuple[Any, ...]) -> str:
     return f", did you mean {close[0]!r}?" if close else ""
 
 
-def _shown(place: Place, value: Any) -> str:
+def _mask_value(place: SettingPath, value: Any) -> str:
     if value and _is_secret(place):
-        return MASK
-    return IN_ADDRESS.sub(MASK, json.dumps(value, ensure_ascii=False, default=str))
+        return SECRET_MASK
+    return URL_SECRET.sub(SECRET_MASK, json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _is_secret(place: Place) -> bool:
-    if place[:2] in CREDENTIALS:
-        return len(place) != 4 or place[-1] not in PLAIN
+def _is_secret(place: SettingPath) -> bool:
+    # What stands beside credentials and is none; all else there may be one (a plugin's provider knows names we do not).
+    public_fields = frozenset({"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"})
+    # Of another MCP server what it is given: any of it may be a key.
+    server_secrets = frozenset({"env", "headers", "args"})
+    secret_words = frozenset({"key", "token", "secret", "password", "credential"})
+    if place[:2] in CREDENTIAL_SECTIONS:
+        return len(place) != 4 or place[-1] not in public_fields
     if place[0] == "mcpServers":
-        return len(place) > 2 and place[2] in GIVEN
-    return not SECRET_WORDS.isdisjoint(word for part in place for word in re.split("[^a-z]+", part.lower()))
+        return len(place) > 2 and place[2] in server_secrets
+    return not secret_words.isdisjoint(word for part in place for word in re.split("[^a-z]+", part.lower()))

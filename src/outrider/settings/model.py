@@ -5,24 +5,24 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from outrider.agents.settings import AgentsSettings, McpServer, ModelsSettings
+from outrider.agents.settings import AgentsSettings, McpServerSettings, ModelsSettings
 from outrider.browser.settings import BrowserSettings
 from outrider.content.settings import ContentSettings
 from outrider.core.egress.policy import EgressSettings
-from outrider.core.policy import ToolPolicy
-from outrider.core.storage.choose import ArtifactsSettings
+from outrider.core.storage.factory import ArtifactsSettings
+from outrider.core.tool_policy import ToolPolicy
 from outrider.dashboard.settings import DashboardSettings
 from outrider.identity.settings import IdentitySettings
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 from outrider.serve.telemetry.settings import TelemetrySettings
-from outrider.toolsets.run_agent_settings import RunAgentSettings
-from outrider.toolsets.web_eval_settings import WebEvalSettings
+from outrider.toolsets.run_agent.settings import RunAgentSettings
+from outrider.toolsets.web_eval.settings import WebEvalSettings
 from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.settings import WorkspaceSettings
 
 
-def _expanded(value: object) -> Path:
+def _expand_path(value: object) -> Path:
     if not isinstance(value, str | Path) or "\0" in str(value):
         raise ValueError("must be the path of a folder")
     try:
@@ -31,7 +31,7 @@ def _expanded(value: object) -> Path:
         raise ValueError(str(error)) from None
 
 
-Expanded = Annotated[Path, BeforeValidator(_expanded)]
+ExpandedPath = Annotated[Path, BeforeValidator(_expand_path)]
 
 
 class ServeSettings(BaseModel, extra="forbid", defer_build=True):
@@ -74,7 +74,7 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
 
     @field_validator("state_key")
     @classmethod
-    def _long_enough(cls, value: str) -> str:
+    def _check_key_length(cls, value: str) -> str:
         if value and len(value.encode()) < 32:
             raise ValueError(
                 'must have at least 32 characters: python -c "import secrets; print(secrets.token_hex(32))"'
@@ -93,7 +93,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
         default="", max_length=200, description="The assistant of calls that name none; playbooks belong to it"
     )
     tools: ToolPolicy = ToolPolicy()
-    data_dir: Expanded = Field(
+    data_dir: ExpandedPath = Field(
         default=Path("~/.outrider"), validate_default=True, description="Where the database and artifacts are kept"
     )
     database: str = Field(
@@ -123,7 +123,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     browser: BrowserSettings = BrowserSettings()
     models: ModelsSettings = ModelsSettings()
     agents: AgentsSettings = AgentsSettings()
-    mcpServers: dict[str, McpServer] = Field(  # noqa: N815 - the name that all hosts give it
+    mcpServers: dict[str, McpServerSettings] = Field(  # noqa: N815 - the name that all hosts give it
         default={},
         description="Other MCP servers for agents: by name `command`, `args`, `env`, or `url`, `headers`",
     )

@@ -4,4 +4,4 @@ from pathlib import Path
 
 from outrider.core import schema
 
-schema.ship(__name__, Path(__file__).with_name("schemas.json"))
+schema.register_schemas(__name__, Path(__file__).with_name("schemas.json"))

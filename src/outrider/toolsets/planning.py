@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from outrider.core.context import Call
 from outrider.core.tool import Toolset
-from outrider.plans import Plan, Plans, Priority, Todo
+from outrider.plans import PlanStore, Priority, SessionPlan, Todo
 
 planning = Toolset(
     "planning",
@@ -17,13 +17,13 @@ planning = Toolset(
     display_name="Task Planning",
 )
 
-Goal = Annotated[str, Field(min_length=1, max_length=2_000, description="What is to be reached, in one sentence")]
-Name = Annotated[str, Field(min_length=1, max_length=500, description="One step, as an instruction")]
-Id = Annotated[int, Field(ge=1, description="The todo's number")]
-After = Annotated[list[int] | None, Field(description="Ids of todos that must be done before it")]
+GoalText = Annotated[str, Field(min_length=1, max_length=2_000, description="What is to be reached, in one sentence")]
+TodoName = Annotated[str, Field(min_length=1, max_length=500, description="One step, as an instruction")]
+TodoId = Annotated[int, Field(ge=1, description="The todo's number")]
+Predecessors = Annotated[list[int] | None, Field(description="Ids of todos that must be done before it")]
 
 
-class Answer(BaseModel, defer_build=True):
+class PlanningAnswer(BaseModel, defer_build=True):
     """What every planning tool answers, in the fields that it sets."""
 
     success: bool
@@ -40,7 +40,7 @@ class Answer(BaseModel, defer_build=True):
         return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
 
 
-class ThoughtNumbered(BaseModel, defer_build=True):
+class ThoughtProgress(BaseModel, defer_build=True):
     """Where a chain of thoughts is."""
 
     thoughtNumber: int
@@ -54,114 +54,117 @@ class ThoughtNumbered(BaseModel, defer_build=True):
 
 
 @planning.tool(effect="write", title="Set the goal", stake="never_ask")
-async def create_goal(plans: Plans, call: Call, /, goal: Goal) -> Answer:
+async def create_goal(plans: PlanStore, call: Call, /, goal: GoalText) -> PlanningAnswer:
     """Set the session's goal. A goal before it goes to the archive; the todos stay."""
-    plan = await plans.change(call, lambda plan: plan.pursuing(goal))
-    return Answer(success=True, goal=plan.goal)
+    plan = await plans.change(call, lambda plan: plan.with_goal(goal))
+    return PlanningAnswer(success=True, goal=plan.goal)
 
 
 @planning.tool(effect="write", title="Clear the goal", stake="never_ask")
-async def clear_goal(plans: Plans, call: Call, /) -> Answer:
+async def clear_goal(plans: PlanStore, call: Call, /) -> PlanningAnswer:
     """Close the goal: reached if every todo is done, else given up. It stays in the archive."""
     had: list[str | None] = []
     plan = await plans.change(call, lambda plan: (had.append(plan.goal), plan.without_goal())[1])
     if had[-1] is None:
-        return Answer(success=False, goal=None, note="there was no active goal; create_goal sets one")
-    return Answer(success=True, goal=None, lastClearedGoal=plan.last_cleared_goal)
+        return PlanningAnswer(success=False, goal=None, note="there was no active goal; create_goal sets one")
+    return PlanningAnswer(success=True, goal=None, lastClearedGoal=plan.last_cleared_goal)
 
 
 @planning.tool(effect="write", title="Add a todo", stake="never_ask")
 async def add_todo(
-    plans: Plans, call: Call, /, name: Name, priority: Priority = "normal", after: After = None
-) -> Answer:
+    plans: PlanStore, call: Call, /, name: TodoName, priority: Priority = "normal", after: Predecessors = None
+) -> PlanningAnswer:
     """Add a step to the end of the plan. Its number is in the answer."""
     plan = await plans.change(call, lambda plan: plan.with_todo(name, priority, after or ()))
-    return Answer(success=True, todo=_shown(plan.todos[-1]), todos=_todos(plan))
+    return PlanningAnswer(success=True, todo=_serialize_todo(plan.todos[-1]), todos=_serialize_todos(plan))
 
 
 @planning.tool(effect="write", title="Mark a todo", stake="never_ask")
 async def mark_todo(
-    plans: Plans,
+    plans: PlanStore,
     call: Call,
     /,
-    id: Id,
+    id: TodoId,
     completed: bool = True,
     summary: Annotated[str | None, Field(max_length=2_000, description="What came of it")] = None,
-) -> Answer:
+) -> PlanningAnswer:
     """Mark a todo as done (or open again). Marking twice changes nothing."""
-    plan = await plans.change(call, lambda plan: plan.marked(id, completed=completed, summary=summary))
-    return _about(plan, id)
+    plan = await plans.change(call, lambda plan: plan.mark_todo(id, completed=completed, summary=summary))
+    return _build_todo_answer(plan, id)
 
 
 @planning.tool(effect="write", title="Toggle a todo", stake="never_ask")
-async def toggle_todo(plans: Plans, call: Call, /, id: Id) -> Answer:
+async def toggle_todo(plans: PlanStore, call: Call, /, id: TodoId) -> PlanningAnswer:
     """Turn an open todo into a done one, or back. Prefer mark_todo, which is safe to repeat."""
-    plan = await plans.change(call, lambda plan: plan.marked(id, completed=not plan.todo(id).completed))
-    return _about(plan, id)
+    plan = await plans.change(call, lambda plan: plan.mark_todo(id, completed=not plan.get_todo(id).completed))
+    return _build_todo_answer(plan, id)
 
 
 @planning.tool(effect="write", title="Change a todo", stake="never_ask")
 async def update_todo(
-    plans: Plans,
+    plans: PlanStore,
     call: Call,
     /,
-    id: Id,
+    id: TodoId,
     name: Annotated[str | None, Field(min_length=1, max_length=500)] = None,
     priority: Priority | None = None,
-    after: After = None,
+    after: Predecessors = None,
     position: Annotated[int | None, Field(ge=1, description="Its new place in the list, from 1")] = None,
-) -> Answer:
+) -> PlanningAnswer:
     """Change a todo's words, priority, place or what it waits for; what is left out stays."""
     plan = await plans.change(
-        call, lambda plan: plan.edited(id, name=name, priority=priority, after=after, position=position)
+        call, lambda plan: plan.edit_todo(id, name=name, priority=priority, after=after, position=position)
     )
-    return _about(plan, id)
+    return _build_todo_answer(plan, id)
 
 
 @planning.tool(effect="act", title="Remove a todo", stake="never_ask")
-async def remove_todo(plans: Plans, call: Call, /, id: Id) -> Answer:
+async def remove_todo(plans: PlanStore, call: Call, /, id: TodoId) -> PlanningAnswer:
     """Remove one todo. Ids of the others stay."""
-    plan = await plans.change(call, lambda plan: plan.without([plan.todo(id).id]))
-    return Answer(success=True, todos=_todos(plan))
+    plan = await plans.change(call, lambda plan: plan.without_todos([plan.get_todo(id).id]))
+    return PlanningAnswer(success=True, todos=_serialize_todos(plan))
 
 
 @planning.tool(effect="act", title="Clear todos", stake="never_ask")
 async def clear_todos(
-    plans: Plans, call: Call, /, ids: Annotated[list[int] | None, Field(description="Only these; default: all")] = None
-) -> Answer:
+    plans: PlanStore,
+    call: Call,
+    /,
+    ids: Annotated[list[int] | None, Field(description="Only these; default: all")] = None,
+) -> PlanningAnswer:
     """Remove all todos, or those of the given ids. Later todos go on counting."""
-    plan = await plans.change(call, lambda plan: plan.without(ids))
-    return Answer(success=True, todos=_todos(plan))
+    plan = await plans.change(call, lambda plan: plan.without_todos(ids))
+    return PlanningAnswer(success=True, todos=_serialize_todos(plan))
 
 
 @planning.tool(effect="act", title="Clear the session's plan", stake="low")
-async def clear_session(plans: Plans, call: Call, /) -> Answer:
+async def clear_session(plans: PlanStore, call: Call, /) -> PlanningAnswer:
     """Forget goal, todos, observations and archive of this session; ids start at 1 again."""
     await plans.forget(call)
-    return Answer(success=True)
+    return PlanningAnswer(success=True)
 
 
 @planning.tool(effect="write", title="Note an observation", stake="never_ask")
 async def add_observation(
-    plans: Plans,
+    plans: PlanStore,
     call: Call,
     /,
     observation: Annotated[str, Field(min_length=1, max_length=2_000, description="A fact worth keeping")],
-) -> Answer:
+) -> PlanningAnswer:
     """Keep a fact for later steps. The last ten are shown with the state."""
-    plan = await plans.change(call, lambda plan: plan.observing(observation))
-    return Answer(success=True, observations=[each.text for each in plan.observations])
+    plan = await plans.change(call, lambda plan: plan.with_observation(observation))
+    return PlanningAnswer(success=True, observations=[each.text for each in plan.observations])
 
 
 @planning.tool(title="Show the plan")
-async def get_current_state(plans: Plans, call: Call, /) -> Answer:
+async def get_current_state(plans: PlanStore, call: Call, /) -> PlanningAnswer:
     """The goal, all todos with their progress, the last ten observations and past goals."""
-    return _state(await plans.get(call))
+    return _build_state(await plans.get(call))
 
 
 @planning.tool(effect="write", title="Think in steps", stake="never_ask")
 async def sequentialthinking(
-    plans: Plans,
+    plans: PlanStore,
     call: Call,
     /,
     thought: Annotated[str, Field(min_length=1, max_length=20_000)],  # noqa: ARG001 - saying it is the use of it
@@ -173,10 +176,10 @@ async def sequentialthinking(
     branchFromThought: Annotated[int | None, Field(ge=1)] = None,
     branchId: Annotated[str | None, Field(max_length=100)] = None,
     needsMoreThoughts: bool | None = None,  # noqa: ARG001
-) -> ThoughtNumbered:
+) -> ThoughtProgress:
     """Think through a hard problem one numbered thought a call; revise or branch as you learn."""
-    plan = await plans.change(call, lambda plan: plan.thinking(branchId if branchFromThought else None))
-    return ThoughtNumbered(
+    plan = await plans.change(call, lambda plan: plan.with_thought(branchId if branchFromThought else None))
+    return ThoughtProgress(
         thoughtNumber=thoughtNumber,
         totalThoughts=max(totalThoughts, thoughtNumber),
         nextThoughtNeeded=nextThoughtNeeded,
@@ -185,25 +188,25 @@ async def sequentialthinking(
     )
 
 
-@planning.context
-async def described(plans: Plans, call: Call) -> tuple[str, dict[str, Any]]:
+@planning.register_context
+async def describe_plan(plans: PlanStore, call: Call) -> tuple[str, dict[str, Any]]:
     """The session's plan as a part of a system prompt, and as data."""
     plan = await plans.get(call)
-    return context_text(plan), _state(plan).model_dump(exclude_unset=True, exclude={"success"})
+    return format_context(plan), _build_state(plan).model_dump(exclude_unset=True, exclude={"success"})
 
 
-def context_text(plan: Plan) -> str:
+def format_context(plan: SessionPlan) -> str:
     """The plan as a part of a system prompt."""
     goal = f"# Current Goal: {plan.goal}" if plan.goal else "# No active goal"
     lines = [planning.instructions, "", goal]
     lines += [f"Last goal: {plan.last_cleared_goal}"] if plan.last_cleared_goal else []
-    lines += ["", "Todos:", *(map(_line, plan.todos) if plan.todos else ["(none)"])]
+    lines += ["", "Todos:", *(map(_format_todo, plan.todos) if plan.todos else ["(none)"])]
     lines += ["", "Observations:"]
     lines += [f"{each.number}. {each.text}" for each in plan.observations] or ["(none)"]
-    return "\n".join([*lines, "", _next(plan)])
+    return "\n".join([*lines, "", _suggest_next(plan)])
 
 
-def _line(todo: Todo) -> str:
+def _format_todo(todo: Todo) -> str:
     notes: list[str] = [todo.priority] if todo.priority != "normal" else []
     notes += [f"after {', '.join(map(str, todo.after))}"] if todo.after else []
     tail = f" ({'; '.join(notes)})" if notes else ""
@@ -211,40 +214,45 @@ def _line(todo: Todo) -> str:
     return f"ID:{todo.id} [{'✓' if todo.completed else ' '}] {todo.name}{tail}{summary}"
 
 
-def _shown(todo: Todo) -> dict[str, Any]:
+def _serialize_todo(todo: Todo) -> dict[str, Any]:
     facts = {"id": todo.id, "name": todo.name, "status": "completed" if todo.completed else "pending"}
     more = {"summary": todo.summary, "after": list(todo.after)}
     more["priority"] = "" if todo.priority == "normal" else todo.priority
     return facts | {name: value for name, value in more.items() if value}
 
 
-def _state(plan: Plan) -> Answer:
-    return Answer(
+def _build_state(plan: SessionPlan) -> PlanningAnswer:
+    return PlanningAnswer(
         success=True,
         goal=plan.goal,
         lastClearedGoal=plan.last_cleared_goal,
-        todos=_todos(plan),
+        todos=_serialize_todos(plan),
         observations=[each.text for each in plan.observations],
         pastGoals=[{"goal": each.text, "outcome": each.outcome} for each in plan.past_goals],
         progress=_progress(plan),
-        note=_next(plan),
+        note=_suggest_next(plan),
     )
 
 
-def _todos(plan: Plan) -> list[dict[str, Any]]:
-    return [_shown(todo) for todo in plan.todos]
+def _serialize_todos(plan: SessionPlan) -> list[dict[str, Any]]:
+    return [_serialize_todo(todo) for todo in plan.todos]
 
 
-def _about(plan: Plan, number: int) -> Answer:
-    return Answer(success=True, todo=_shown(plan.todo(number)), todos=_todos(plan), note=_next(plan))
+def _build_todo_answer(plan: SessionPlan, number: int) -> PlanningAnswer:
+    return PlanningAnswer(
+        success=True,
+        todo=_serialize_todo(plan.get_todo(number)),
+        todos=_serialize_todos(plan),
+        note=_suggest_next(plan),
+    )
 
 
-def _progress(plan: Plan) -> dict[str, int]:
+def _progress(plan: SessionPlan) -> dict[str, int]:
     total = len(plan.todos)
     return {"total": total, "completed": plan.done, "percent": round(100 * plan.done / total) if total else 0}
 
 
-def _next(plan: Plan) -> str:
+def _suggest_next(plan: SessionPlan) -> str:
     """The todo to take up: the most urgent open one that waits for nothing."""
     done = {todo.id for todo in plan.todos if todo.completed}
     ready = [todo for todo in plan.todos if not todo.completed and done.issuperset(todo.after)]

@@ -1,7 +1,7 @@
 """The workspace: a directory of the session's own, with files to read, change and search."""
 
-from outrider.workspace.exports import Exports
+from outrider.workspace.exporter import Exporter
 from outrider.workspace.settings import WorkspaceSettings
-from outrider.workspace.workspaces import Workspace, Workspaces
+from outrider.workspace.workspaces import SessionWorkspace, SessionWorkspaces
 
-__all__ = ["Exports", "Workspace", "WorkspaceSettings", "Workspaces"]
+__all__ = ["Exporter", "SessionWorkspace", "SessionWorkspaces", "WorkspaceSettings"]

@@ -11,39 +11,35 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.workspace.jail import PARTIAL, Jail
+from outrider.workspace.jail import PARTIAL_PREFIX, Jail
 
-BLOCK = 1 << 20
-MOST_FILES = 50_000
-DEEPEST = 600  # folders in one another: more than a path of a thousand characters can name
-LONGEST = 200  # bytes of one part of a name; file systems take 255
-EXPORTS = "exports"  # where earlier exports are: left out where nobody asks for them
-FORBIDDEN = re.compile(r'[\\:*?"<>|]')  # by Windows, where the first is a separator and the second a drive's
-DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
-HIDDEN_KINDS = ("Cc", "Cf", "Cs", "Co", "Cn")
+COPY_BLOCK_BYTES = 1 << 20
+FORBIDDEN_CHARS = re.compile(r'[\\:*?"<>|]')  # by Windows, where the first is a separator and the second a drive's
+WINDOWS_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Member:
+class ArchiveMember:
     """A file of the workspace and the name that it gets in the archive."""
 
     path: str
     name: str
 
 
-def members(jail: Jail, paths: Iterable[str]) -> list[Member]:
+def collect_members(jail: Jail, paths: Iterable[str]) -> list[ArchiveMember]:
     """The files of these paths, folders with all that is below them, in order and each once.
 
     Raises InvalidInput that names everything that is missing or cannot be read: an archive is whole, or there is none.
     """
+    max_files = 50_000
     found: dict[str, None] = {}
     problems: list[str] = []
     for path in dict.fromkeys(paths):
         try:
-            found |= dict.fromkeys(_files(jail, path))
+            found |= dict.fromkeys(_iter_files(jail, path))
         except OutriderError as error:
             problems.append(error.message.removeprefix("path: "))
-    problems += _unreadable(jail, found)
+    problems += _find_unreadable(jail, found)
     if problems:
         raise InvalidInput(
             f"files: {'; '.join(problems[:50])}",
@@ -51,80 +47,89 @@ def members(jail: Jail, paths: Iterable[str]) -> list[Member]:
             code="incomplete",
             details={"problems": problems[:1_000]},
         )
-    if not found or len(found) > MOST_FILES:
-        raise InvalidInput(
-            f"files: {len(found):,} files", hint=f"name 1 to {MOST_FILES:,} files, or folders with files"
-        )
-    return [Member(path, name) for path, name in zip(found, unique(map(safe_name, found)), strict=True)]
+    if not found or len(found) > max_files:
+        raise InvalidInput(f"files: {len(found):,} files", hint=f"name 1 to {max_files:,} files, or folders with files")
+    return [
+        ArchiveMember(path, name)
+        for path, name in zip(found, deduplicate_names(map(sanitize_path, found)), strict=True)
+    ]
 
 
-def write(jail: Jail, wanted: list[Member], file: BinaryIO, done: Callable[[int, Member], None]) -> int:
+def write_archive(
+    jail: Jail, wanted: list[ArchiveMember], file: BinaryIO, report: Callable[[int, ArchiveMember], None]
+) -> int:
     """Writes a zip of these files, block by block; returns the bytes of their contents.
 
     Args:
         jail: Where they are.
         wanted: What `members` gave.
         file: Where to; it is not closed.
-        done: Told after each file how many there are now.
+        report: Told after each file how many there are now.
     """
     total = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, member in enumerate(wanted, 1):
-            total += _add(jail, member, archive)
-            done(number, member)
+            total += _add_member(jail, member, archive)
+            report(number, member)
     return total
 
 
-def safe_name(path: str) -> str:
+def sanitize_path(path: str) -> str:
     """A relative path with `/` that means the same, or nothing worse, on every system."""
-    parts = [_safe_part(part) for part in PurePosixPath(path).parts if part not in ("/", ".", "..")]
+    parts = [_sanitize_part(part) for part in PurePosixPath(path).parts if part not in ("/", ".", "..")]
     return "/".join(parts) or "_"
 
 
-def unique(names: Iterable[str]) -> list[str]:
+def deduplicate_names(names: Iterable[str]) -> list[str]:
     """The names in their order, with numbers where systems that know no case, or compose accents, would find two alike.
 
     A file's name is no folder's of another, either.
     """
     given = list(names)
-    taken = {_alike(str(folder)) for name in given for folder in PurePosixPath(name).parents}
+    taken = {_fold_name(str(folder)) for name in given for folder in PurePosixPath(name).parents}
     found: list[str] = []
     for name in given:
         chosen, number = name, 1
-        while _alike(chosen) in taken:
+        while _fold_name(chosen) in taken:
             number += 1
             chosen = _numbered(name, number)
-        taken.add(_alike(chosen))
+        taken.add(_fold_name(chosen))
         found.append(chosen)
     return found
 
 
-def _files(jail: Jail, path: str) -> Iterator[str]:
-    entry = jail.entry(path)
+def _iter_files(jail: Jail, path: str) -> Iterator[str]:
+    exports_folder = "exports"  # where earlier exports are: left out where nobody asks for them
+    max_depth = 600  # folders in one another: more than a path of a thousand characters can name
+    entry = jail.get_entry(path)
     whole = str(PurePosixPath(path))
     if entry.kind != "directory":
         yield whole
         return
-    for each in jail.walk(whole, DEEPEST):
+    for each in jail.walk(whole, max_depth):
         if each.kind == "directory":
-            with jail.folder(each.path):
+            with jail.open_folder(each.path):
                 """What lies below it can be reached."""
         inner = PurePosixPath(each.path)
-        if each.kind != "directory" and PARTIAL not in each.name and not (whole == "." and inner.parts[0] == EXPORTS):
+        if (
+            each.kind != "directory"
+            and PARTIAL_PREFIX not in each.name
+            and not (whole == "." and inner.parts[0] == exports_folder)
+        ):
             yield each.path
 
 
-def _unreadable(jail: Jail, paths: Iterable[str]) -> Iterator[str]:
+def _find_unreadable(jail: Jail, paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         try:
-            with jail.reading(path):
+            with jail.open_descriptor(path):
                 """It can be read."""
         except OutriderError as error:
             yield error.message.removeprefix("path: ")
 
 
-def _add(jail: Jail, member: Member, archive: zipfile.ZipFile) -> int:
-    with jail.reading(member.path) as descriptor:
+def _add_member(jail: Jail, member: ArchiveMember, archive: zipfile.ZipFile) -> int:
+    with jail.open_descriptor(member.path) as descriptor:
         facts = os.fstat(descriptor)
         made = time.gmtime(min(max(facts.st_mtime, 315_532_800), 4_354_819_198))  # what a zip can say: 1980 to 2107
         info = zipfile.ZipInfo(member.name, made[:6])
@@ -133,27 +138,29 @@ def _add(jail: Jail, member: Member, archive: zipfile.ZipFile) -> int:
         info.file_size = facts.st_size
         size = 0
         with archive.open(info, "w", force_zip64=facts.st_size > 1 << 30) as target:
-            while block := os.read(descriptor, BLOCK):
+            while block := os.read(descriptor, COPY_BLOCK_BYTES):
                 size += target.write(block)
     return size
 
 
-def _safe_part(part: str) -> str:
-    shown = "".join("_" if unicodedata.category(letter) in HIDDEN_KINDS else letter for letter in part)
-    plain = _short(FORBIDDEN.sub("_", shown)).rstrip(". ") or "_"
-    return f"_{plain}" if DEVICES.fullmatch(plain) else plain
+def _sanitize_part(part: str) -> str:
+    hidden_categories = ("Cc", "Cf", "Cs", "Co", "Cn")
+    shown = "".join("_" if unicodedata.category(letter) in hidden_categories else letter for letter in part)
+    plain = _shorten_part(FORBIDDEN_CHARS.sub("_", shown)).rstrip(". ") or "_"
+    return f"_{plain}" if WINDOWS_DEVICE.fullmatch(plain) else plain
 
 
-def _short(part: str) -> str:
+def _shorten_part(part: str) -> str:
     """A part of a name that fits, with its ending."""
-    if len(part.encode()) <= LONGEST:
+    max_part_bytes = 200  # bytes of one part of a name; file systems take 255
+    if len(part.encode()) <= max_part_bytes:
         return part
     stem, dot, ending = part.rpartition(".")
     tail = f"{dot}{ending}" if stem and len(ending) < 16 else ""
-    return (stem if tail else part).encode()[: LONGEST - len(tail.encode())].decode("utf-8", "ignore") + tail
+    return (stem if tail else part).encode()[: max_part_bytes - len(tail.encode())].decode("utf-8", "ignore") + tail
 
 
-def _alike(name: str) -> str:
+def _fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
@@ -162,6 +169,6 @@ def _numbered(name: str, number: int) -> str:
     return str(path.with_name(f"{path.stem}~{number}{path.suffix}"))
 
 
-def renamed(wanted: Iterable[Member]) -> dict[str, str]:
+def collect_renames(wanted: Iterable[ArchiveMember]) -> dict[str, str]:
     """Which paths got another name, for those who look for them."""
     return {each.path: each.name for each in wanted if each.path != each.name}

@@ -14,13 +14,21 @@ from typing import BinaryIO, Literal
 from wcmatch import glob
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
-from outrider.workspace.edit import Replacement, difference, lines_of, replaced
-from outrider.workspace.encoding import PROBE, Written, decode, decode_exactly, encode, legible, with_newlines
-from outrider.workspace.jail import Entry, Jail, named
-from outrider.workspace.room import Room
+from outrider.workspace.edit import Replacement, apply_replacements, build_diff, split_lines
+from outrider.workspace.encoding import (
+    PROBE_BYTES,
+    TextFormat,
+    convert_newlines,
+    decode_lossless,
+    decode_text,
+    encode_text,
+    replace_surrogates,
+)
+from outrider.workspace.jail import DirectoryEntry, Jail, rename_error_field
+from outrider.workspace.quota import StorageQuota
 
-LARGEST = 10_000_000  # bytes of a file that is read or written as a whole
-Kind = Literal["file", "dir", "both"]
+MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read or written as a whole
+EntryKind = Literal["file", "dir", "both"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ class FileText:
 
 
 @dataclass(frozen=True)
-class Change:
+class WriteResult:
     """What came of a write: size in bytes and digest of the file now, and what is different; empty if new."""
 
     path: str
@@ -50,25 +58,25 @@ class Change:
     difference: str
 
 
-class Files:
+class WorkspaceFiles:
     """The files below one directory. Raises what `Jail` raises."""
 
-    def __init__(self, root: Path, *, largest: int = LARGEST, room: Room | None = None) -> None:
+    def __init__(self, root: Path, *, max_bytes: int = MAX_FILE_BYTES, quota: StorageQuota | None = None) -> None:
         self.jail = Jail(root)
-        self._largest = largest
-        self._room = room
+        self._max_bytes = max_bytes
+        self._quota = quota
 
     def read(self, path: str, start: int | None = None, end: int | None = None) -> FileText:
         """Lines of a text file; all of them by default, or as many as ten million characters of a larger one.
 
         Raises InvalidInput for what is no text, and for lines that there are not.
         """
-        with self.jail.reading(path) as descriptor:
-            if os.fstat(descriptor).st_size > self._largest:
-                return self._part(descriptor, path, start or 1, end)
-            data = b"".join(_blocks(descriptor, self._largest + 1))
-        text, written = decode(data, path)
-        lines = lines_of(text)
+        with self.jail.open_descriptor(path) as descriptor:
+            if os.fstat(descriptor).st_size > self._max_bytes:
+                return self._read_part(descriptor, path, start or 1, end)
+            data = b"".join(_iter_blocks(descriptor, self._max_bytes + 1))
+        text, written = decode_text(data, path)
+        lines = split_lines(text)
         first, last = start or 1, min(end or len(lines), len(lines))
         if first > max(last, 1) or (start or 1) > (end or first):
             raise InvalidInput(
@@ -76,16 +84,16 @@ class Files:
                 hint=f"give lines between 1 and {len(lines)}, start_line not above end_line",
             )
         chosen = "".join(lines[first - 1 : last])
-        return FileText(chosen, first if lines else 0, last, len(lines), _digest(data), written.encoding)
+        return FileText(chosen, first if lines else 0, last, len(lines), _hash_bytes(data), written.encoding)
 
-    def _part(self, descriptor: int, path: str, start: int, end: int | None) -> FileText:
-        _, written = decode(os.pread(descriptor, PROBE, 0), path)
+    def _read_part(self, descriptor: int, path: str, start: int, end: int | None) -> FileText:
+        _, written = decode_text(os.pread(descriptor, PROBE_BYTES, 0), path)
         chosen: list[str] = []
         size, number, at_start, whole = 0, 0, True, False
-        os.lseek(descriptor, len(written.mark), os.SEEK_SET)
+        os.lseek(descriptor, len(written.byte_order_mark), os.SEEK_SET)
         with os.fdopen(os.dup(descriptor), encoding=written.encoding, errors="replace", newline="\n") as file:
-            while size < self._largest:
-                line = file.readline(self._largest)
+            while size < self._max_bytes:
+                line = file.readline(self._max_bytes)
                 whole = not line
                 number += at_start and not whole
                 if whole or number > (end or number):
@@ -98,24 +106,24 @@ class Files:
         last = number if end is None else min(number, end)
         return FileText("".join(chosen), start, last, number if whole else None, "", written.encoding)
 
-    def head(self, path: str, count: int) -> tuple[bytes, int]:
+    def read_head(self, path: str, count: int) -> tuple[bytes, int]:
         """A file's first bytes, and how many it has in all."""
-        with self.jail.reading(path) as descriptor:
+        with self.jail.open_descriptor(path) as descriptor:
             return os.pread(descriptor, count, 0), os.fstat(descriptor).st_size
 
-    def content(self, path: str) -> bytes:
+    def read_bytes(self, path: str) -> bytes:
         """A file as it is. Raises InvalidInput for one of more than 10 MB."""
-        with self.jail.reading(path) as descriptor:
+        with self.jail.open_descriptor(path) as descriptor:
             size = os.fstat(descriptor).st_size
-            if size > self._largest:
+            if size > self._max_bytes:
                 raise InvalidInput(
-                    f"path: {path!r} has {size:,} bytes, more than {self._largest:,}",
+                    f"path: {path!r} has {size:,} bytes, more than {self._max_bytes:,}",
                     hint="grep it, or read a part with a code tool",
                     code="too_large",
                 )
-            return b"".join(_blocks(descriptor, self._largest + 1))
+            return b"".join(_iter_blocks(descriptor, self._max_bytes + 1))
 
-    def write(self, path: str, content: str, *, append: bool = False, expected: str | None = None) -> Change:
+    def write(self, path: str, content: str, *, append: bool = False, expected: str | None = None) -> WriteResult:
         """Puts text into a file, or behind what it holds; a file that is there keeps its encoding and line ends.
 
         Args:
@@ -124,54 +132,58 @@ class Files:
             append: Behind what is there.
             expected: SHA-256 that the file must have now; InvalidInput(code=changed) else.
         """
-        with self._locked():
+        with self._lock_workspace():
             old = self._old(path)
-            _unchanged(path, old, expected)
-            content = legible(content)
+            _check_unchanged(path, old, expected)
+            content = replace_surrogates(content)
             if append and old:
-                before, written = decode_exactly(old, path)
+                before, written = decode_lossless(old, path)
             else:
-                before, written = decode(old, path) if old and _is_text(old) else ("", Written())
-            new = with_newlines(content, written) if written.newline != "\n" else content
-            return self._put(path, old, before, before + new if append else new, written)
+                before, written = decode_text(old, path) if old and _is_text(old) else ("", TextFormat())
+            new = convert_newlines(content, written) if written.newline != "\n" else content
+            return self._write_text(path, old, before, before + new if append else new, written)
 
-    def replace_lines(self, path: str, replacements: Sequence[Replacement], expected: str | None = None) -> Change:
+    def replace_lines(self, path: str, replacements: Sequence[Replacement], expected: str | None = None) -> WriteResult:
         """Replaces lines by the numbers that they have now; all of it, or nothing. Raises InvalidInput."""
-        with self._locked():
-            old = self.content(path)
-            _unchanged(path, old, expected)
-            before, written = decode_exactly(old, path)
-            return self._put(path, old, before, replaced(before, replacements, written.newline), written)
+        with self._lock_workspace():
+            old = self.read_bytes(path)
+            _check_unchanged(path, old, expected)
+            before, written = decode_lossless(old, path)
+            return self._write_text(
+                path, old, before, apply_replacements(before, replacements, written.newline), written
+            )
 
-    def replace_text(self, path: str, old_text: str, new_text: str, expected: str | None = None) -> Change:
+    def replace_text(self, path: str, old_text: str, new_text: str, expected: str | None = None) -> WriteResult:
         """Replaces a text that stands exactly once. Raises InvalidInput, which shows the closest lines there are."""
-        with self._locked():
-            old = self.content(path)
-            _unchanged(path, old, expected)
-            before, written = decode_exactly(old, path)
-            wanted, instead = legible(old_text), legible(new_text)
+        with self._lock_workspace():
+            old = self.read_bytes(path)
+            _check_unchanged(path, old, expected)
+            before, written = decode_lossless(old, path)
+            wanted, instead = replace_surrogates(old_text), replace_surrogates(new_text)
             if wanted not in before:  # its lines may end otherwise than a model writes them
-                wanted, instead = with_newlines(wanted, written), with_newlines(instead, written)
-            _once(before, wanted)
-            return self._put(path, old, before, before.replace(wanted, instead), written)
+                wanted, instead = convert_newlines(wanted, written), convert_newlines(instead, written)
+            _check_single_match(before, wanted)
+            return self._write_text(path, old, before, before.replace(wanted, instead), written)
 
     def list(
         self, path: str = ".", pattern: str | None = None, *, depth: int = 1, hidden: bool = False
-    ) -> Iterator[Entry]:
+    ) -> Iterator[DirectoryEntry]:
         """What a folder holds, and what is below it to a depth, of names that match."""
         path = str(PurePosixPath(path))
         found = self.jail.list(path) if depth == 1 else self.jail.walk(path, depth)
         shown = (entry for entry in found if hidden or not _is_hidden(entry, path))
-        return _matching(shown, pattern, path)
+        return _filter_entries(shown, pattern, path)
 
-    def search(self, pattern: str, path: str = ".", *, depth: int = 50, kind: Kind = "both") -> Iterator[Entry]:
+    def search(
+        self, pattern: str, path: str = ".", *, depth: int = 50, kind: EntryKind = "both"
+    ) -> Iterator[DirectoryEntry]:
         """What matches a pattern below a folder: a pattern without a slash by name, with one by path."""
         path = str(PurePosixPath(path))
         wanted = {"file": "file", "dir": "directory"}.get(kind)
         found = (entry for entry in self.jail.walk(path, depth) if wanted in (None, entry.kind))
-        return _matching(found, pattern, path)
+        return _filter_entries(found, pattern, path)
 
-    def import_file(self, source: str, target: str, roots: Iterable[Path]) -> Change:
+    def import_file(self, source: str, target: str, roots: Iterable[Path]) -> WriteResult:
         """Copies a file of any size from outside, from below one of the roots that an operator allowed.
 
         Raises Refused for any other.
@@ -179,8 +191,8 @@ class Files:
         place = Path(source)
         for root in roots:
             if place.is_absolute() and place.is_relative_to(root):
-                with named("src_abs_path"), Jail(root).opened(str(place.relative_to(root))) as file:
-                    return self._copied(file, target)
+                with rename_error_field("src_abs_path"), Jail(root).open_file(str(place.relative_to(root))) as file:
+                    return self._copy_in(file, target)
         allowed = ", ".join(map(str, roots)) or "none"
         raise Refused(
             f"src_abs_path: {source!r} is not below an allowed folder",
@@ -188,47 +200,47 @@ class Files:
             code="outside",
         )
 
-    def _copied(self, source: BinaryIO, target: str) -> Change:
-        if self._room is not None:
-            self._room.claim(os.fstat(source.fileno()).st_size)
+    def _copy_in(self, source: BinaryIO, target: str) -> WriteResult:
+        if self._quota is not None:
+            self._quota.reserve(os.fstat(source.fileno()).st_size)
         try:
-            with named("dest_rel_path"):
-                created = self.jail.entry(target).kind != "file"
+            with rename_error_field("dest_rel_path"):
+                created = self.jail.get_entry(target).kind != "file"
         except NotFound:
             created = True
         digest, size = hashlib.sha256(), 0
-        with self._locked(), named("dest_rel_path"), self.jail.creating(target) as file:
+        with self._lock_workspace(), rename_error_field("dest_rel_path"), self.jail.create_file(target) as file:
             while block := source.read(1 << 20):
                 digest.update(block)
                 size += file.write(block)
-        return Change(target, size, digest.hexdigest(), created, "")
+        return WriteResult(target, size, digest.hexdigest(), created, "")
 
-    def _put(self, path: str, old: bytes | None, before: str, after: str, written: Written) -> Change:
-        data = encode(after, written)
-        if len(data) > self._largest:
+    def _write_text(self, path: str, old: bytes | None, before: str, after: str, written: TextFormat) -> WriteResult:
+        data = encode_text(after, written)
+        if len(data) > self._max_bytes:
             raise InvalidInput(
-                f"content: {len(data):,} bytes, more than {self._largest:,}", hint="split it", code="too_large"
+                f"content: {len(data):,} bytes, more than {self._max_bytes:,}", hint="split it", code="too_large"
             )
-        self.save(path, data)
-        diff = difference(legible(before), legible(after), path) if old is not None else ""
-        return Change(path, len(data), _digest(data), old is None, diff)
+        self.write_bytes(path, data)
+        diff = build_diff(replace_surrogates(before), replace_surrogates(after), path) if old is not None else ""
+        return WriteResult(path, len(data), _hash_bytes(data), old is None, diff)
 
-    def save(self, path: str, data: bytes) -> None:
+    def write_bytes(self, path: str, data: bytes) -> None:
         """Puts bytes in their place, if there is room for them."""
-        if self._room is not None:
-            self._room.claim(len(data))
+        if self._quota is not None:
+            self._quota.reserve(len(data))
         self.jail.write(path, data)
 
     def _old(self, path: str) -> bytes | None:
         try:
-            return self.content(path)
+            return self.read_bytes(path)
         except NotFound:
             return None
 
     @contextmanager
-    def _locked(self) -> Generator[None]:
+    def _lock_workspace(self) -> Generator[None]:
         """Between reading and writing back nobody else edits this workspace, in this process or another."""
-        self.jail.make(".")
+        self.jail.make_directory(".")
         descriptor = os.open(self.jail.root, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -237,26 +249,26 @@ class Files:
             os.close(descriptor)
 
 
-def _blocks(descriptor: int, limit: int) -> Iterator[bytes]:
+def _iter_blocks(descriptor: int, limit: int) -> Iterator[bytes]:
     while limit > 0 and (block := os.read(descriptor, min(limit, 1 << 20))):
         limit -= len(block)
         yield block
 
 
-def _digest(data: bytes) -> str:
+def _hash_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
 def _is_text(data: bytes) -> bool:
     try:
-        decode(data)
+        decode_text(data)
     except InvalidInput:
         return False
     return True
 
 
-def _unchanged(path: str, old: bytes | None, expected: str | None) -> None:
-    if expected is not None and (old is None or not _digest(old).startswith(expected.lower())):
+def _check_unchanged(path: str, old: bytes | None, expected: str | None) -> None:
+    if expected is not None and (old is None or not _hash_bytes(old).startswith(expected.lower())):
         raise InvalidInput(
             f"expected_sha256: {path!r} has changed since you read it",
             hint="read it again, then repeat the edit",
@@ -264,7 +276,7 @@ def _unchanged(path: str, old: bytes | None, expected: str | None) -> None:
         )
 
 
-def _once(text: str, wanted: str) -> None:
+def _check_single_match(text: str, wanted: str) -> None:
     if not wanted:
         raise InvalidInput("old_text: is empty", hint="give the text that is to be replaced")
     count = text.count(wanted)
@@ -272,26 +284,26 @@ def _once(text: str, wanted: str) -> None:
         raise InvalidInput(f"old_text: stands {count} times in the file", hint="give more of the lines around it")
     if not count:
         raise InvalidInput(
-            "old_text: is not in the file" + _closest(text, wanted),
+            "old_text: is not in the file" + _find_closest_line(text, wanted),
             hint="copy it exactly, white space included",
             code="no_match",
         )
 
 
-def _closest(text: str, wanted: str) -> str:
+def _find_closest_line(text: str, wanted: str) -> str:
     """The lines most like the first of what was wanted."""
     first = next((line for line in wanted.splitlines() if line.strip()), "")
-    found = get_close_matches(first, legible(text).splitlines()[:20_000], n=1, cutoff=0.5)
+    found = get_close_matches(first, replace_surrogates(text).splitlines()[:20_000], n=1, cutoff=0.5)
     return f"; the closest line is {found[0][:200]!r}" if found else ""
 
 
-def _is_hidden(entry: Entry, base: str) -> bool:
+def _is_hidden(entry: DirectoryEntry, base: str) -> bool:
     path = entry.path.removeprefix("./")
     inner = path.removeprefix(f"{base}/") if base != "." else path
     return any(part.startswith(".") for part in inner.split("/"))
 
 
-def _matching(entries: Iterable[Entry], pattern: str | None, base: str) -> Iterator[Entry]:
+def _filter_entries(entries: Iterable[DirectoryEntry], pattern: str | None, base: str) -> Iterator[DirectoryEntry]:
     if pattern is None:
         return iter(entries)
 

@@ -19,15 +19,13 @@ from typing import BinaryIO, Self
 
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused, Unavailable
 
-HOPS = 40  # links that one path may take, as in Linux
-LONGEST = 1_000  # characters of a path
-DIRECTORY = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-PARTIAL = ".outrider-"  # how files begin that are being written
+OPEN_DIRECTORY = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+PARTIAL_PREFIX = ".outrider-"  # how files begin that are being written
 
 
 @dataclass(frozen=True)
-class Entry:
+class DirectoryEntry:
     """What a directory holds. `kind` is file, directory or other; size in bytes, of files only."""
 
     path: str
@@ -48,20 +46,20 @@ class Jail:
         self.root = root
 
     @contextmanager
-    def reading(self, path: str) -> Generator[int]:
+    def open_descriptor(self, path: str) -> Generator[int]:
         """A descriptor of a regular file, closed at the end."""
-        with self._parent(path) as (folder, name), _in_words(path):
-            descriptor = os.open(name, os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
+        with self._open_parent(path) as (folder, name), _translate_errors(path):
+            descriptor = os.open(name, os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
             try:
-                _ordinary(path, os.fstat(descriptor))
+                _check_regular_file(path, os.fstat(descriptor))
                 yield descriptor
             finally:
                 os.close(descriptor)
 
     @contextmanager
-    def opened(self, path: str) -> Generator[BinaryIO]:
+    def open_file(self, path: str) -> Generator[BinaryIO]:
         """A regular file to be read piece by piece."""
-        with self.reading(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+        with self.open_descriptor(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
             yield file
 
     def write(self, path: str, data: bytes, *, mode: int | None = None) -> None:
@@ -69,22 +67,22 @@ class Jail:
 
         A file that is replaced keeps its permissions; other names (hard links) of it keep the old content.
         """
-        with self.creating(path, mode=mode) as file:
+        with self.create_file(path, mode=mode) as file:
             file.write(data)
 
     @contextmanager
-    def creating(self, path: str, *, mode: int | None = None) -> Generator[BinaryIO]:
+    def create_file(self, path: str, *, mode: int | None = None) -> Generator[BinaryIO]:
         """A new file, to be written piece by piece; it takes its place at the end, if all went well."""
-        self.make(str(PurePosixPath(_named(path)).parent))
-        with self._parent(path) as (folder, name), _in_words(path):
-            old = _found(name, folder)
+        self.make_directory(str(PurePosixPath(_check_file_path(path)).parent))
+        with self._open_parent(path) as (folder, name), _translate_errors(path):
+            old = _stat_entry(name, folder)
             if old is not None and not stat.S_ISREG(old.st_mode):
                 raise Refused(f"path: {path!r} is no file", hint="give the path of a file", code="not_a_file")
-            partial = f"{PARTIAL}{uuid.uuid4().hex}"
+            partial = f"{PARTIAL_PREFIX}{uuid.uuid4().hex}"
             _writable(path, old)
             bits = mode if mode is not None else stat.S_IMODE(old.st_mode) if old else 0o644
             try:
-                with _put(folder, partial, bits) as file:
+                with _create_partial(folder, partial, bits) as file:
                     yield file
                 os.replace(partial, name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
@@ -92,31 +90,31 @@ class Jail:
                     os.unlink(partial, dir_fd=folder)
                 raise
 
-    def make(self, path: str) -> None:
+    def make_directory(self, path: str) -> None:
         """Makes a directory with those above it, where they are missing."""
         self.root.mkdir(parents=True, exist_ok=True)
         done = PurePosixPath()
-        for part in PurePosixPath(_checked(path)).parts:
-            with self.folder(str(done)) as folder, _in_words(path), suppress(FileExistsError):
+        for part in PurePosixPath(_check_path(path)).parts:
+            with self.open_folder(str(done)) as folder, _translate_errors(path), suppress(FileExistsError):
                 os.mkdir(part, 0o755, dir_fd=folder)
-                _own_folder(part, folder)
+                _inherit_folder_owner(part, folder)
             done /= part
-        with self.folder(path):
+        with self.open_folder(path):
             """It is one, and inside."""
 
     def remove(self, path: str) -> None:
         """Removes a file or a link."""
-        with self._parent(path, follow=False) as (folder, name), _in_words(path):
+        with self._open_parent(path, follow=False) as (folder, name), _translate_errors(path):
             os.unlink(name, dir_fd=folder)
 
-    def list(self, path: str = ".") -> list[Entry]:
+    def list(self, path: str = ".") -> list[DirectoryEntry]:
         """What a directory holds, directories first, then by name. Files that are being written are left out."""
-        with self.folder(path) as folder, _in_words(path):
-            names = [name for name in os.listdir(folder) if not name.startswith(PARTIAL)]  # noqa: PTH208 - of a descriptor
-            found = [self._entry(path, name, folder) for name in names]
+        with self.open_folder(path) as folder, _translate_errors(path):
+            names = [name for name in os.listdir(folder) if not name.startswith(PARTIAL_PREFIX)]  # noqa: PTH208 - of a descriptor
+            found = [self._read_entry(path, name, folder) for name in names]
         return sorted((each for each in found if each), key=lambda each: (each.kind != "directory", each.name))
 
-    def walk(self, path: str = ".", depth: int = 50) -> Iterator[Entry]:
+    def walk(self, path: str = ".", depth: int = 50) -> Iterator[DirectoryEntry]:
         """Everything below a directory, without following links.
 
         What vanishes meanwhile is left out, and so is what lies below a name that no path can have.
@@ -127,95 +125,96 @@ class Jail:
                 with suppress(NotFound, Refused, InvalidInput):
                     yield from self.walk(entry.path, depth - 1)
 
-    def entry(self, path: str) -> Entry:
+    def get_entry(self, path: str) -> DirectoryEntry:
         """What stands at a path."""
-        with self._parent(path) as (folder, name):
-            found = self._entry(str(PurePosixPath(path).parent), name, folder)
+        with self._open_parent(path) as (folder, name):
+            found = self._read_entry(str(PurePosixPath(path).parent), name, folder)
         if found is None:
-            raise _missing(path)
+            raise _build_missing_error(path)
         return found
 
     @contextmanager
-    def folder(self, path: str) -> Generator[int]:
+    def open_folder(self, path: str) -> Generator[int]:
         """A descriptor of a directory, closed at the end."""
-        with Walk(self.root, path) as walk:
-            yield walk.to_parent(str(PurePosixPath(_checked(path)) / "x"), follow=False)[0]
+        with PathWalk(self.root, path) as walk:
+            yield walk.open_parent(str(PurePosixPath(_check_path(path)) / "x"), follow=False)[0]
 
-    def _entry(self, path: str, name: str, folder: int) -> Entry | None:
-        facts = _found(name, folder)
+    def _read_entry(self, path: str, name: str, folder: int) -> DirectoryEntry | None:
+        facts = _stat_entry(name, folder)
         if facts is None:
             return None
         regular, directory = stat.S_ISREG(facts.st_mode), stat.S_ISDIR(facts.st_mode)
         kind = "file" if regular else "directory" if directory else "other"
         place = str(PurePosixPath(path) / name)
-        return Entry(place, name, kind, facts.st_size if regular else None, facts.st_mtime)
+        return DirectoryEntry(place, name, kind, facts.st_size if regular else None, facts.st_mtime)
 
     @contextmanager
-    def _parent(self, path: str, *, follow: bool = True) -> Generator[tuple[int, str]]:
+    def _open_parent(self, path: str, *, follow: bool = True) -> Generator[tuple[int, str]]:
         """The directory that holds what a path names, and its name there; links on the way are walked inside."""
-        with Walk(self.root, path) as walk:
-            yield walk.to_parent(_checked(path), follow=follow)
+        with PathWalk(self.root, path) as walk:
+            yield walk.open_parent(_check_path(path), follow=follow)
 
 
-class Walk:
+class PathWalk:
     """One way from the root to a place below it; all that was opened on the way is closed at the end."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._path = path
-        self._hops = 0
-        with _in_words(path):
-            self._open = [os.open(root, DIRECTORY)]
+        self._links_followed = 0
+        with _translate_errors(path):
+            self._descriptors = [os.open(root, OPEN_DIRECTORY)]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for descriptor in self._open:
+        for descriptor in self._descriptors:
             os.close(descriptor)
 
-    def to_parent(self, path: str, *, follow: bool) -> tuple[int, str]:
+    def open_parent(self, path: str, *, follow: bool) -> tuple[int, str]:
         """The last component's directory and name; a link in the last place is followed if wanted."""
         parts = list(reversed(PurePosixPath(path).parts))
         while parts:
             part = parts.pop()
             if part == "..":
                 self._up()
-            elif target := (self._link(part) if parts or follow else None):
+            elif target := (self._read_link(part) if parts or follow else None):
                 parts += reversed(self._followed(target))
             elif parts:
                 self._down(part)
             else:
-                return self._open[-1], part
-        return self._open[-1], "."
+                return self._descriptors[-1], part
+        return self._descriptors[-1], "."
 
     def _down(self, part: str) -> None:
-        with _in_words(self._path):
-            self._open.append(os.open(part, DIRECTORY | NO_LINK, dir_fd=self._open[-1]))
+        with _translate_errors(self._path):
+            self._descriptors.append(os.open(part, OPEN_DIRECTORY | NO_FOLLOW, dir_fd=self._descriptors[-1]))
 
     def _up(self) -> None:
-        if len(self._open) == 1:
-            raise _outside(self._path)
-        os.close(self._open.pop())
+        if len(self._descriptors) == 1:
+            raise _build_outside_error(self._path)
+        os.close(self._descriptors.pop())
 
-    def _link(self, part: str) -> str | None:
+    def _read_link(self, part: str) -> str | None:
         """Where a link points to; None for anything else."""
         try:
-            return os.readlink(part, dir_fd=self._open[-1])
+            return os.readlink(part, dir_fd=self._descriptors[-1])
         except OSError as error:
             if error.errno in (errno.EINVAL, errno.ENOENT):
                 return None
-            with _in_words(self._path):
+            with _translate_errors(self._path):
                 raise
 
     def _followed(self, target: str) -> tuple[str, ...]:
-        self._hops += 1
-        if target.startswith("/") or self._hops > HOPS:
-            raise _outside(self._path)
+        max_links = 40  # links that one path may take, as in Linux
+        self._links_followed += 1
+        if target.startswith("/") or self._links_followed > max_links:
+            raise _build_outside_error(self._path)
         return PurePosixPath(target).parts
 
 
 @contextmanager
-def named(field: str) -> Generator[None]:
+def rename_error_field(field: str) -> Generator[None]:
     """Errors about a path name the field that it was given in."""
     try:
         yield
@@ -226,28 +225,29 @@ def named(field: str) -> Generator[None]:
         raise
 
 
-def _checked(path: str) -> str:
+def _check_path(path: str) -> str:
     """A path as it may be given: relative, with `/`, without what hides or misleads."""
-    if not path or len(path) > LONGEST:
-        raise InvalidInput(f"path: {len(path)} characters long", hint=f"give 1 to {LONGEST} characters")
+    max_path_chars = 1_000  # characters of a path
+    if not path or len(path) > max_path_chars:
+        raise InvalidInput(f"path: {len(path)} characters long", hint=f"give 1 to {max_path_chars} characters")
     if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs") for letter in path):
         raise InvalidInput(f"path: {path[:100]!r} holds invisible or control characters", hint="use names without them")
     pure = PurePosixPath(path)
     if pure.is_absolute():
         raise Refused(f"path: {path!r} is absolute", hint="paths are relative to the workspace", code="outside")
     if ".." in pure.parts:
-        raise _outside(path)
+        raise _build_outside_error(path)
     return str(pure)
 
 
-def _named(path: str) -> str:
+def _check_file_path(path: str) -> str:
     """A path that a file may have."""
-    checked = _checked(path)
+    checked = _check_path(path)
     if path.endswith("/"):
         raise InvalidInput(f"path: {path!r} names a folder", hint="give the name of a file; its folders are made")
-    if PurePosixPath(checked).name.startswith(PARTIAL):
+    if PurePosixPath(checked).name.startswith(PARTIAL_PREFIX):
         raise InvalidInput(
-            f"path: names that begin with {PARTIAL!r} are for files that are being written", hint="use another"
+            f"path: names that begin with {PARTIAL_PREFIX!r} are for files that are being written", hint="use another"
         )
     return checked
 
@@ -260,7 +260,7 @@ def _writable(path: str, old: os.stat_result | None) -> None:
         )
 
 
-def _ordinary(path: str, facts: os.stat_result) -> None:
+def _check_regular_file(path: str, facts: os.stat_result) -> None:
     if stat.S_ISDIR(facts.st_mode):
         raise InvalidInput(f"path: {path!r} is a directory", hint="list_directory shows what it holds")
     if not stat.S_ISREG(facts.st_mode):
@@ -273,7 +273,7 @@ def _ordinary(path: str, facts: os.stat_result) -> None:
         )
 
 
-def _found(name: str, folder: int) -> os.stat_result | None:
+def _stat_entry(name: str, folder: int) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -281,26 +281,26 @@ def _found(name: str, folder: int) -> os.stat_result | None:
 
 
 @contextmanager
-def _put(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
+def _create_partial(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
     """A new file in an open folder; on disk as a whole, with these permissions, when the context ends."""
-    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_LINK, 0o600, dir_fd=folder)
+    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o600, dir_fd=folder)
     with os.fdopen(descriptor, "w+b") as file:
         yield file
         file.flush()
-        _own(descriptor, folder)
+        _inherit_owner(descriptor, folder)
         os.fchmod(descriptor, mode)
         os.fsync(descriptor)
 
 
-def _own_folder(name: str, folder: int) -> None:
-    made = os.open(name, DIRECTORY | NO_LINK, dir_fd=folder)
+def _inherit_folder_owner(name: str, folder: int) -> None:
+    made = os.open(name, OPEN_DIRECTORY | NO_FOLLOW, dir_fd=folder)
     try:
-        _own(made, folder)
+        _inherit_owner(made, folder)
     finally:
         os.close(made)
 
 
-def _own(made: int, folder: int) -> None:
+def _inherit_owner(made: int, folder: int) -> None:
     """What we make as root belongs to the owner of its folder, so that the workspace's code can change it."""
     if os.geteuid() == 0:
         owner = os.fstat(folder)
@@ -308,17 +308,17 @@ def _own(made: int, folder: int) -> None:
 
 
 @contextmanager
-def _in_words(path: str) -> Generator[None]:
+def _translate_errors(path: str) -> Generator[None]:
     """What the system says, as the model should hear it."""
     try:
         yield
     except OutriderError:
         raise
     except FileNotFoundError:
-        raise _missing(path) from None
+        raise _build_missing_error(path) from None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise _outside(path) from None
+            raise _build_outside_error(path) from None
         if error.errno in (errno.ENOTDIR, errno.EISDIR):
             raise InvalidInput(f"path: {path!r}: {error.strerror}", hint="list_directory shows what is there") from None
         if error.errno == errno.ENAMETOOLONG:
@@ -328,9 +328,9 @@ def _in_words(path: str) -> Generator[None]:
         ) from error
 
 
-def _outside(path: str) -> Refused:
+def _build_outside_error(path: str) -> Refused:
     return Refused(f"path: {path!r} leads out of the workspace", hint="paths stay inside of it", code="outside")
 
 
-def _missing(path: str) -> NotFound:
+def _build_missing_error(path: str) -> NotFound:
     return NotFound(f"path: there is no {path!r}", hint="list_directory or search_files shows what there is")

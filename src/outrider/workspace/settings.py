@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 
-def _expanded(value: Any) -> Any:
+def _resolve_folder(value: Any) -> Any:
     """The folder as it is found later: a link on the way counts for what it points to when the server starts."""
     return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
 
@@ -14,7 +14,7 @@ def _expanded(value: Any) -> Any:
 class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings of the workspace domain."""
 
-    import_roots: list[Annotated[Path, BeforeValidator(_expanded)]] = Field(
+    import_roots: list[Annotated[Path, BeforeValidator(_resolve_folder)]] = Field(
         default=[], description="Folders of this machine from which import_file may copy; none by default"
     )
     max_mb: float = Field(default=2_000, gt=0, description="Megabytes that the files of one session may take")

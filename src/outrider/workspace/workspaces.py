@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING
 
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, Unavailable
-from outrider.workspace.room import Room
+from outrider.workspace.quota import StorageQuota
 from outrider.workspace.settings import WorkspaceSettings
 
 if TYPE_CHECKING:
     from outrider.core.keyset import Batch
-    from outrider.workspace.files import Files
+    from outrider.workspace.files import WorkspaceFiles
 
-HOUR, DAY = 3_600, 86_400
-MOST_ROOMS = 1_000  # whose sizes are remembered
-KEY = re.compile(r"[0-9a-f]{32}")
-USED = "used"  # an empty file; when it was changed is when the workspace was last used
+HOUR_S, DAY_S = 3_600, 86_400
+WORKSPACE_KEY = re.compile(r"[0-9a-f]{32}")
+LAST_USED_FILE = "used"  # an empty file; when it was changed is when the workspace was last used
 
 
 @dataclass(frozen=True)
-class UsedWorkspace:
+class WorkspaceUsage:
     """A workspace and when it was last used, in seconds since the epoch."""
 
     key: str
@@ -35,52 +34,52 @@ class UsedWorkspace:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class SessionWorkspace:
     """The files of one session.
 
     Attributes:
         key: What it is known by on disk; says nothing about who owns it.
-        place: Its own folder. Only `directory` in it is for the model and its code.
-        room: What its files may take.
+        root: Its own folder. Only `directory` in it is for the model and its code.
+        quota: What its files may take.
     """
 
     key: str
-    place: Path
-    room: Room
+    root: Path
+    quota: StorageQuota
 
     @property
     def directory(self) -> Path:
         """What paths are relative to, and what code may see and change."""
-        return self.place / "files"
+        return self.root / "files"
 
     @property
     def state(self) -> Path:
         """For what we keep about the session beside its files: no path of a tool leads there."""
-        return self.place / "state"
+        return self.root / "state"
 
     @cached_property
-    def files(self) -> "Files":
+    def files(self) -> "WorkspaceFiles":
         """Its files, jailed. Blocking: call in a thread."""
-        from outrider.workspace.files import Files
+        from outrider.workspace.files import WorkspaceFiles
 
-        return Files(self.directory, room=self.room)
+        return WorkspaceFiles(self.directory, quota=self.quota)
 
 
-class Workspaces:
+class SessionWorkspaces:
     """The workspaces below `folder`: one for each session of a person in a workspace of the host."""
 
     def __init__(self, folder: Path, settings: WorkspaceSettings) -> None:
         self.folder = folder
         self.settings = settings
-        self._rooms: dict[str, Room] = {}
+        self._quotas: dict[str, StorageQuota] = {}
 
-    def of(self, call: Call) -> Workspace:
+    def ensure_workspace(self, call: Call) -> SessionWorkspace:
         """The workspace of the call's session, made if it is missing, and noted as used now. Raises Unavailable."""
-        found = self.find(call)
+        found = self.find_workspace(call)
         try:
             for folder in (found.directory, found.state):
                 folder.mkdir(parents=True, exist_ok=True)
-            (found.place / USED).touch()
+            (found.root / LAST_USED_FILE).touch()
         except OSError as error:
             raise Unavailable(
                 f"the workspace cannot be made: {error.strerror}",
@@ -89,13 +88,13 @@ class Workspaces:
             ) from error
         return found
 
-    def find(self, call: Call) -> Workspace:
+    def find_workspace(self, call: Call) -> SessionWorkspace:
         """The workspace of the call's session, as it is; it may not have been made yet."""
-        return self._workspace(key_of(call.scope))
+        return self._build_workspace(derive_key(call.scope))
 
-    def listed(
+    def list_recent(
         self, *, keys: Collection[str] | None = None, after: str = "", limit: int = 50
-    ) -> "Batch[UsedWorkspace]":
+    ) -> "Batch[WorkspaceUsage]":
         """The workspaces of all sessions, for the person who runs the house: the last used first. Blocking.
 
         Args:
@@ -106,66 +105,75 @@ class Workspaces:
         Raises:
             InvalidInput: `after` is no place in the list.
         """
-        from outrider.core.keyset import batch, mark, read_mark
+        from outrider.core.keyset import build_batch, format_cursor, parse_cursor
 
         wanted = [
-            place for place in self._places() if KEY.fullmatch(place.name) and (keys is None or place.name in keys)
+            place
+            for place in self._iter_folders()
+            if WORKSPACE_KEY.fullmatch(place.name) and (keys is None or place.name in keys)
         ]
-        found = sorted(((_used_at(place), place.name) for place in wanted), reverse=True)
-        rest = [each for each in found if each < read_mark(after)] if after else found
-        return batch(rest[: limit + 1], limit, lambda each: UsedWorkspace(each[1], each[0]), lambda each: mark(*each))
+        found = sorted(((_read_last_used(place), place.name) for place in wanted), reverse=True)
+        rest = [each for each in found if each < parse_cursor(after)] if after else found
+        return build_batch(
+            rest[: limit + 1], limit, lambda each: WorkspaceUsage(each[1], each[0]), lambda each: format_cursor(*each)
+        )
 
-    def at(self, key: str) -> Workspace:
+    def get_by_key(self, key: str) -> SessionWorkspace:
         """The workspace of that key, whosever it is. Raises NotFound."""
-        if not KEY.fullmatch(key) or not (self.folder / key).is_dir():
+        if not WORKSPACE_KEY.fullmatch(key) or not (self.folder / key).is_dir():
             raise NotFound("there is no such workspace", hint="it may have gone; choose another", code="no_workspace")
-        return self._workspace(key)
+        return self._build_workspace(key)
 
-    def _workspace(self, key: str) -> Workspace:
-        return Workspace(key, self.folder / key, self._room(key))
+    def _build_workspace(self, key: str) -> SessionWorkspace:
+        return SessionWorkspace(key, self.folder / key, self._room(key))
 
-    def _room(self, key: str) -> Room:
-        if len(self._rooms) > MOST_ROOMS:
-            self._rooms.clear()
-        return self._rooms.setdefault(key, Room(self.folder / key, int(self.settings.max_mb * 1_000_000)))
+    def _room(self, key: str) -> StorageQuota:
+        max_quotas = 1_000  # whose sizes are remembered
+        if len(self._quotas) > max_quotas:
+            self._quotas.clear()
+        return self._quotas.setdefault(key, StorageQuota(self.folder / key, int(self.settings.max_mb * 1_000_000)))
 
-    def sweep(self) -> int:
+    def purge_unused(self) -> int:
         """Removes the workspaces that nobody has used for `keep_days`; returns how many went. Blocking.
 
         In those that stay it removes what was being written when the process was killed.
         """
-        old = [place for place in self._places() if _used_at(place) < time.time() - self.settings.keep_days * DAY]
+        old = [
+            place
+            for place in self._iter_folders()
+            if _read_last_used(place) < time.time() - self.settings.keep_days * DAY_S
+        ]
         for place in old:
             rmtree(place, ignore_errors=True)
-        for place in self._places():
-            _remove_partial(place / "files")
+        for place in self._iter_folders():
+            _remove_partial_files(place / "files")
         return len(old)
 
-    def _places(self) -> Iterator[Path]:
+    def _iter_folders(self) -> Iterator[Path]:
         with suppress(OSError):
             yield from [place for place in self.folder.iterdir() if place.is_dir()]
 
 
-def key_of(scope: str) -> str:
+def derive_key(scope: str) -> str:
     """What the workspace of a scope (`Call.scope`) is known by on disk."""
     return scope[:32]
 
 
-def _remove_partial(root: Path) -> None:
+def _remove_partial_files(root: Path) -> None:
     """Removes what nobody has written to for an hour and never got its name; links are not followed."""
-    from outrider.workspace.jail import PARTIAL
+    from outrider.workspace.jail import PARTIAL_PREFIX
 
     for _, _, names, descriptor in os.fwalk(root) if root.is_dir() else ():
         for name in names:
             with suppress(OSError):
                 if (
-                    name.startswith(PARTIAL)
-                    and os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mtime < time.time() - HOUR
+                    name.startswith(PARTIAL_PREFIX)
+                    and os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mtime < time.time() - HOUR_S
                 ):
                     os.unlink(name, dir_fd=descriptor)
 
 
-def _used_at(place: Path) -> float:
+def _read_last_used(place: Path) -> float:
     with suppress(OSError):
-        return (place / USED).stat().st_mtime
+        return (place / LAST_USED_FILE).stat().st_mtime
     return time.time()

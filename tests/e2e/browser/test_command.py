@@ -92,7 +92,7 @@ async def test_signing_in_without_a_display_says_what_to_do(home: Path):
 
 async def test_signing_in_by_hand_keeps_what_the_site_has_stored(home: Path):
     windows = '["--ozone-platform=headless"]'
-    async with http_servers.serve(browser_site.site()) as url:
+    async with http_servers.serve_app(browser_site.build_site()) as url:
         environ = {"DISPLAY": ":none", "OUTRIDER_BROWSER__FLAGS": windows, "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
         done = await outrider(
             home, "login", f"{url}/remembering", "--state", "site", "--seconds", "3", "--json", **environ

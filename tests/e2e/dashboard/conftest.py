@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from outrider.browser.browser import Browser
-from support.apps.dashboard_browser import chromium as started
+from outrider.browser.process.browser import Browser
+from support.apps.dashboard_browser import launch_chromium as started
 
 
 @pytest.fixture(scope="session")

@@ -5,113 +5,115 @@ from pathlib import Path
 
 import pytest
 
-from outrider.browser.browser import Browser
+from outrider.browser.process.browser import Browser
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from support.apps import dashboard_calls
-from support.apps.dashboard_browser import NARROW, Desk, View, desk
+from support.apps.dashboard_browser import NARROW_VIEWPORT, DashboardSession, DashboardTab, open_dashboard
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Desk]:
+async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("calls")
-    async with desk(home, chromium, toolsets=["planning"]) as found:
-        await dashboard_calls.record(found.app.database, dashboard_calls.calls(300))
-        await dashboard_calls.providers(found.app.database)
+    async with open_dashboard(home, chromium, toolsets=["planning"]) as found:
+        await dashboard_calls.record_calls(found.app.database, dashboard_calls.generate_calls(300))
+        await dashboard_calls.record_provider_health(found.app.database)
         yield found
 
 
 @pytest.fixture(autouse=True)
-async def tidy(office: Desk) -> AsyncGenerator[None]:
+async def tidy(office: DashboardSession) -> AsyncGenerator[None]:
     yield
-    await office.tidy()
+    await office.close_tabs()
 
 
-async def press(view: View, *keys: str) -> None:
+async def press(view: DashboardTab, *keys: str) -> None:
     for key in keys:
-        await view.page.key(key)
+        await view.page.dispatch_key(key)
 
 
-async def test_a_call_appears_while_somebody_looks_and_nothing_is_reloaded(office: Desk):
-    view = await office.open("/calls")
-    await view.js("window.kept = true")
+async def test_a_call_appears_while_somebody_looks_and_nothing_is_reloaded(office: DashboardSession):
+    view = await office.open_tab("/calls")
+    await view.evaluate_js("window.kept = true")
     await office.app.call("add_observation", Call(session="a new session"), observation="the kettle boils")
-    await view.sees("a new session")
-    await view.until("document.querySelector('tr.fresh')?.innerText.includes('the kettle boils')")
-    assert await view.js("window.kept")
-    assert view.complaints == []
+    await view.wait_for_text("a new session")
+    await view.wait_until("document.querySelector('tr.fresh')?.innerText.includes('the kettle boils')")
+    assert await view.evaluate_js("window.kept")
+    assert view.page_errors == []
 
 
-async def test_only_what_is_filtered_for_appears(office: Desk):
-    view = await office.open("/calls?session=wanted")
-    await view.sees("No call is like that")
+async def test_only_what_is_filtered_for_appears(office: DashboardSession):
+    view = await office.open_tab("/calls?session=wanted")
+    await view.wait_for_text("No call is like that")
     await office.app.call("get_current_state", Call(session="unwanted"))
     await office.app.call("get_current_state", Call(session="wanted"))
-    await view.until("document.querySelectorAll('tbody tr').length === 1")
-    assert "unwanted" not in await view.text()
+    await view.wait_until("document.querySelectorAll('tbody tr').length === 1")
+    assert "unwanted" not in await view.read_text()
 
 
-async def test_a_lost_connection_is_told_and_made_up_for(office: Desk):
-    view = await office.open("/calls")
-    await view.until("document.getElementById('connection').dataset.state === 'live'")
+async def test_a_lost_connection_is_told_and_made_up_for(office: DashboardSession):
+    view = await office.open_tab("/calls")
+    await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
     await view.page.send("Network.enable")
     offline = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     await view.page.send("Network.emulateNetworkConditions", {"offline": True} | offline)
-    await view.js("window.dispatchEvent(new Event('pagehide'))")  # a stream that is open stays open without this
-    await view.js("document.dispatchEvent(new Event('visibilitychange'))")
-    await view.until("document.getElementById('connection').dataset.state === 'lost'")
+    await view.evaluate_js(
+        "window.dispatchEvent(new Event('pagehide'))"
+    )  # a stream that is open stays open without this
+    await view.evaluate_js("document.dispatchEvent(new Event('visibilitychange'))")
+    await view.wait_until("document.getElementById('connection').dataset.state === 'lost'")
     await office.app.call("get_current_state", Call(session="while it was away"))
     await view.page.send("Network.emulateNetworkConditions", {"offline": False} | offline)
-    await view.sees("while it was away")
-    await view.until("document.getElementById('connection').dataset.state === 'live'")
+    await view.wait_for_text("while it was away")
+    await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
 
 
-async def test_a_person_narrows_down_from_an_error_to_the_call(office: Desk):
-    view = await office.open("/calls/errors")
-    await view.js("document.querySelector('tbody td.num a').click()")
-    await view.until("location.pathname.endsWith('/calls') && document.querySelectorAll('tbody tr').length > 0")
-    outcomes = await view.js("[...document.querySelectorAll('td .badge')].map((each) => each.textContent)")
-    assert set(outcomes) == {await view.js("new URLSearchParams(location.search).get('outcome')")}
-    await view.js("document.querySelector('td.tool a').click()")
-    await view.until("document.querySelector('dl.facts') !== null")
-    assert "Arguments" in await view.text()
+async def test_a_person_narrows_down_from_an_error_to_the_call(office: DashboardSession):
+    view = await office.open_tab("/calls/errors")
+    await view.evaluate_js("document.querySelector('tbody td.num a').click()")
+    await view.wait_until("location.pathname.endsWith('/calls') && document.querySelectorAll('tbody tr').length > 0")
+    outcomes = await view.evaluate_js("[...document.querySelectorAll('td .badge')].map((each) => each.textContent)")
+    assert set(outcomes) == {await view.evaluate_js("new URLSearchParams(location.search).get('outcome')")}
+    await view.evaluate_js("document.querySelector('td.tool a').click()")
+    await view.wait_until("document.querySelector('dl.facts') !== null")
+    assert "Arguments" in await view.read_text()
 
 
-async def test_texts_that_would_like_to_be_scripts_are_words(office: Desk):
+async def test_texts_that_would_like_to_be_scripts_are_words(office: DashboardSession):
     for path in ("/calls?q=onerror", "/calls/errors", "/calls/speed", "/"):
-        view = await office.open(path)
-        assert "owned" not in await view.js("document.title")
-        assert await view.js("document.querySelectorAll('main img, main script').length") == 0
-        assert view.complaints == []
-    view = await office.open("/calls?q=onerror")
-    assert "<img src=x onerror" in await view.text()
+        view = await office.open_tab(path)
+        assert "owned" not in await view.evaluate_js("document.title")
+        assert await view.evaluate_js("document.querySelectorAll('main img, main script').length") == 0
+        assert view.page_errors == []
+    view = await office.open_tab("/calls?q=onerror")
+    assert "<img src=x onerror" in await view.read_text()
 
 
-async def test_everything_is_reached_by_keys(office: Desk):
-    view = await office.open("/")
+async def test_everything_is_reached_by_keys(office: DashboardSession):
+    view = await office.open_tab("/")
     await press(view, "g", "c")
-    await view.until("location.pathname.endsWith('/calls') && document.readyState === 'complete'")
+    await view.wait_until("location.pathname.endsWith('/calls') && document.readyState === 'complete'")
     await press(view, "/")
-    assert await view.js("document.activeElement.name") == "q"
+    assert await view.evaluate_js("document.activeElement.name") == "q"
     await view.page.insert_text("kettle")
     await press(view, "Enter")
-    await view.until("location.search === '?q=kettle' && document.readyState === 'complete'")
+    await view.wait_until("location.search === '?q=kettle' && document.readyState === 'complete'")
     await press(view, "?")
-    await view.until("document.querySelector('dialog.keys').open")
-    assert "Search this page's list" in await view.text()
+    await view.wait_until("document.querySelector('dialog.keys').open")
+    assert "Search this page's list" in await view.read_text()
     await press(view, "Escape")
-    await view.until("document.querySelector('dialog.keys') === null")
+    await view.wait_until("document.querySelector('dialog.keys') === null")
     await press(view, "Tab")
-    assert await view.js("document.activeElement.textContent") == "Skip to content"
+    assert await view.evaluate_js("document.activeElement.textContent") == "Skip to content"
 
 
-async def test_the_first_page_says_what_happens_while_it_happens(office: Desk):
-    view = await office.open("/", size=NARROW)
-    await view.sees("What fails")
-    before = int(await view.js("[...document.querySelectorAll('.tile b')].at(-1).textContent"))
+async def test_the_first_page_says_what_happens_while_it_happens(office: DashboardSession):
+    view = await office.open_tab("/", size=NARROW_VIEWPORT)
+    await view.wait_for_text("What fails")
+    before = int(await view.evaluate_js("[...document.querySelectorAll('.tile b')].at(-1).textContent"))
     with pytest.raises(OutriderError):
         await office.app.call("mark_todo", Call(session="s"), id="nothing", done=True)
-    await view.until(f"Number([...document.querySelectorAll('.tile b')].at(-1).textContent) === {before + 1}")
-    assert view.complaints == []
+    await view.wait_until(f"Number([...document.querySelectorAll('.tile b')].at(-1).textContent) === {before + 1}")
+    assert view.page_errors == []

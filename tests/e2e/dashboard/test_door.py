@@ -11,10 +11,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from outrider.app import App
-from outrider.dashboard.launch import SIGNED_IN
-from outrider.dashboard.listen import Listening
+from outrider.dashboard.server import DashboardServer
+from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S
 from support.apps import loopback_app
-from support.apps.dashboard_app import readable
+from support.apps.dashboard_app import iter_get_routes
 
 pytestmark = pytest.mark.anyio
 HTML = {"accept": "text/html"}
@@ -22,74 +22,76 @@ HTML = {"accept": "text/html"}
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with loopback_app.opened(tmp_path_factory.mktemp("door")) as house:
+    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("door")) as house:
         yield house.app
 
 
 @pytest.fixture(scope="module")
-async def listening(app: App) -> AsyncGenerator[Listening]:
-    opened = Listening(app.house())
+async def listening(app: App) -> AsyncGenerator[DashboardServer]:
+    opened = DashboardServer(app.dashboard_services())
     await opened.start()
     yield opened
     await opened.aclose()
 
 
 @pytest.fixture
-async def stranger(listening: Listening) -> AsyncGenerator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=listening.place, headers=HTML) as client:
+async def stranger(listening: DashboardServer) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as client:
         yield client
 
 
 @pytest.fixture
-async def person(listening: Listening, stranger: httpx2.AsyncClient) -> httpx2.AsyncClient:
+async def person(listening: DashboardServer, stranger: httpx2.AsyncClient) -> httpx2.AsyncClient:
     """Somebody who has followed the address."""
-    answer = await stranger.get(listening.address)
+    answer = await stranger.get(listening.sign_in_url)
     assert answer.status_code == 303
     return stranger
 
 
-def origin(listening: Listening) -> dict[str, str]:
-    return {"origin": listening.place.rstrip("/")}
+def origin(listening: DashboardServer) -> dict[str, str]:
+    return {"origin": listening.base_url.rstrip("/")}
 
 
 async def test_the_token_is_exchanged_for_a_cookie_that_scripts_and_other_sites_do_not_get(
-    listening: Listening, stranger: httpx2.AsyncClient
+    listening: DashboardServer, stranger: httpx2.AsyncClient
 ):
-    answer = await stranger.get(f"{listening.address}&tool=x")
+    answer = await stranger.get(f"{listening.sign_in_url}&tool=x")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/?tool=x"
     assert answer.headers["referrer-policy"] == "no-referrer"
     cookie = answer.headers["set-cookie"].lower()
-    port = listening.place.rstrip("/").rpartition(":")[2]
+    port = listening.base_url.rstrip("/").rpartition(":")[2]
     assert cookie.startswith(f"outrider_{port}=")
-    assert {"httponly", "samesite=strict", "path=/", f"max-age={SIGNED_IN}"} <= set(cookie.split("; "))
+    assert {"httponly", "samesite=strict", "path=/", f"max-age={COOKIE_LIFETIME_S}"} <= set(cookie.split("; "))
     assert (await stranger.get("/calls")).status_code == 200
 
 
-async def test_an_address_is_good_for_one_browser(listening: Listening, person: httpx2.AsyncClient):
-    used = listening.address
-    async with httpx2.AsyncClient(base_url=listening.place, headers=HTML) as other:
+async def test_an_address_is_good_for_one_browser(listening: DashboardServer, person: httpx2.AsyncClient):
+    used = listening.sign_in_url
+    async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as other:
         assert (await other.get(used)).status_code == 303  # another one by now
-        stale = await other.get(f"{listening.place}?token=stale")
+        stale = await other.get(f"{listening.base_url}?token=stale")
         assert stale.status_code == 303  # signed in: only the token goes
-    async with httpx2.AsyncClient(base_url=listening.place, headers=HTML) as late:
+    async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as late:
         answer = await late.get(used)
         assert answer.status_code == 401
         assert "outrider dashboard" in answer.text
         assert used.partition("token=")[2] not in answer.text
 
 
-async def test_nobody_without_a_cookie_comes_further_than_the_door(listening: Listening, stranger: httpx2.AsyncClient):
+async def test_nobody_without_a_cookie_comes_further_than_the_door(
+    listening: DashboardServer, stranger: httpx2.AsyncClient
+):
     for path in ("/", "/calls", "/feed?topics=calls", "/static/base.css", "/nothing", "/live/health"):
         answer = await stranger.get(path)
         assert answer.status_code == 401, path
         assert (await stranger.get(path, headers={"accept": "*/*"})).json()["error"]["code"] == "signed_out"
-    stranger.cookies.set(f"outrider_{listening.place.rstrip('/').rpartition(':')[2]}", "a.9999999999.b")
+    stranger.cookies.set(f"outrider_{listening.base_url.rstrip('/').rpartition(':')[2]}", "a.9999999999.b")
     assert (await stranger.get("/calls")).status_code == 401
 
 
-async def test_another_name_for_this_machine_is_refused(listening: Listening, person: httpx2.AsyncClient):
-    port = listening.place.rstrip("/").rpartition(":")[2]
+async def test_another_name_for_this_machine_is_refused(listening: DashboardServer, person: httpx2.AsyncClient):
+    port = listening.base_url.rstrip("/").rpartition(":")[2]
     for host in ("evil.example", f"evil.example:{port}", "127.0.0.1.evil.example", "evil@127.0.0.1:x", "[", ""):
         answer = await person.get("/calls", headers={"host": host})
         assert answer.status_code in (400, 403), host
@@ -110,7 +112,9 @@ async def test_another_name_for_this_machine_is_refused(listening: Listening, pe
     ],
     ids=str,
 )
-async def test_another_page_changes_nothing(listening: Listening, person: httpx2.AsyncClient, headers: dict[str, str]):
+async def test_another_page_changes_nothing(
+    listening: DashboardServer, person: httpx2.AsyncClient, headers: dict[str, str]
+):
     sent = headers | (origin(listening) if headers.get("origin") == "own" else {})
     for path in ("/questions/answer", "/signin", "/runs/x/cancel"):
         answer = await person.post(path, headers=sent, data={"decision": "approved"})
@@ -118,7 +122,7 @@ async def test_another_page_changes_nothing(listening: Listening, person: httpx2
         assert answer.json()["error"]["code"] == "origin"
 
 
-async def test_another_page_reads_nothing_but_may_link_here(listening: Listening, person: httpx2.AsyncClient):
+async def test_another_page_reads_nothing_but_may_link_here(listening: DashboardServer, person: httpx2.AsyncClient):
     for site in ("cross-site", "same-site"):
         for mode in ("no-cors", "cors", "websocket"):
             answer = await person.get("/calls", headers={"sec-fetch-site": site, "sec-fetch-mode": mode})
@@ -128,18 +132,18 @@ async def test_another_page_reads_nothing_but_may_link_here(listening: Listening
 
 
 async def test_who_comes_by_a_link_without_the_strict_cookie_is_sent_on_by_a_page_of_ours(
-    listening: Listening, stranger: httpx2.AsyncClient
+    listening: DashboardServer, stranger: httpx2.AsyncClient
 ):
     linked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     answer = await stranger.get("/calls?tool=x", headers=linked)
     assert (answer.status_code, answer.headers["refresh"]) == (200, "0; url=/calls?tool=x")
-    answer = await stranger.get(listening.address, headers=linked)
+    answer = await stranger.get(listening.sign_in_url, headers=linked)
     assert (answer.status_code, answer.headers["refresh"]) == (200, "0; url=/")
     assert "set-cookie" in answer.headers
     assert (await stranger.get("/calls", headers={"sec-fetch-site": "same-origin"})).status_code == 200
 
 
-async def test_a_sign_in_leads_nowhere_else(listening: Listening, stranger: httpx2.AsyncClient):
+async def test_a_sign_in_leads_nowhere_else(listening: DashboardServer, stranger: httpx2.AsyncClient):
     for elsewhere in (
         "https://evil.example/",
         "//evil.example",
@@ -148,15 +152,17 @@ async def test_a_sign_in_leads_nowhere_else(listening: Listening, stranger: http
         "/x\r\nA: b",
     ):
         stranger.cookies.clear()
-        token = listening.address.partition("token=")[2]
+        token = listening.sign_in_url.partition("token=")[2]
         answer = await stranger.post("/signin", headers=origin(listening), data={"token": token, "next": elsewhere})
         assert answer.status_code == 303
         assert answer.headers["location"] in ("/", "/x")
         assert "evil" not in answer.headers["location"]
 
 
-async def test_every_route_carries_the_policy(listening: Listening, person: httpx2.AsyncClient):
-    paths = {str(route.path) for route in readable(listening.application.routes) if "{" not in route.path} - {"/feed"}
+async def test_every_route_carries_the_policy(listening: DashboardServer, person: httpx2.AsyncClient):
+    paths = {str(route.path) for route in iter_get_routes(listening.application.routes) if "{" not in route.path} - {
+        "/feed"
+    }
     assert {"/calls", "/calls/speed"} <= paths
     for path in sorted(paths | {"/static/base.js", "/nothing", "/calls/nothing", "/feed?topics=none"}):
         answer = await person.get(path)
@@ -172,7 +178,7 @@ async def test_every_route_carries_the_policy(listening: Listening, person: http
             assert "<script>" not in answer.text, path
 
 
-async def test_every_change_is_a_post_and_no_route_is_open_to_other_methods(listening: Listening):
+async def test_every_change_is_a_post_and_no_route_is_open_to_other_methods(listening: DashboardServer):
     routes = listening.application.routes
     assert all(isinstance(route, Mount | Route | WebSocketRoute) for route in routes)
     methods = [(route.path, route.methods) for route in routes if isinstance(route, Route)]
@@ -181,12 +187,12 @@ async def test_every_change_is_a_post_and_no_route_is_open_to_other_methods(list
         assert allowed in ({"GET", "HEAD"}, {"POST"}), path
 
 
-async def test_sockets_have_the_same_door(listening: Listening, person: httpx2.AsyncClient):
-    port = int(listening.place.rstrip("/").rpartition(":")[2])
+async def test_sockets_have_the_same_door(listening: DashboardServer, person: httpx2.AsyncClient):
+    port = int(listening.base_url.rstrip("/").rpartition(":")[2])
     cookie = "; ".join(f"{name}={value}" for name, value in person.cookies.items())
     sockets = [str(route.path) for route in listening.application.routes if isinstance(route, WebSocketRoute)]
     assert sockets
-    good = {"origin": listening.place.rstrip("/"), "cookie": cookie}
+    good = {"origin": listening.base_url.rstrip("/"), "cookie": cookie}
     bad = (
         good | {"origin": "http://evil.example"},
         good | {"origin": "null"},
@@ -206,21 +212,21 @@ async def test_sockets_have_the_same_door(listening: Listening, person: httpx2.A
             assert refused.value.response.status_code in (401, 403)
 
 
-async def test_a_body_that_is_too_large_is_refused(listening: Listening, person: httpx2.AsyncClient):
+async def test_a_body_that_is_too_large_is_refused(listening: DashboardServer, person: httpx2.AsyncClient):
     answer = await person.post("/questions/answer", headers=origin(listening), content=b"x" * 2_000_000)
     assert answer.status_code == 413
 
 
 async def test_the_token_is_in_no_log(app: App, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
-    listening = Listening(app.house())
+    listening = DashboardServer(app.dashboard_services())
     await listening.start()
-    tokens = {listening.address.partition("token=")[2]}
-    async with httpx2.AsyncClient(base_url=listening.place, headers=HTML) as client:
+    tokens = {listening.sign_in_url.partition("token=")[2]}
+    async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as client:
         caplog.clear()  # a client of the tests may log what it asks for: the server is what counts
         logging.getLogger("httpx2").setLevel(logging.CRITICAL)
-        await client.get(listening.address)
-        tokens.add(listening.address.partition("token=")[2])
+        await client.get(listening.sign_in_url)
+        tokens.add(listening.sign_in_url.partition("token=")[2])
         await client.get("/calls")
     with anyio.fail_after(30):
         await listening.aclose()

@@ -10,7 +10,7 @@ import pytest
 
 from outrider.app import App
 from outrider.core.context import Call
-from outrider.dashboard.listen import Listening
+from outrider.dashboard.server import DashboardServer
 from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
@@ -19,22 +19,22 @@ SECONDS = 30
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with loopback_app.opened(tmp_path_factory.mktemp("feed")) as house:
+    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("feed")) as house:
         yield house.app
 
 
 @pytest.fixture
-async def listening(app: App) -> AsyncGenerator[Listening]:
-    opened = Listening(app.house())
+async def listening(app: App) -> AsyncGenerator[DashboardServer]:
+    opened = DashboardServer(app.dashboard_services())
     await opened.start()
     yield opened
     await opened.aclose()
 
 
 @pytest.fixture
-async def client(listening: Listening) -> AsyncGenerator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=listening.place, timeout=SECONDS) as opened:
-        await opened.get(listening.address)
+async def client(listening: DashboardServer) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=listening.base_url, timeout=SECONDS) as opened:
+        await opened.get(listening.sign_in_url)
         yield opened
 
 
@@ -107,7 +107,9 @@ async def test_many_changes_come_in_groups_and_none_is_missing(app: App, client:
     assert len({change["id"] for change in listener.heard}) == 250
 
 
-async def test_ten_viewers_of_the_same_place_hear_the_same(app: App, listening: Listening, client: httpx2.AsyncClient):
+async def test_ten_viewers_of_the_same_place_hear_the_same(
+    app: App, listening: DashboardServer, client: httpx2.AsyncClient
+):
     listeners = [Listener(client) for _ in range(10)]
     first = Listener(client)
     await first.listen(0, {"topics": "calls"})
@@ -132,17 +134,17 @@ async def test_nonsense_is_answered_with_what_there_is(client: httpx2.AsyncClien
 
 
 async def test_a_dashboard_that_closes_ends_its_streams(app: App):
-    listening = Listening(app.house())
+    listening = DashboardServer(app.dashboard_services())
     await listening.start()
-    async with httpx2.AsyncClient(base_url=listening.place, timeout=SECONDS) as client:
-        await client.get(listening.address)
+    async with httpx2.AsyncClient(base_url=listening.base_url, timeout=SECONDS) as client:
+        await client.get(listening.sign_in_url)
         with anyio.fail_after(SECONDS):
             async with client.stream("GET", "/feed", params={"topics": "calls"}) as answer:
                 lines = answer.aiter_lines()
                 await anext(lines)
-                assert listening.watched
+                assert listening.is_watched
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(listening.aclose)
                     async for _ in lines:
                         pass
-    assert not listening.watched
+    assert not listening.is_watched

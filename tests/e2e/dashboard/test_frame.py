@@ -6,72 +6,72 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.browser.browser import Browser
-from outrider.browser.context import open_context
+from outrider.browser.process.browser import Browser
+from outrider.browser.process.context import open_context
 from support.apps import loopback_app
-from support.apps.dashboard_browser import Desk, View, desk
+from support.apps.dashboard_browser import DashboardSession, DashboardTab, open_dashboard
 from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Desk]:
+async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("dashboard")
-    async with desk(home, chromium) as found:
+    async with open_dashboard(home, chromium) as found:
         yield found
 
 
 @pytest.fixture(autouse=True)
-async def tidy(office: Desk) -> AsyncGenerator[None]:
+async def tidy(office: DashboardSession) -> AsyncGenerator[None]:
     yield
-    await office.tidy()
+    await office.close_tabs()
 
 
-async def stranger(office: Desk) -> View:
+async def stranger(office: DashboardSession) -> DashboardTab:
     """A browser that has never been here."""
     context, page = await open_context(office.browser, None)
     office.contexts.append(context)
-    return View(page, office.listening.place)
+    return DashboardTab(page, office.server.base_url)
 
 
-async def test_an_address_signs_in_and_is_then_free_of_the_token(office: Desk):
-    view = await office.open("/calls")
-    assert await view.js("location.href") == f"{office.listening.place}calls"
-    assert "Calls" in await view.text()
-    assert "token" not in await view.js("document.referrer")
-    assert view.complaints == []
+async def test_an_address_signs_in_and_is_then_free_of_the_token(office: DashboardSession):
+    view = await office.open_tab("/calls")
+    assert await view.evaluate_js("location.href") == f"{office.server.base_url}calls"
+    assert "Calls" in await view.read_text()
+    assert "token" not in await view.evaluate_js("document.referrer")
+    assert view.page_errors == []
 
 
-async def test_who_is_not_signed_in_is_told_how_and_can_give_a_token(office: Desk):
+async def test_who_is_not_signed_in_is_told_how_and_can_give_a_token(office: DashboardSession):
     view = await stranger(office)
-    await view.go("/calls?tool=web_fetch")
-    assert "outrider dashboard" in await view.text()
-    token = office.listening.address.partition("token=")[2]
+    await view.open_path("/calls?tool=web_fetch")
+    assert "outrider dashboard" in await view.read_text()
+    token = office.server.sign_in_url.partition("token=")[2]
     await view.page.evaluate_in("", "(token) => { document.getElementById('token').value = token }", token)
-    await view.js("document.querySelector('form').requestSubmit()")
-    await view.until("location.search === '?tool=web_fetch' && document.title.startsWith('Calls')")
-    assert token not in await view.js("document.documentElement.outerHTML")
+    await view.evaluate_js("document.querySelector('form').requestSubmit()")
+    await view.wait_until("location.search === '?tool=web_fetch' && document.title.startsWith('Calls')")
+    assert token not in await view.evaluate_js("document.documentElement.outerHTML")
 
 
-async def test_the_file_that_the_command_opens_leads_in(office: Desk, tmp_path: Path):
-    from outrider.cli.commands.dashboard import doorstep
+async def test_the_file_that_the_command_opens_leads_in(office: DashboardSession, tmp_path: Path):
+    from outrider.cli.commands.dashboard import write_redirect_page
 
     (tmp_path / "run").mkdir()
     view = await stranger(office)
-    await view.page.send("Page.navigate", {"url": doorstep(office.listening.address, tmp_path)})
-    await view.until("location.protocol === 'http:' && document.title.startsWith('Now')")
-    assert await view.js("location.href") == office.listening.place
+    await view.page.send("Page.navigate", {"url": write_redirect_page(office.server.sign_in_url, tmp_path)})
+    await view.wait_until("location.protocol === 'http:' && document.title.startsWith('Now')")
+    assert await view.evaluate_js("location.href") == office.server.base_url
 
 
-async def test_a_link_on_another_page_leads_in_who_is_signed_in(office: Desk):
-    links = {"/": f'<title>Elsewhere</title><a href="{office.listening.place}questions">Answer</a>'}
-    async with http_servers.serve(loopback_app.pages(links)) as elsewhere:
-        view = await office.open("/")
+async def test_a_link_on_another_page_leads_in_who_is_signed_in(office: DashboardSession):
+    links = {"/": f'<title>Elsewhere</title><a href="{office.server.base_url}questions">Answer</a>'}
+    async with http_servers.serve_app(loopback_app.build_page_site(links)) as elsewhere:
+        view = await office.open_tab("/")
         # Another host name: for the browser 127.0.0.1 and localhost are different sites.
-        await view.go(elsewhere.replace("127.0.0.1", "localhost"))
-        await view.js("document.querySelector('a').click()")
-        await view.until("document.title.startsWith('Questions')")
+        await view.open_path(elsewhere.replace("127.0.0.1", "localhost"))
+        await view.evaluate_js("document.querySelector('a').click()")
+        await view.wait_until("document.title.startsWith('Questions')")
 
 
 HOSTILE = """<title>waiting</title><iframe src="{place}calls"></iframe>
@@ -94,15 +94,15 @@ document.querySelector("form").submit();
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["another port", "another site"])
-async def test_another_page_in_the_same_browser_gets_nothing(office: Desk, host: str):
-    pages = {"/": HOSTILE.format(place=office.listening.place)}
-    async with http_servers.serve(loopback_app.pages(pages)) as elsewhere:
-        view = await office.open("/")
-        await view.go(elsewhere.replace("127.0.0.1", host))
+async def test_another_page_in_the_same_browser_gets_nothing(office: DashboardSession, host: str):
+    pages = {"/": HOSTILE.format(place=office.server.base_url)}
+    async with http_servers.serve_app(loopback_app.build_page_site(pages)) as elsewhere:
+        view = await office.open_tab("/")
+        await view.open_path(elsewhere.replace("127.0.0.1", host))
         with anyio.fail_after(30):
-            await view.until("document.title.split(', ').length === 4")
-        told = await view.js("document.title")
+            await view.wait_until("document.title.split(', ').length === 4")
+        told = await view.evaluate_js("document.title")
         # An opaque answer to the post says nothing: what counts is that the server refused it (`test_door`).
         assert told in {f"picture: no, post: {post}, read: no, socket: no" for post in ("no", "opaque")}
         inside = "[...document.querySelectorAll('iframe')].map((each) => each.contentDocument?.body.innerText ?? '')"
-        assert "Calls" not in str(await view.js(inside))
+        assert "Calls" not in str(await view.evaluate_js(inside))

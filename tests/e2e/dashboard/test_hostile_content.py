@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from outrider.browser.browser import Browser
-from outrider.content import Draft
+from outrider.browser.process.browser import Browser
+from outrider.content.models import ContentDraft
 from outrider.core.context import Call
-from outrider.plans import Plans
-from outrider.playbooks import Playbooks
+from outrider.plans import PlanStore
+from outrider.playbooks import PlaybookStore
 from outrider.playbooks.playbook import Action, Step, Workflow
 from support.apps import library_app, loopback_app
-from support.apps.dashboard_browser import Desk, View, desk
-from support.apps.dashboard_checks import inspect
+from support.apps.dashboard_browser import DashboardSession, DashboardTab, open_dashboard
+from support.apps.dashboard_checks import check_page_safety
 from support.fakes import hostile_payloads, http_servers
-from support.fakes.hostile_payloads import Canary
+from support.fakes.hostile_payloads import CanaryServer
 
 pytestmark = pytest.mark.anyio
 SECTIONS = ("", "/stores", "/playbooks", "/plans", "/states", "/screenshots", "/files", "/pages", "/workspaces")
@@ -39,59 +39,59 @@ EMBEDDED = """async (ids) => {
 
 
 @pytest.fixture(scope="module")
-async def home_server() -> AsyncGenerator[Canary]:
-    async with hostile_payloads.canary() as listening:
+async def canary_server() -> AsyncGenerator[CanaryServer]:
+    async with hostile_payloads.serve_canary() as listening:
         yield listening
 
 
 @pytest.fixture(scope="module")
 async def office(
-    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, home_server: Canary
-) -> AsyncGenerator[Desk]:
+    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, canary_server: CanaryServer
+) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("hostile")
-    async with desk(home, chromium, toolsets=["all"]) as found:
-        await fill(found, home_server.url)
+    async with open_dashboard(home, chromium, toolsets=["all"]) as found:
+        await fill(found, canary_server.url)
         yield found
 
 
 @pytest.fixture(scope="module")
-async def view(office: Desk) -> View:
+async def view(office: DashboardSession) -> DashboardTab:
     """One tab for all tests: what one of them leaves behind, another one would see."""
-    return await office.open("/calls")
+    return await office.open_tab("/calls")
 
 
-async def fill(office: Desk, home: str) -> None:
+async def fill(office: DashboardSession, home: str) -> None:
     """Everything that the library shows, named and filled by somebody hostile."""
-    app, evil = office.app, hostile_payloads.texts(home)
+    app, evil = office.app, hostile_payloads.list_hostile_texts(home)
     for text in evil:
         call = Call(session=text, assistant=text)
-        await Plans(app.database).change(
-            call, lambda plan, text=text: plan.pursuing(text).with_todo(text).observing(text)
+        await PlanStore(app.database).change(
+            call, lambda plan, text=text: plan.with_goal(text).with_todo(text).with_observation(text)
         )
-        await Playbooks(app.database).create(call, workflow(text))
-        await library_app.keep_page(app, f"https://example.org/?{text}", text, text, f"<p>{text}", hash(text) % 1_000)
+        await PlaybookStore(app.database).create(call, workflow(text))
+        await library_app.cache_page(app, f"https://example.org/?{text}", text, text, f"<p>{text}", hash(text) % 1_000)
     await keep_texts(office, evil)
-    for name in hostile_payloads.names():
-        await library_app.put(app, b"harmless", name, session=evil[0])
-    for name, kind, data in hostile_payloads.files(home):
-        await library_app.put(app, data, name, kind, session=evil[3])
+    for name in hostile_payloads.list_hostile_names():
+        await library_app.save_artifact(app, b"harmless", name, session=evil[0])
+    for name, kind, data in hostile_payloads.list_hostile_files(home):
+        await library_app.save_artifact(app, data, name, kind, session=evil[3])
     origins = [{"origin": text, "localStorage": []} for text in evil]
     app.browsers.states.save("hostile", {"cookies": [], "origins": origins})
-    place = app.workspaces.of(Call(session=evil[3]))
+    place = app.workspaces.ensure_workspace(Call(session=evil[3]))
     for number, text in enumerate(evil):
         path = place.directory / text.replace("/", "_").replace("\0", "")[:80]
         path.write_text(text)
         (place.directory / f"page{number}.html").write_text(text)
 
 
-async def keep_texts(office: Desk, evil: list[str]) -> None:
+async def keep_texts(office: DashboardSession, evil: list[str]) -> None:
     """One store of hostile texts, and one store a text of a hostile name."""
     call = Call(session="hostile")
     for text in evil:
         await office.app.content.create_store(call, text, text)
     store = await office.app.content.create_store(call, "all")
     drafts = [
-        Draft(f"# {text}\n\n{text} needle", text, "text/html", text, text, facts={text: text}, markdown=True)
+        ContentDraft(f"# {text}\n\n{text} needle", text, "text/html", text, text, facts={text: text}, markdown=True)
         for text in evil
     ]
     await office.app.content.add_many(call, drafts, store.id)
@@ -104,74 +104,84 @@ def workflow(text: str) -> Workflow:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-async def test_lists_of_hostile_things_show_them_as_words(view: View, home_server: Canary, section: str):
-    links = await inspect(view, f"/library{section}")
+async def test_lists_of_hostile_things_show_them_as_words(
+    view: DashboardTab, canary_server: CanaryServer, section: str
+):
+    links = await check_page_safety(view, f"/library{section}")
     for part in sorted({link for link in links if "after=" in link}):
-        await inspect(view, part)
-    assert view.complaints == []
-    assert home_server.calls == []
+        await check_page_safety(view, part)
+    assert view.page_errors == []
+    assert canary_server.requested_paths == []
 
 
 @pytest.mark.parametrize("section", [each for each in SECTIONS if each not in ("", "/states", "/screenshots")])
-async def test_pages_of_hostile_things_show_them_as_words(view: View, home_server: Canary, section: str):
-    links = await inspect(view, f"/library{section}")
+async def test_pages_of_hostile_things_show_them_as_words(
+    view: DashboardTab, canary_server: CanaryServer, section: str
+):
+    links = await check_page_safety(view, f"/library{section}")
     inner = [link for link in dict.fromkeys(links) if link.count("/") > 2 and "?" not in link]
     assert inner
     for link in inner[:4]:
-        deeper = await inspect(view, link)
+        deeper = await check_page_safety(view, link)
         for each in [each for each in dict.fromkeys(deeper) if each.startswith((link, "/library/contents/"))][:2]:
-            await inspect(view, each)
-    assert view.complaints == []
-    assert home_server.calls == []
+            await check_page_safety(view, each)
+    assert view.page_errors == []
+    assert canary_server.requested_paths == []
 
 
 async def test_what_a_search_finds_is_shown_as_words_with_the_match_marked(
-    office: Desk, view: View, home_server: Canary
+    office: DashboardSession, view: DashboardTab, canary_server: CanaryServer
 ):
     store = next(
-        each.store.id for each in (await office.app.content.overview.stores()).items if each.store.name == "all"
+        each.store.id for each in (await office.app.content.overview.list_stores()).items if each.store.name == "all"
     )
-    await inspect(view, f"/library/stores/{store}?find=needle+script+%3Cimg%3E")
-    assert await view.js("[...document.querySelectorAll('mark')].some((each) => each.textContent === 'needle')")
-    assert view.complaints == []
-    assert home_server.calls == []
+    await check_page_safety(view, f"/library/stores/{store}?find=needle+script+%3Cimg%3E")
+    assert await view.evaluate_js(
+        "[...document.querySelectorAll('mark')].some((each) => each.textContent === 'needle')"
+    )
+    assert view.page_errors == []
+    assert canary_server.requested_paths == []
 
 
 async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(
-    office: Desk, view: View, home_server: Canary
+    office: DashboardSession, view: DashboardTab, canary_server: CanaryServer
 ):
-    await view.go("/library/files")
-    for name, kind, data in hostile_payloads.files(home_server.url)[:10]:
-        key = await library_app.put(office.app, data, name, kind)
-        opened = await view.page.send("Page.navigate", {"url": f"{view.place}files/{key}"})
+    await view.open_path("/library/files")
+    for name, kind, data in hostile_payloads.list_hostile_files(canary_server.url)[:10]:
+        key = await library_app.save_artifact(office.app, data, name, kind)
+        opened = await view.page.send("Page.navigate", {"url": f"{view.base_url}files/{key}"})
         assert opened["errorText"] == "net::ERR_ABORTED", name  # a download, in the words of a navigation
-        assert await view.js("location.pathname + document.title") == "/library/filesFiles · Outrider"
-    assert home_server.calls == []
+        assert await view.evaluate_js("location.pathname + document.title") == "/library/filesFiles · Outrider"
+    assert canary_server.requested_paths == []
 
 
 async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(
-    office: Desk, view: View, home_server: Canary
+    office: DashboardSession, view: DashboardTab, canary_server: CanaryServer
 ):
-    await view.go("/library/files")
-    ids = [artifact.id for artifact in (await office.app.artifacts.listed(pictures=False, limit=40)).items]
+    await view.open_path("/library/files")
+    ids = [artifact.id for artifact in (await office.app.artifacts.list_batch(pictures=False, limit=40)).items]
     assert await view.page.evaluate_in("", EMBEDDED, ids) == {"refused": 2 * len(ids)}
-    assert await view.js("document.title") == "Files · Outrider"
-    assert home_server.calls == []
+    assert await view.evaluate_js("document.title") == "Files · Outrider"
+    assert canary_server.requested_paths == []
 
 
-async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(view: View, home_server: Canary):
-    async with hostile_payloads.canary() as other:
-        evil = "".join(f"<div>{text}</div>" for text in hostile_payloads.texts(other.url)[:1])
-        async with http_servers.serve(loopback_app.pages({"/": f"<!doctype html><title>x</title>{evil}"})) as site:
-            await view.go(f"{site}/")
-            await view.until("performance.getEntriesByType('resource').some((each) => each.name.endsWith('/ran'))")
-        assert other.calls == ["/ran"]
-    assert home_server.calls == []
+async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(
+    view: DashboardTab, canary_server: CanaryServer
+):
+    async with hostile_payloads.serve_canary() as other:
+        evil = "".join(f"<div>{text}</div>" for text in hostile_payloads.list_hostile_texts(other.url)[:1])
+        async with http_servers.serve_app(
+            loopback_app.build_page_site({"/": f"<!doctype html><title>x</title>{evil}"})
+        ) as site:
+            await view.open_path(f"{site}/")
+            await view.wait_until("performance.getEntriesByType('resource').some((each) => each.name.endsWith('/ran'))")
+        assert other.requested_paths == ["/ran"]
+    assert canary_server.requested_paths == []
 
 
-async def test_the_headers_of_a_hostile_file_are_ours_alone(office: Desk):
-    async with office.client() as client:
-        files = (await office.app.artifacts.listed(limit=100)).items
+async def test_the_headers_of_a_hostile_file_are_ours_alone(office: DashboardSession):
+    async with office.open_http_client() as client:
+        files = (await office.app.artifacts.list_batch(limit=100)).items
         assert files
         for artifact in files:
             answer = await client.get(f"/files/{artifact.id}")

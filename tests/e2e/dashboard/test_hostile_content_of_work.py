@@ -6,42 +6,42 @@ from typing import Any
 
 import pytest
 
-from outrider.browser.browser import Browser
+from outrider.browser.process.browser import Browser
 from outrider.core.errors import OutriderError
 from support.apps import loopback_app, run_rows
-from support.apps.dashboard_browser import Desk, desk
-from support.apps.dashboard_checks import inspect
+from support.apps.dashboard_browser import DashboardSession, open_dashboard
+from support.apps.dashboard_checks import check_page_safety
 from support.fakes import hostile_payloads, http_servers
-from support.fakes.hostile_payloads import Canary
+from support.fakes.hostile_payloads import CanaryServer
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-async def home_server() -> AsyncGenerator[Canary]:
-    async with hostile_payloads.canary() as listening:
+async def canary_server() -> AsyncGenerator[CanaryServer]:
+    async with hostile_payloads.serve_canary() as listening:
         yield listening
 
 
 @pytest.fixture(scope="module")
 async def office(
-    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, home_server: Canary
-) -> AsyncGenerator[Desk]:
+    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, canary_server: CanaryServer
+) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("hostile_work")
     settings: dict[str, Any] = {"toolsets": ["all"], "egress": {"allow": ["127.0.0.1:*"]}}
-    async with desk(home, chromium, **settings) as found:
-        await work(found, hostile_payloads.texts(home_server.url))
+    async with open_dashboard(home, chromium, **settings) as found:
+        await work(found, hostile_payloads.list_hostile_texts(canary_server.url))
         yield found
 
 
 @pytest.fixture(autouse=True)
-async def tidy(office: Desk, home_server: Canary) -> AsyncGenerator[None]:
+async def tidy(office: DashboardSession, canary_server: CanaryServer) -> AsyncGenerator[None]:
     yield
-    await office.tidy()
-    assert home_server.calls == []
+    await office.close_tabs()
+    assert canary_server.requested_paths == []
 
 
-async def work(office: Desk, evil: list[str]) -> None:
+async def work(office: DashboardSession, evil: list[str]) -> None:
     """A run for each text, with steps and a question, in which everything that can be a text is that one."""
     runs = [hostile_run(f"run_{number}", text) for number, text in enumerate(evil)]
     steps = [step for number, text in enumerate(evil) for step in hostile_steps(f"run_{number}", text)]
@@ -50,7 +50,7 @@ async def work(office: Desk, evil: list[str]) -> None:
         hostile_question(f"old_{number}", f"run_{number}", text, decision="rejected", decided_at=1.0)
         for number, text in enumerate(evil[:9])
     ]
-    await run_rows.fill(office.app.database, run=runs, step=steps, question=[*asked, *answered])
+    await run_rows.insert_rows(office.app.database, run=runs, step=steps, question=[*asked, *answered])
 
 
 def hostile_run(name: str, text: str) -> dict[str, Any]:
@@ -65,15 +65,15 @@ def hostile_run(name: str, text: str) -> dict[str, Any]:
         "error": {"message": text, "hint": text, "code": text},
         "definition": about,
     }
-    return run_rows.run_row(name, **names, **words, **failed)
+    return run_rows.build_run_row(name, **names, **words, **failed)
 
 
 def hostile_steps(run: str, text: str) -> list[dict[str, Any]]:
     """What the model said, and a tool that answered in kind."""
     given = {text: text, "list": [text, {text: text}]}
     return [
-        run_rows.said(run, 1, text, [text[:64]]),
-        run_rows.called(run, 1, text[:64], given, text, outcome=text[:64]),
+        run_rows.build_model_step(run, 1, text, [text[:64]]),
+        run_rows.build_tool_step(run, 1, text[:64], given, text, outcome=text[:64]),
     ]
 
 
@@ -82,55 +82,61 @@ def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, A
     kind = ("approval", "authentication", "question")[hash(text) % 3]
     details = {"provider": text, "scope": text, "url": text}
     said: dict[str, Any] = {"title": text, "message": text, "reason": text, "agent": text[:64], "tool": text[:64]}
-    return run_rows.question_row(
+    return run_rows.build_question_row(
         name, run, kind=kind, arguments={text: text}, details=details, decided_by=text[:200], **said, **more
     )
 
 
 @pytest.mark.parametrize("path", ["/", "/runs", "/questions", "/calls", "/calls/errors", "/runs?q=script"])
-async def test_lists_of_hostile_work_show_it_as_words(office: Desk, path: str):
-    view = await office.open("/library")
-    await inspect(view, path)
-    assert view.complaints == []
+async def test_lists_of_hostile_work_show_it_as_words(office: DashboardSession, path: str):
+    view = await office.open_tab("/library")
+    await check_page_safety(view, path)
+    assert view.page_errors == []
 
 
-async def test_runs_and_questions_in_hostile_words_show_them_as_words(office: Desk, home_server: Canary):
-    view = await office.open("/library")
-    for number in range(0, len(hostile_payloads.texts("")), 3):
-        await inspect(view, f"/runs/run_{number}")
-        await inspect(view, f"/questions/qst_{number}")
-    await inspect(view, "/runs/compare?run=run_0&run=run_1")
-    text = hostile_payloads.texts(home_server.url)[0]
-    await view.go("/runs/run_0")
-    await view.sees(text)
-    assert view.complaints == []
+async def test_runs_and_questions_in_hostile_words_show_them_as_words(
+    office: DashboardSession, canary_server: CanaryServer
+):
+    view = await office.open_tab("/library")
+    for number in range(0, len(hostile_payloads.list_hostile_texts("")), 3):
+        await check_page_safety(view, f"/runs/run_{number}")
+        await check_page_safety(view, f"/questions/qst_{number}")
+    await check_page_safety(view, "/runs/compare?run=run_0&run=run_1")
+    text = hostile_payloads.list_hostile_texts(canary_server.url)[0]
+    await view.open_path("/runs/run_0")
+    await view.wait_for_text(text)
+    assert view.page_errors == []
 
 
-async def test_a_hostile_call_that_comes_while_somebody_looks_is_shown_as_words(office: Desk, home_server: Canary):
-    view = await office.open("/calls")
-    await view.until("document.getElementById('connection').dataset.state === 'live'")
-    text = hostile_payloads.texts(home_server.url)[0]
+async def test_a_hostile_call_that_comes_while_somebody_looks_is_shown_as_words(
+    office: DashboardSession, canary_server: CanaryServer
+):
+    view = await office.open_tab("/calls")
+    await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
+    text = hostile_payloads.list_hostile_texts(canary_server.url)[0]
     with pytest.raises(OutriderError):
         await office.app.call("web_fetch", url=text)
-    await view.sees("web_fetch")
-    await view.sees("fetch(")
-    assert view.complaints == []
+    await view.wait_for_text("web_fetch")
+    await view.wait_for_text("fetch(")
+    assert view.page_errors == []
 
 
-async def test_a_hostile_page_is_watched_live_and_stays_a_picture_and_words(office: Desk, home_server: Canary):
-    evil = hostile_payloads.texts(home_server.url)
+async def test_a_hostile_page_is_watched_live_and_stays_a_picture_and_words(
+    office: DashboardSession, canary_server: CanaryServer
+):
+    evil = hostile_payloads.list_hostile_texts(canary_server.url)
     quoted = [text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${") for text in evil]
     script = "".join(
         f"console.error(`{text}`); console.log(`{text}`);".replace("</script", "<\\/script") for text in quoted
     )
     title = evil[2].replace("&", "&amp;").replace("<", "&lt;")
     page = f"<!doctype html><title>{title}</title><h1>Hello</h1><script>{script}</script>"
-    async with http_servers.serve(loopback_app.pages({"/": page})) as site:
+    async with http_servers.serve_app(loopback_app.build_page_site({"/": page})) as site:
         await office.app.call("createSession", url=f"{site}/")
-        view = await office.open("/live")
-        await view.until("document.getElementById('screen').dataset.seq")
-        await view.sees(evil[2])
-        await inspect(view, "/live")
-        assert view.complaints == []
-        await office.tidy()
-        await office.app.browsers.close_all("default")
+        view = await office.open_tab("/live")
+        await view.wait_until("document.getElementById('screen').dataset.seq")
+        await view.wait_for_text(evil[2])
+        await check_page_safety(view, "/live")
+        assert view.page_errors == []
+        await office.close_tabs()
+        await office.app.browsers.close_owner_sessions("default")

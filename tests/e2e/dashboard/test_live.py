@@ -10,15 +10,15 @@ import anyio
 import pytest
 from mcp.types import CallToolResult
 
-from outrider.app.edge import Sealing
-from outrider.browser.browser import Browser
-from outrider.browser.control_input import TYPED
-from outrider.browser.registry import Registry
-from support.apps.browser_app import Desk as House
-from support.apps.browser_app import desk as browser_desk
-from support.apps.browser_app import said
-from support.apps.dashboard_browser import NARROW, Desk, View, desk
-from support.fakes.cuttable_proxy import Cut, cut_through
+from outrider.app.lazy_clients import LazyStateEncryption
+from outrider.browser.live.control_input import MAX_TEXT_CHARS
+from outrider.browser.process.browser import Browser
+from outrider.browser.session.registry import SessionRegistry
+from support.apps.browser_app import BrowserAppClient as House
+from support.apps.browser_app import format_result_text
+from support.apps.browser_app import open_browser_app as browser_desk
+from support.apps.dashboard_browser import NARROW_VIEWPORT, DashboardSession, DashboardTab, open_dashboard
+from support.fakes.cuttable_proxy import CuttableProxy, open_cuttable_proxy
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 60
@@ -39,298 +39,314 @@ class Stage:
     """A house with its real browser, and the dashboard that shows it."""
 
     house: House
-    office: Desk
+    office: DashboardSession
 
-    async def watch(self, path: str = "/form", **look: Any) -> tuple[str, View]:
+    async def watch(self, path: str = "/form", **look: Any) -> tuple[str, DashboardTab]:
         """A new session, and a person who watches it."""
-        session = await self.house.open(path)
+        session = await self.house.open_session(path)
         return session, await self.look(session, **look)
 
-    async def look(self, session: str, **look: Any) -> View:
+    async def look(self, session: str, **look: Any) -> DashboardTab:
         """One more person who watches a session."""
-        view = await self.office.open(f"/live?session={session}", **look)
+        view = await self.office.open_tab(f"/live?session={session}", **look)
         await drawn(view)
         return view
 
     async def middle(self, session: str, selector: str) -> tuple[float, float]:
         """The middle of an element, in CSS pixels of the session's page."""
-        page = self.house.inside(session).tabs.current
+        page = self.house.find_session(session).tabs.current
         assert page is not None
         x, y = await page.evaluate_in("", f"() => {MIDDLE.format(selector)}")
         return x, y
 
     async def inside(self, session: str, expression: str) -> Any:
         """What an expression is in the session's page, paused or not."""
-        page = self.house.inside(session).tabs.current
+        page = self.house.find_session(session).tabs.current
         assert page is not None
         return await page.evaluate_in("", f"() => ({expression})")
 
     async def inside_until(self, session: str, condition: str) -> None:
         """Waits until an expression is true in the session's page, across navigations."""
-        page = self.house.inside(session).tabs.current
+        page = self.house.find_session(session).tabs.current
         assert page is not None
-        await View(page, "").until(condition)
+        await DashboardTab(page, "").wait_until(condition)
 
 
 @pytest.fixture(scope="module")
-async def stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Stage]:
+async def dashboard_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Stage]:
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(browser_desk(tmp_path_factory.mktemp("live")))
-        office = await stack.enter_async_context(desk(house.folder, chromium, house.house.app))
+        office = await stack.enter_async_context(open_dashboard(house.folder, chromium, house.loopback.app))
         yield Stage(house, office)
 
 
 @pytest.fixture(autouse=True)
-async def tidy(stage: Stage) -> AsyncGenerator[None]:
+async def tidy(dashboard_stage: Stage) -> AsyncGenerator[None]:
     yield
-    await stage.office.tidy()
-    await stage.house.house.app.browsers.close_all("default")
+    await dashboard_stage.office.close_tabs()
+    await dashboard_stage.house.loopback.app.browsers.close_owner_sessions("default")
 
 
-async def drawn(view: View) -> None:
-    await view.until("document.getElementById('screen').dataset.seq")
-    await view.until("document.getElementById('state').textContent !== 'Connecting'")
+async def drawn(view: DashboardTab) -> None:
+    await view.wait_until("document.getElementById('screen').dataset.seq")
+    await view.wait_until("document.getElementById('state').textContent !== 'Connecting'")
 
 
-async def press(view: View, x: float, y: float, **how: Any) -> None:
+async def press(view: DashboardTab, x: float, y: float, **how: Any) -> None:
     """Clicks where a point of the session's page is shown."""
-    where = await view.js(f"{AT}({x}, {y})")
-    await view.page.mouse("click", *where, **how)
+    where = await view.evaluate_js(f"{AT}({x}, {y})")
+    await view.page.dispatch_mouse("click", *where, **how)
 
 
-async def take(view: View) -> None:
-    await view.hands.click("#take")
-    await view.sees("You have control")
-    await view.until("document.activeElement.id === 'keys'")
+async def take(view: DashboardTab) -> None:
+    await view.pointer.click("#take")
+    await view.wait_for_text("You have control")
+    await view.wait_until("document.activeElement.id === 'keys'")
 
 
 @asynccontextmanager
-async def waiting(stage: Stage, tool: str, **arguments: Any) -> AsyncGenerator[list[CallToolResult]]:
+async def waiting(dashboard_stage: Stage, tool: str, **arguments: Any) -> AsyncGenerator[list[CallToolResult]]:
     """A tool call that stands at the gate while the body runs; its result is there afterwards."""
     answers: list[CallToolResult] = []
 
     async def call() -> None:
-        answers.append(await stage.house.call(tool, **arguments))
+        answers.append(await dashboard_stage.house.call_tool(tool, **arguments))
 
-    gate = stage.house.inside(arguments["sessionId"]).control.gate
+    gate = dashboard_stage.house.find_session(arguments["sessionId"]).control.gate
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
-        assert await gate.bell.until(lambda: gate.waiting > 0, PATIENCE)
+        assert await gate.changed.wait_until(lambda: gate.waiting > 0, PATIENCE)
         yield answers
 
 
-async def test_what_happens_on_the_page_is_seen(stage: Stage):
-    session, view = await stage.watch()
-    assert "Order form" in await view.text()
-    await stage.inside(session, "document.body.style.background = 'rgb(0, 0, 255)'")
-    await view.until(f"{COLOUR}(600, 600)[2] > 240 && {COLOUR}(600, 600)[0] < 20")
-    await stage.house.go(session, "/article")
-    await view.sees("On lighthouses")
-    await view.until(f"{COLOUR}(600, 600)[0] > 200")
-    assert view.complaints == []
+async def test_what_happens_on_the_page_is_seen(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
+    assert "Order form" in await view.read_text()
+    await dashboard_stage.inside(session, "document.body.style.background = 'rgb(0, 0, 255)'")
+    await view.wait_until(f"{COLOUR}(600, 600)[2] > 240 && {COLOUR}(600, 600)[0] < 20")
+    await dashboard_stage.house.navigate_session(session, "/article")
+    await view.wait_for_text("On lighthouses")
+    await view.wait_until(f"{COLOUR}(600, 600)[0] > 200")
+    assert view.page_errors == []
 
 
-async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(stage: Stage):
-    session, view = await stage.watch()
-    typed = await stage.house.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
+async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
+    typed = await dashboard_stage.house.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
     assert not typed.is_error
-    await view.sees("selector=[name=name] text=[not shown]")
-    await view.hands.click("#pause")
-    await view.sees("Paused")
-    async with waiting(stage, "snapshotPage", sessionId=session) as answers:
-        await view.sees("Paused, the agent waits")
-        await view.sees("when you resume: Look")
+    await view.wait_for_text("selector=[name=name] text=[not shown]")
+    await view.pointer.click("#pause")
+    await view.wait_for_text("Paused")
+    async with waiting(dashboard_stage, "snapshotPage", sessionId=session) as answers:
+        await view.wait_for_text("Paused, the agent waits")
+        await view.wait_for_text("when you resume: Look")
         await take(view)
-        await press(view, *await stage.middle(session, "[name=email]"))
-        await stage.inside_until(session, "document.activeElement.name === 'email'")
+        await press(view, *await dashboard_stage.middle(session, "[name=email]"))
+        await dashboard_stage.inside_until(session, "document.activeElement.name === 'email'")
         for key in "ada@example.org":
-            await view.page.key(key)
-        await stage.inside_until(session, "document.querySelector('[name=email]').value === 'ada@example.org'")
+            await view.page.dispatch_key(key)
+        await dashboard_stage.inside_until(
+            session, "document.querySelector('[name=email]').value === 'ada@example.org'"
+        )
         assert not answers
-        await view.hands.click("#take")
-    shown = said(answers[0])
+        await view.pointer.click("#take")
+    shown = format_result_text(answers[0])
     assert "ada@example.org" in shown
     assert "Ada" in shown
     assert "a person had control of this session meanwhile" in shown
-    await view.sees("Watching")
+    await view.wait_for_text("Watching")
 
 
-async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_difference(stage: Stage):
-    session, view = await stage.watch()
-    await stage.house.call("snapshotPage", sessionId=session)
-    before = await stage.house.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
+async def test_after_a_person_an_action_tells_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
+    await dashboard_stage.house.call_tool("snapshotPage", sessionId=session)
+    before = await dashboard_stage.house.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
     await take(view)
-    await press(view, *await stage.middle(session, "[name=gift]"))
-    await stage.inside_until(session, "document.querySelector('[name=gift]').checked")
-    await view.hands.click("#take")
-    await view.sees("Watching")
-    after = await stage.house.call("inputText", sessionId=session, selector="[name=name]", text="Grace")
-    assert "Remarks" not in said(before)
-    assert "Remarks" in said(after)
-    assert "checked" in said(after)
+    await press(view, *await dashboard_stage.middle(session, "[name=gift]"))
+    await dashboard_stage.inside_until(session, "document.querySelector('[name=gift]').checked")
+    await view.pointer.click("#take")
+    await view.wait_for_text("Watching")
+    after = await dashboard_stage.house.call_tool("inputText", sessionId=session, selector="[name=name]", text="Grace")
+    assert "Remarks" not in format_result_text(before)
+    assert "Remarks" in format_result_text(after)
+    assert "checked" in format_result_text(after)
 
 
-async def test_pasted_and_composed_text_arrives_as_one(stage: Stage):
-    session, view = await stage.watch()
+async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
     await take(view)
-    await press(view, *await stage.middle(session, "[name=remarks]"))
-    await stage.inside_until(session, "document.activeElement.name === 'remarks'")
+    await press(view, *await dashboard_stage.middle(session, "[name=remarks]"))
+    await dashboard_stage.inside_until(session, "document.activeElement.name === 'remarks'")
     long = "naïve 読む 🦉 " * 300
-    await view.js(f"""(() => {{
+    await view.evaluate_js(f"""(() => {{
       const data = new DataTransfer();
       data.setData('text/plain', {json.dumps(long)});
       const pasted = new ClipboardEvent('paste', {{clipboardData: data, bubbles: true}});
       document.getElementById('keys').dispatchEvent(pasted);
     }})()""")
-    await stage.inside_until(session, f"document.querySelector('[name=remarks]').value === {json.dumps(long)}")
-    assert len(long) > TYPED
+    await dashboard_stage.inside_until(
+        session, f"document.querySelector('[name=remarks]').value === {json.dumps(long)}"
+    )
+    assert len(long) > MAX_TEXT_CHARS
     await view.page.send("Input.imeSetComposition", {"text": "にほ", "selectionStart": 2, "selectionEnd": 2})
     await view.page.send("Input.insertText", {"text": "日本"})
-    await stage.inside_until(session, f"document.querySelector('[name=remarks]').value === {json.dumps(long + '日本')}")
+    await dashboard_stage.inside_until(
+        session, f"document.querySelector('[name=remarks]').value === {json.dumps(long + '日本')}"
+    )
 
 
-async def test_shortcuts_wheel_and_drags_do_what_they_do_elsewhere(stage: Stage):
-    session, view = await stage.watch("/scroll")
+async def test_shortcuts_wheel_and_drags_do_what_they_do_elsewhere(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch("/scroll")
     await take(view)
-    await view.page.mouse("wheel", *await view.js(f"{AT}(600, 400)"), delta=(0, 300))
-    await stage.inside_until(session, "scrollY > 200")
-    await stage.inside(session, "(scrollTo(0, 0), document.body.innerHTML = '<input id=i value=hello>', i.focus())")
-    await view.page.key("Control+a")
-    await stage.inside_until(session, "i.selectionEnd - i.selectionStart === 5")
-    await view.page.key("x")
-    await stage.inside_until(session, "i.value === 'x'")
-    await stage.inside(
+    await view.page.dispatch_mouse("wheel", *await view.evaluate_js(f"{AT}(600, 400)"), delta=(0, 300))
+    await dashboard_stage.inside_until(session, "scrollY > 200")
+    await dashboard_stage.inside(
+        session, "(scrollTo(0, 0), document.body.innerHTML = '<input id=i value=hello>', i.focus())"
+    )
+    await view.page.dispatch_key("Control+a")
+    await dashboard_stage.inside_until(session, "i.selectionEnd - i.selectionStart === 5")
+    await view.page.dispatch_key("x")
+    await dashboard_stage.inside_until(session, "i.value === 'x'")
+    await dashboard_stage.inside(
         session,
         "(document.body.innerHTML = '<input id=r type=range min=0 max=100 value=0 style=\"width:400px;margin:50px\">')",
     )
-    x, y = await stage.middle(session, "#r")
-    start, end = await view.js(f"{AT}({x - 192}, {y})"), await view.js(f"{AT}({x + 192}, {y})")
-    await view.page.mouse("move", *start)
-    await view.page.mouse("down", *start)
-    await view.page.mouse("move", *end, held=("left",))
-    await view.page.mouse("up", *end)
-    await stage.inside_until(session, "Number(r.value) > 90")
+    x, y = await dashboard_stage.middle(session, "#r")
+    start, end = await view.evaluate_js(f"{AT}({x - 192}, {y})"), await view.evaluate_js(f"{AT}({x + 192}, {y})")
+    await view.page.dispatch_mouse("move", *start)
+    await view.page.dispatch_mouse("down", *start)
+    await view.page.dispatch_mouse("move", *end, held=("left",))
+    await view.page.dispatch_mouse("up", *end)
+    await dashboard_stage.inside_until(session, "Number(r.value) > 90")
 
 
-async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(stage: Stage):
-    _, view = await stage.watch()
-    await view.js("document.getElementById('take').focus()")
-    await view.page.key("Enter")
-    await view.until("document.activeElement.id === 'keys'")
-    await view.page.key("F8")
-    await view.until("document.activeElement.id === 'take'")
-    await view.page.key("Enter")
-    await view.sees("Watching")
+async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(dashboard_stage: Stage):
+    _, view = await dashboard_stage.watch()
+    await view.evaluate_js("document.getElementById('take').focus()")
+    await view.page.dispatch_key("Enter")
+    await view.wait_until("document.activeElement.id === 'keys'")
+    await view.page.dispatch_key("F8")
+    await view.wait_until("document.activeElement.id === 'take'")
+    await view.page.dispatch_key("Enter")
+    await view.wait_for_text("Watching")
 
 
-async def test_reloading_the_dashboard_releases(stage: Stage):
-    session, view = await stage.watch()
+async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
     await take(view)
-    control = stage.house.inside(session).control
+    control = dashboard_stage.house.find_session(session).control
     assert control.holder
-    await view.go(f"/live?session={session}")
-    await view.sees("Watching")
+    await view.open_path(f"/live?session={session}")
+    await view.wait_for_text("Watching")
     assert (control.holder, control.paused) == (None, False)
-    again = await stage.house.call("snapshotPage", sessionId=session)
-    assert "a person had control" in said(again)
+    again = await dashboard_stage.house.call("snapshotPage", sessionId=session)
+    assert "a person had control" in format_result_text(again)
 
 
-async def test_one_person_at_a_time_has_control(stage: Stage):
-    session, first = await stage.watch()
-    second = await stage.look(session)
+async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
+    session, first = await dashboard_stage.watch()
+    second = await dashboard_stage.look(session)
     await take(first)
-    await second.sees("Somebody else has control")
-    assert await second.js("document.getElementById('take').disabled && document.getElementById('pause').disabled")
-    await first.hands.click("#take")
-    await second.sees("Watching")
+    await second.wait_for_text("Somebody else has control")
+    assert await second.evaluate_js(
+        "document.getElementById('take').disabled && document.getElementById('pause').disabled"
+    )
+    await first.pointer.click("#take")
+    await second.wait_for_text("Watching")
     await take(second)
-    await first.sees("Somebody else has control")
+    await first.wait_for_text("Somebody else has control")
 
 
-async def test_a_lost_connection_releases_and_the_picture_comes_back(stage: Stage):
-    session = await stage.house.open()
-    async with cut_through(stage.office.listening.place) as cut:
-        view = await watched_through(stage, cut, session)
+async def test_a_lost_connection_releases_and_the_picture_comes_back(dashboard_stage: Stage):
+    session = await dashboard_stage.house.open_session()
+    async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
+        view = await watched_through(dashboard_stage, cut, session)
         await take(view)
-        await cut.cut()
-        await view.sees("Connection lost")
-        control = stage.house.inside(session).control
-        assert await control.bell.until(lambda: control.holder is None, PATIENCE)
-        cut.mend()
-        await view.sees("Watching")
-        await stage.inside(session, "document.body.style.background = 'rgb(255, 0, 0)'")
-        await view.until(f"{COLOUR}(600, 600)[0] > 240 && {COLOUR}(600, 600)[2] < 20")
-        await stage.office.tidy()
+        await cut.cut_connections()
+        await view.wait_for_text("Connection lost")
+        control = dashboard_stage.house.find_session(session).control
+        assert await control.changed.wait_until(lambda: control.holder is None, PATIENCE)
+        cut.restore()
+        await view.wait_for_text("Watching")
+        await dashboard_stage.inside(session, "document.body.style.background = 'rgb(255, 0, 0)'")
+        await view.wait_until(f"{COLOUR}(600, 600)[0] > 240 && {COLOUR}(600, 600)[2] < 20")
+        await dashboard_stage.office.close_tabs()
 
 
-async def watched_through(stage: Stage, cut: Cut, session: str) -> View:
+async def watched_through(dashboard_stage: Stage, cut: CuttableProxy, session: str) -> DashboardTab:
     """A person whose way to the dashboard can be cut."""
-    view = await stage.office.open("/live")
-    await view.go(stage.office.listening.address.replace(stage.office.listening.place, cut.place))
-    await view.go(f"{cut.place}live?session={session}")
+    view = await dashboard_stage.office.open_tab("/live")
+    await view.open_path(
+        dashboard_stage.office.server.sign_in_url.replace(dashboard_stage.office.server.base_url, cut.url)
+    )
+    await view.open_path(f"{cut.url}live?session={session}")
     await drawn(view)
     return view
 
 
-async def test_dialogs_are_answered_by_the_person_who_has_control(stage: Stage):
-    session, view = await stage.watch()
+async def test_dialogs_are_answered_by_the_person_who_has_control(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
     await take(view)
-    page = stage.house.inside(session).tabs.current
+    page = dashboard_stage.house.find_session(session).tabs.current
     assert page is not None
     asked = page.send("Runtime.evaluate", {"expression": "window.said = prompt('Your <b>name</b>?')"})
-    await view.sees("Your <b>name</b>?")
-    await view.fields.type("#dialogtext", "Ada")
-    await view.hands.click("#dialogyes")
+    await view.wait_for_text("Your <b>name</b>?")
+    await view.forms.type("#dialogtext", "Ada")
+    await view.pointer.click("#dialogyes")
     with anyio.fail_after(PATIENCE):
         await asked
-    assert await stage.inside(session, "window.said") == "Ada"
+    assert await dashboard_stage.inside(session, "window.said") == "Ada"
 
 
-async def test_drop_down_lists_are_shown_by_the_dashboard(stage: Stage):
-    session, view = await stage.watch()
-    await stage.inside(
+async def test_drop_down_lists_are_shown_by_the_dashboard(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
+    await dashboard_stage.inside(
         session, "Boolean(addEventListener('change', (event) => { window.changed = event.target.name; }))"
     )
     await take(view)
-    await press(view, *await stage.middle(session, "[name=size]"))
-    await view.sees("Large")
-    await view.hands.click("#choices button:nth-child(3)")
-    await stage.inside_until(session, "document.querySelector('[name=size]').value === 'l' && changed === 'size'")
-    await view.until("!document.getElementById('choice').open && document.activeElement.id === 'keys'")
-    await press(view, *await stage.middle(session, "[name=gift]"))
-    await stage.inside_until(session, "document.querySelector('[name=gift]').checked")
+    await press(view, *await dashboard_stage.middle(session, "[name=size]"))
+    await view.wait_for_text("Large")
+    await view.pointer.click("#choices button:nth-child(3)")
+    await dashboard_stage.inside_until(
+        session, "document.querySelector('[name=size]').value === 'l' && changed === 'size'"
+    )
+    await view.wait_until("!document.getElementById('choice').open && document.activeElement.id === 'keys'")
+    await press(view, *await dashboard_stage.middle(session, "[name=gift]"))
+    await dashboard_stage.inside_until(session, "document.querySelector('[name=gift]').checked")
 
 
-async def test_the_person_goes_elsewhere_and_to_another_tab(stage: Stage):
-    session, view = await stage.watch()
+async def test_the_person_goes_elsewhere_and_to_another_tab(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
     await take(view)
-    await view.fields.type("#address", f"{stage.house.house.site}/article", submit=True)
-    await stage.inside_until(session, "location.pathname === '/article' && document.readyState === 'complete'")
-    await view.hands.click("[data-do=back]")
-    await stage.inside_until(session, "location.pathname === '/form'")
-    tabs = stage.house.inside(session).tabs
-    await stage.inside(session, "Boolean(setTimeout(() => open('/login')))")
-    await view.until("document.querySelectorAll('#tabs button').length === 2")
-    await view.hands.click("#tabs button:nth-child(2)")
-    await stage.inside_until(session, "location.pathname === '/login'")
-    assert tabs.current is tabs.at(2)
-    await view.sees("/login")
+    await view.forms.type("#address", f"{dashboard_stage.house.loopback.site_url}/article", submit=True)
+    await dashboard_stage.inside_until(
+        session, "location.pathname === '/article' && document.readyState === 'complete'"
+    )
+    await view.pointer.click("[data-do=back]")
+    await dashboard_stage.inside_until(session, "location.pathname === '/form'")
+    tabs = dashboard_stage.house.find_session(session).tabs
+    await dashboard_stage.inside(session, "Boolean(setTimeout(() => open('/login')))")
+    await view.wait_until("document.querySelectorAll('#tabs button').length === 2")
+    await view.pointer.click("#tabs button:nth-child(2)")
+    await dashboard_stage.inside_until(session, "location.pathname === '/login'")
+    assert tabs.current is tabs.get_page(2)
+    await view.wait_for_text("/login")
 
 
-async def test_a_finger_taps_and_swipes_where_it_is_narrow(stage: Stage):
-    session, view = await stage.watch("/scroll", size=NARROW, dark=True)
+async def test_a_finger_taps_and_swipes_where_it_is_narrow(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch("/scroll", size=NARROW_VIEWPORT, dark=True)
     await view.page.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    await stage.inside(session, "window.addEventListener('click', () => { window.clicked = true; })")
+    await dashboard_stage.inside(session, "window.addEventListener('click', () => { window.clicked = true; })")
     await take(view)
-    assert await view.js("document.documentElement.scrollWidth <= innerWidth")
-    await view.js("document.getElementById('screen').scrollIntoView({block: 'center'})")
-    await touch(view, await view.js(f"{AT}(600, 400)"))
-    await stage.inside_until(session, "window.clicked")
-    await touch(view, await view.js(f"{AT}(600, 600)"), await view.js(f"{AT}(600, 200)"))
-    await stage.inside_until(session, "scrollY > 200")
+    assert await view.evaluate_js("document.documentElement.scrollWidth <= innerWidth")
+    await view.evaluate_js("document.getElementById('screen').scrollIntoView({block: 'center'})")
+    await touch(view, await view.evaluate_js(f"{AT}(600, 400)"))
+    await dashboard_stage.inside_until(session, "window.clicked")
+    await touch(view, await view.evaluate_js(f"{AT}(600, 600)"), await view.evaluate_js(f"{AT}(600, 200)"))
+    await dashboard_stage.inside_until(session, "scrollY > 200")
 
 
-async def touch(view: View, start: list[float], end: list[float] | None = None) -> None:
+async def touch(view: DashboardTab, start: list[float], end: list[float] | None = None) -> None:
     async def send(kind: str, *points: list[float]) -> None:
         where = [{"x": x, "y": y} for x, y in points]
         await view.page.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": where})
@@ -343,54 +359,54 @@ async def touch(view: View, start: list[float], end: list[float] | None = None) 
     await send("touchEnd")
 
 
-async def test_closed_sleeping_and_crashed_sessions_say_so(stage: Stage):
-    session, view = await stage.watch()
-    inside = stage.house.inside(session)
+async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
+    inside = dashboard_stage.house.find_session(session)
     assert await inside.park()
-    await view.sees("its pages were put away")
+    await view.wait_for_text("its pages were put away")
     assert inside.status == "parked"
     await take(view)
-    assert await inside.tabs.until(lambda: inside.tabs.current is not None, PATIENCE)
-    await stage.inside_until(session, "document.title === 'Order form'")
-    await view.hands.click("#take")
-    await view.sees("Watching")
+    assert await inside.tabs.wait_until(lambda: inside.tabs.current is not None, PATIENCE)
+    await dashboard_stage.inside_until(session, "document.title === 'Order form'")
+    await view.pointer.click("#take")
+    await view.wait_for_text("Watching")
     page = inside.tabs.current
     assert page is not None
-    page.channel.tell("Page.crash")
-    await view.sees("The page has crashed")
-    await stage.house.go(session, "/article")
-    await view.sees("Watching")
-    await stage.house.call("closeSession", sessionId=session)
-    await view.sees("This session is closed")
+    page.channel.send_and_forget("Page.crash")
+    await view.wait_for_text("The page has crashed")
+    await dashboard_stage.house.navigate_session(session, "/article")
+    await view.wait_for_text("Watching")
+    await dashboard_stage.house.call_tool("closeSession", sessionId=session)
+    await view.wait_for_text("This session is closed")
 
 
-async def test_a_session_of_another_process_says_where_it_is(stage: Stage):
-    app = stage.house.house.app
-    session = await stage.house.open()
-    theirs = Registry(app.database, "p_other", Sealing(app.loaded))
-    await theirs.note(stage.house.inside(session))
-    await app.browsers.close_all("default")
-    app.browsers.registry = Registry(app.database, "p_mine", Sealing(app.loaded))
+async def test_a_session_of_another_process_says_where_it_is(dashboard_stage: Stage):
+    app = dashboard_stage.house.loopback.app
+    session = await dashboard_stage.house.open_session()
+    theirs = SessionRegistry(app.database, "p_other", LazyStateEncryption(app.loaded))
+    await theirs.save_session(dashboard_stage.house.find_session(session))
+    await app.browsers.close_owner_sessions("default")
+    app.browsers.registry = SessionRegistry(app.database, "p_mine", LazyStateEncryption(app.loaded))
     try:
-        view = await stage.office.open("/live")
-        await view.sees("in another process")
-        await view.hands.click(f"a[data-id='{session}']")
-        await view.sees("only in the dashboard of process p_other")
-        await view.sees("/form")
-        assert await view.js("document.getElementById('stage').hidden")
-        assert view.complaints == []
+        view = await dashboard_stage.office.open_tab("/live")
+        await view.wait_for_text("in another process")
+        await view.pointer.click(f"a[data-id='{session}']")
+        await view.wait_for_text("only in the dashboard of process p_other")
+        await view.wait_for_text("/form")
+        assert await view.evaluate_js("document.getElementById('stage').hidden")
+        assert view.page_errors == []
     finally:
         app.browsers.registry = None
 
 
-async def test_hostile_titles_addresses_and_arguments_are_only_shown(stage: Stage):
-    session, view = await stage.watch()
+async def test_hostile_titles_addresses_and_arguments_are_only_shown(dashboard_stage: Stage):
+    session, view = await dashboard_stage.watch()
     payload = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
-    await stage.inside(session, f"document.title = {json.dumps(payload)} + '\\ud800'")
-    await stage.house.call("waitFor", sessionId=session, text=payload, seconds=0.01)
-    await stage.house.call("clickElement", sessionId=session, selector=f"{payload}")
-    await view.sees(payload)
-    await view.go(f"/live?session={session}")
-    await view.sees(payload)
-    assert await view.js("window.hacked === undefined && !document.querySelector('main img, main script')")
-    assert view.complaints == []
+    await dashboard_stage.inside(session, f"document.title = {json.dumps(payload)} + '\\ud800'")
+    await dashboard_stage.house.call_tool("waitFor", sessionId=session, text=payload, seconds=0.01)
+    await dashboard_stage.house.call_tool("clickElement", sessionId=session, selector=f"{payload}")
+    await view.wait_for_text(payload)
+    await view.open_path(f"/live?session={session}")
+    await view.wait_for_text(payload)
+    assert await view.evaluate_js("window.hacked === undefined && !document.querySelector('main img, main script')")
+    assert view.page_errors == []

@@ -10,23 +10,23 @@ import pytest
 from mcp import Client
 
 from outrider.app import App
-from outrider.browser import Session
-from outrider.browser.browser import Browser
-from support.apps.browser_app import desk as browser_desk
-from support.apps.dashboard_browser import desk
-from support.apps.web_eval_app import does, ends, evaluating, played
-from support.fakes.model_apis import Turn
-from support.results import error, said
+from outrider.browser.process.browser import Browser
+from outrider.browser.session.session import Session
+from support.apps.browser_app import open_browser_app as browser_desk
+from support.apps.dashboard_browser import open_dashboard
+from support.apps.web_eval_app import build_browser_turn, build_done_turn, build_session_script, serve_evaluation_app
+from support.fakes.model_apis import ModelTurn
+from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
 HELD = 4.0  # seconds that the person takes
 
 
-def pausing(apps: list[App], paused: anyio.Event, then: Callable[[str], Turn]) -> Callable[[str], Turn]:
+def pausing(apps: list[App], paused: anyio.Event, then: Callable[[str], ModelTurn]) -> Callable[[str], ModelTurn]:
     """A turn of the model in the middle of which a person pauses the session."""
 
-    def turn(session: str) -> Turn:
+    def turn(session: str) -> ModelTurn:
         session_of(apps[0], session).control.pause()
         paused.set()
         return then(session)
@@ -35,38 +35,38 @@ def pausing(apps: list[App], paused: anyio.Event, then: Callable[[str], Turn]) -
 
 
 def session_of(app: App, session: str) -> Session:
-    return next(each for each in app.browsers.list() if each.id == session)
+    return next(each for each in app.browsers.list_sessions() if each.id == session)
 
 
 async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(home: Path, chromium: Browser):
     apps: list[App] = []
     paused = anyio.Event()
     words = "I will read the order form first."
-    play = played(
-        does("snapshotPage"),
-        pausing(apps, paused, lambda session: Turn(words, calls=[("snapshotPage", {"sessionId": session})])),
-        ends(success=True, result="read"),
+    play = build_session_script(
+        build_browser_turn("snapshotPage"),
+        pausing(apps, paused, lambda session: ModelTurn(words, calls=[("snapshotPage", {"sessionId": session})])),
+        build_done_turn(success=True, result="read"),
     )
     result: list[Any] = []
     with anyio.fail_after(PATIENCE):
-        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+        async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
             apps.append(app)
 
             async def evaluate() -> None:
                 given = {"url": f"{url}/form", "task": "Read it", "step_timeout_s": HELD * 0.8}
                 result.append(await client.call_tool("web_eval_agent", given))
 
-            async with desk(home, chromium, app) as office, anyio.create_task_group() as tasks:
+            async with open_dashboard(home, chromium, app) as office, anyio.create_task_group() as tasks:
                 tasks.start_soon(evaluate)
-                view = await office.open("/live")
+                view = await office.open_tab("/live")
                 await paused.wait()
-                await view.sees("Paused, the agent waits")
-                await view.sees(words)
-                await view.sees("when you resume: Look")
+                await view.wait_for_text("Paused, the agent waits")
+                await view.wait_for_text(words)
+                await view.wait_for_text("when you resume: Look")
                 paused_at = time.monotonic()
                 with anyio.move_on_after(HELD):
                     await anyio.sleep_forever()
-                await view.hands.click("#pause")
+                await view.pointer.click("#pause")
                 held = time.monotonic() - paused_at
             evaluation = await app.evaluator.evaluations.find(result[0].structured_content["session_id"])
             assert evaluation is not None
@@ -87,14 +87,14 @@ async def test_a_host_hears_that_a_person_has_paused_its_session(tmp_path: Path)
 
     with anyio.fail_after(PATIENCE):
         async with browser_desk(tmp_path) as at:
-            session = await at.open()
-            control = at.inside(session).control
+            session = await at.open_session()
+            control = at.find_session(session).control
             control.pause()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(released, told, control.resume)
                 shown = await at.client.call_tool("snapshotPage", {"sessionId": session}, progress_callback=note)
     assert heard == ["paused by a person in the dashboard"]
-    assert "Remarks" in said(shown)
+    assert "Remarks" in read_first_text(shown)
 
 
 async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
@@ -105,19 +105,19 @@ async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
 async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
         async with browser_desk(tmp_path, paused_seconds=0.1, park_seconds=0.1, idle_seconds=0.2) as at:
-            session = await at.open()
-            at.inside(session).control.pause()
+            session = await at.open_session()
+            at.find_session(session).control.pause()
             failed = [
-                await at.call("clickElement", sessionId=session, selector="[name=gift]"),
-                await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/article"),
-                await at.call("closeSession", sessionId=session),
+                await at.call_tool("clickElement", sessionId=session, selector="[name=gift]"),
+                await at.call_tool("navigateToUrl", sessionId=session, url=f"{at.loopback.site_url}/article"),
+                await at.call_tool("closeSession", sessionId=session),
             ]
-            before = at.inside(session).status, at.inside(session).url
-            at.inside(session).control.resume("a person")
-            again = await at.call("clickElement", sessionId=session, selector="[name=gift]")
+            before = at.find_session(session).status, at.find_session(session).url
+            at.find_session(session).control.resume("a person")
+            again = await at.call_tool("clickElement", sessionId=session, selector="[name=gift]")
     for each in failed:
-        assert error(each)["code"] == "paused"
-        assert "a person has paused this session in the dashboard" in said(each)
-        assert "ask the person to resume the session" in said(each)
-    assert before == ("active", f"{at.house.site}/form")
+        assert read_error(each)["code"] == "paused"
+        assert "a person has paused this session in the dashboard" in read_first_text(each)
+        assert "ask the person to resume the session" in read_first_text(each)
+    assert before == ("active", f"{at.loopback.site_url}/form")
     assert not again.is_error

@@ -12,11 +12,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Close
 from websockets.typing import Origin
 
-from outrider.browser.browser import Browser
-from outrider.dashboard.live.room import CONNECTS, INPUT_BURST
-from support.apps.browser_app import Desk as House
-from support.apps.browser_app import desk as browser_desk
-from support.apps.dashboard_browser import Desk, desk
+from outrider.browser.process.browser import Browser
+from outrider.dashboard.live.hub import CONNECTS_PER_MINUTE, INPUT_BURST
+from support.apps.browser_app import BrowserAppClient as House
+from support.apps.browser_app import open_browser_app as browser_desk
+from support.apps.dashboard_browser import DashboardSession, open_dashboard
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 30
@@ -63,27 +63,27 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Hous
 
 
 @pytest.fixture
-async def office(house: House, chromium: Browser) -> AsyncGenerator[Desk]:
-    async with desk(house.folder, chromium, house.house.app) as found:
+async def office(house: House, chromium: Browser) -> AsyncGenerator[DashboardSession]:
+    async with open_dashboard(house.folder, chromium, house.loopback.app) as found:
         yield found
-    await house.house.app.browsers.close_all("default")
+    await house.loopback.app.browsers.close_owner_sessions("default")
 
 
-async def cookie_of(office: Desk) -> str:
-    async with office.client() as client:
+async def cookie_of(office: DashboardSession) -> str:
+    async with office.open_http_client() as client:
         return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
 
 
-def way(office: Desk, cookie: str, came_from: str | None = "", **headers: str) -> connect:
+def way(office: DashboardSession, cookie: str, came_from: str | None = "", **headers: str) -> connect:
     """A socket to be opened: by our own page, unless it came from elsewhere."""
-    place = office.listening.place
+    place = office.server.base_url
     origin = Origin(place.rstrip("/")) if came_from == "" else Origin(came_from) if came_from else None
     url = f"{place.replace('http', 'ws')}live/socket"
     return connect(url, origin=origin, additional_headers={"Cookie": cookie} | headers)
 
 
 @asynccontextmanager
-async def watchers(office: Desk, session: str, count: int = 1) -> AsyncGenerator[list[Watcher]]:
+async def watchers(office: DashboardSession, session: str, count: int = 1) -> AsyncGenerator[list[Watcher]]:
     """Sockets of one signed-in browser that watch a session."""
     cookie = await cookie_of(office)
     async with AsyncExitStack() as stack:
@@ -96,13 +96,13 @@ async def watchers(office: Desk, session: str, count: int = 1) -> AsyncGenerator
         yield found
 
 
-async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(house: House, office: Desk):
-    session = await house.open()
-    cast = house.inside(session).screencast
+async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(house: House, office: DashboardSession):
+    session = await house.open_session()
+    cast = house.find_session(session).screencast
     async with watchers(office, session, 10) as ten:
         for each in ten:
             await each.next("frame")
-        async with office.client() as client:
+        async with office.open_http_client() as client:
             told = (await client.get("/live/health")).json()["sessions"][session]
         assert (told["starts"], told["viewers"]) == (1, 10)
         assert told["emitted"] >= 10
@@ -116,13 +116,13 @@ async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(house: 
     assert {"seq", "captured_ts", "received_ts", "emitted_ts", "latency_ms"} <= header.keys()
     assert frame[4 + length :].startswith(b"\xff\xd8\xff")
     with anyio.fail_after(PATIENCE):
-        while cast.viewers:
+        while cast.viewer_count:
             await anyio.sleep(0.01)
     assert cast.counters.starts == 2
 
 
-async def test_control_follows_its_rules(house: House, office: Desk):
-    session = await house.open()
+async def test_control_follows_its_rules(house: House, office: DashboardSession):
+    session = await house.open_session()
     async with watchers(office, session, 2) as [first, second]:
         click = {"x": 5, "y": 5, "button": "left", "click_count": 1, "modifiers": 0}
         assert await first.refused("input_click", **click) == "not_holder"
@@ -139,12 +139,12 @@ async def test_control_follows_its_rules(house: House, office: Desk):
         assert (await first.ask("release_control"))["ok"]
         assert await first.refused("release_control") == "not_holder"
         assert (await second.ask("take_control"))["ok"]
-    control = house.inside(session).control
-    assert await control.bell.until(lambda: control.holder is None and not control.paused, PATIENCE)
+    control = house.find_session(session).control
+    assert await control.changed.wait_until(lambda: control.holder is None and not control.paused, PATIENCE)
 
 
-async def test_too_much_input_is_refused_however_many_connections_bring_it(house: House, office: Desk):
-    session = await house.open()
+async def test_too_much_input_is_refused_however_many_connections_bring_it(house: House, office: DashboardSession):
+    session = await house.open_session()
     many = INPUT_BURST * 6
     async with watchers(office, session, 2) as both:
         for _ in range(many):
@@ -157,8 +157,8 @@ async def test_too_much_input_is_refused_however_many_connections_bring_it(house
             assert errors.count("not_holder") < many
 
 
-async def test_what_makes_no_sense_is_named_or_ends_the_connection(house: House, office: Desk):
-    session = await house.open()
+async def test_what_makes_no_sense_is_named_or_ends_the_connection(house: House, office: DashboardSession):
+    session = await house.open_session()
     async with watchers(office, session) as [one]:
         assert await one.refused("watch", session_id=7) == "invalid_payload"
         assert await one.refused("watch", session_id=session, quality="huge") == "invalid_payload"
@@ -176,7 +176,7 @@ async def test_what_makes_no_sense_is_named_or_ends_the_connection(house: House,
         assert closed.value.rcvd.code == 1008
 
 
-async def test_strangers_and_other_pages_are_not_let_in(office: Desk):
+async def test_strangers_and_other_pages_are_not_let_in(office: DashboardSession):
     cookie = await cookie_of(office)
     for given, came_from, more in (
         ("", "", {}),
@@ -189,8 +189,8 @@ async def test_strangers_and_other_pages_are_not_let_in(office: Desk):
                 pass
 
 
-async def test_reconnecting_does_not_help_against_limits(office: Desk, house: House):
-    session, cookie = await house.open(), await cookie_of(office)
+async def test_reconnecting_does_not_help_against_limits(office: DashboardSession, house: House):
+    session, cookie = await house.open_session(), await cookie_of(office)
     came, refusal = 0, None
     with anyio.fail_after(PATIENCE):
         while refusal is None:
@@ -198,8 +198,8 @@ async def test_reconnecting_does_not_help_against_limits(office: Desk, house: Ho
                 refusal = await refused_by(Watcher(socket))
                 came += refusal is None
     assert refusal.code == 1013
-    assert came >= CONNECTS
-    assert not house.inside(session).control.paused
+    assert came >= CONNECTS_PER_MINUTE
+    assert not house.find_session(session).control.paused
 
 
 async def refused_by(watcher: Watcher) -> Close | None:

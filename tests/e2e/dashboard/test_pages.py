@@ -8,11 +8,17 @@ import pytest
 
 import browser_site
 from outrider.app import open_app
-from outrider.browser.browser import Browser
+from outrider.browser.process.browser import Browser
 from outrider.settings import load
 from support.apps import dashboard_calls
-from support.apps.dashboard_app import HTML, live_in, pages, readable
-from support.apps.dashboard_browser import NARROW, WIDE, Desk, View, desk
+from support.apps.dashboard_app import HTML_HEADERS, crawl_dashboard_pages, fill_app, iter_get_routes
+from support.apps.dashboard_browser import (
+    NARROW_VIEWPORT,
+    WIDE_VIEWPORT,
+    DashboardSession,
+    DashboardTab,
+    open_dashboard,
+)
 from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
@@ -29,73 +35,75 @@ MOST = 200_000  # bytes of a page
 
 
 @pytest.fixture(scope="module")
-async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Desk]:
+async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("pages")
-    async with http_servers.serve(browser_site.site()) as site:
+    async with http_servers.serve_app(browser_site.build_site()) as site:
         egress = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
         values = {"toolsets": ["all"], "egress": egress}
         async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
-            await live_in(app)
+            await fill_app(app)
             await app.call("createSession", url=f"{site}/form")
-            async with desk(home, chromium, app) as found:
+            async with open_dashboard(home, chromium, app) as found:
                 yield found
 
 
 @pytest.fixture(scope="module")
-async def found(office: Desk) -> dict[str, str]:
+async def found(office: DashboardSession) -> dict[str, str]:
     """A path of each page."""
-    async with office.client() as client:
-        return await pages(client, office.application)
+    async with office.open_http_client() as client:
+        return await crawl_dashboard_pages(client, office.asgi_app)
 
 
-async def test_every_page_can_be_reached_by_links_and_is_small(office: Desk, found: dict[str, str]):
-    async with office.client() as client:
+async def test_every_page_can_be_reached_by_links_and_is_small(office: DashboardSession, found: dict[str, str]):
+    async with office.open_http_client() as client:
         for name, path in found.items():
-            answer = await client.get(path, headers=HTML)
+            answer = await client.get(path, headers=HTML_HEADERS)
             assert len(answer.content) < MOST, name
-    names = {route.name for route in readable(office.application.routes)} - FILES - {"static"}
+    names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - FILES - {"static"}
     plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
     # These are a redirection, a form's answer, a download, and a page that this house has none of.
     assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
 
 
-@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (NARROW, True)], ids=["wide light", "narrow dark"])
+@pytest.mark.parametrize(
+    ("size", "dark"), [(WIDE_VIEWPORT, False), (NARROW_VIEWPORT, True)], ids=["wide light", "narrow dark"]
+)
 async def test_every_page_is_usable_by_everybody(
-    office: Desk, found: dict[str, str], size: tuple[int, int], dark: bool
+    office: DashboardSession, found: dict[str, str], size: tuple[int, int], dark: bool
 ):
-    view = await office.open("/", size=size, dark=dark)
-    await view.page.install("axe", AXE)
+    view = await office.open_tab("/", size=size, dark=dark)
+    await view.page.install_script("axe", AXE)
     wrong = {name: await problems(view, path, size[0]) for name, path in found.items()}
     assert {name: each for name, each in wrong.items() if each} == {}
-    assert view.complaints == []
-    await office.tidy()
+    assert view.page_errors == []
+    await office.close_tabs()
 
 
-async def problems(view: View, path: str, width: int) -> list[str]:
+async def problems(view: DashboardTab, path: str, width: int) -> list[str]:
     """What axe says of a page, and whether it is wider than the window."""
-    await view.go(path)
+    await view.open_path(path)
     told = await view.page.evaluate_in("axe", CHECK, timeout=60)
-    wide = await view.js("document.documentElement.scrollWidth")
+    wide = await view.evaluate_js("document.documentElement.scrollWidth")
     return [*told, *([f"{wide} pixels wide"] if wide > width else [])]
 
 
-async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(office: Desk):
-    await dashboard_calls.record(office.app.database, dashboard_calls.calls(10_000, seed=11))
-    async with office.client() as client:
+async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(office: DashboardSession):
+    await dashboard_calls.record_calls(office.app.database, dashboard_calls.generate_calls(10_000, seed=11))
+    async with office.open_http_client() as client:
         for path in ("/calls", "/calls?q=words", "/calls/speed", "/calls/errors"):
-            assert len((await client.get(path, headers=HTML)).content) < MOST
-    view = await office.open("/calls")
+            assert len((await client.get(path, headers=HTML_HEADERS)).content) < MOST
+    view = await office.open_tab("/calls")
     seen = set(await rows(view))
     for _ in range(3):
-        before = await view.js("location.href")
-        await view.js("document.querySelector('a[rel=next]').click()")
-        await view.until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length > 0")
+        before = await view.evaluate_js("location.href")
+        await view.evaluate_js("document.querySelector('a[rel=next]').click()")
+        await view.wait_until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length > 0")
         fresh = await rows(view)
         assert not seen & set(fresh)
         seen |= set(fresh)
     assert len(seen) == 400
-    await office.tidy()
+    await office.close_tabs()
 
 
-async def rows(view: View) -> list[str]:
-    return await view.js("[...document.querySelectorAll('tbody tr')].map((row) => row.id)")
+async def rows(view: DashboardTab) -> list[str]:
+    return await view.evaluate_js("[...document.querySelectorAll('tbody tr')].map((row) => row.id)")

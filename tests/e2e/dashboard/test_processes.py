@@ -15,13 +15,13 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-from outrider.core import blocked
-from outrider.dashboard.address import Address
-from outrider.dashboard.address import running as running_dashboards
-from outrider.dashboard.listen import Listening
+from outrider.core import approval_required
+from outrider.dashboard.address import DashboardAddress
+from outrider.dashboard.address import list_running as running_dashboards
+from outrider.dashboard.server import DashboardServer
 from support.apps import agents_app, loopback_app
-from support.apps.agents_app import Turn
-from support.apps.mcp_clients import NEWEST, Person, connected, says
+from support.apps.agents_app import ChatTurn
+from support.apps.mcp_clients import NEWEST_VERSION, FormAnswerer, choose_decision, connect_client
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 HTML = {"accept": "text/html"}
@@ -44,7 +44,7 @@ def running(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[byt
             process.kill()
 
 
-def found(home: Path) -> list[Address]:
+def found(home: Path) -> list[DashboardAddress]:
     """What runs, as its owner may read it."""
     return running_dashboards(home / ".outrider")
 
@@ -150,31 +150,33 @@ async def test_where_none_runs_the_command_serves_one(home: Path):
             process.kill()  # whoever ignores interrupts hands that on to it
 
 
-SCRIPT = {"clerk": [Turn(calls=[("add_observation", {"observation": "x"})]), Turn(text="Done.")]}
+SCRIPT = {"clerk": [ChatTurn(calls=[("add_observation", {"observation": "x"})]), ChatTurn(text="Done.")]}
 AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}}
 
 
 async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_question_without_a_token(home: Path):
-    async with agents_app.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as house:
-        listening = Listening(house.app.house())
+    async with agents_app.open_agents_app(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as house:
+        listening = DashboardServer(house.app.dashboard_services())
         await listening.start()
-        token = listening.address.partition("token=")[2]
+        token = listening.sign_in_url.partition("token=")[2]
         with anyio.fail_after(60):
-            async with connected(house.app.server(), NEWEST, "nothing", Person(says("approved"))) as client:
+            async with connect_client(
+                house.app.build_server(), NEWEST_VERSION, "nothing", FormAnswerer(choose_decision("approved"))
+            ) as client:
                 result = await client.call_tool("run_clerk", {"query": "go"})
         body = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        waits = blocked.read(body)
+        waits = approval_required.parse_approval_result(body)
         assert waits is not None
         url = waits.events[0]["answerUrl"]
-        assert url == f"{listening.place}questions/{waits.events[0]['actionId']}"
+        assert url == f"{listening.base_url}questions/{waits.events[0]['actionId']}"
         assert token not in str(body)
         async with httpx2.AsyncClient(headers=HTML) as person:
-            await person.get(listening.address)
+            await person.get(listening.sign_in_url)
             page = await person.get(url)
             assert "add_observation" in page.text
             answered = await person.post(
-                f"{listening.place}questions/answer",
-                headers={"origin": listening.place.rstrip("/")},
+                f"{listening.base_url}questions/answer",
+                headers={"origin": listening.base_url.rstrip("/")},
                 data={"question": waits.events[0]["actionId"], "decision": "approved"},
             )
             assert answered.status_code in (200, 303)
@@ -190,13 +192,13 @@ async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_own
     browser = home / "browser"
     browser.write_text(BROWSER)
     browser.chmod(0o755)
-    async with loopback_app.opened(home, more={"data_dir": str(home / ".outrider")}) as house:
-        listening = Listening(house.app.house())
+    async with loopback_app.open_loopback_app(home, more={"data_dir": str(home / ".outrider")}) as house:
+        listening = DashboardServer(house.app.dashboard_services())
         await listening.start()
         command = [sys.executable, "-m", "outrider", "dashboard"]
         await anyio.run_process(command, env=environment(home) | {"BROWSER": f"{browser} %s"}, cwd=home)
         given = (home / "given").read_text().strip()
-        token = listening.address.partition("token=")[2]
+        token = listening.sign_in_url.partition("token=")[2]
         await listening.aclose()
     assert given.startswith("file://")
     assert token not in given

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from outrider.agents.evaluations import Record
-from outrider.browser.browser import Browser
+from outrider.agents.evaluations import EvaluationRecord
+from outrider.browser.process.browser import Browser
 from outrider.core.context import Call
-from support.apps.dashboard_browser import Desk, View, desk
-from support.apps.run_rows import called, fill, question_row, run_row, said
+from support.apps.dashboard_browser import DashboardSession, DashboardTab, open_dashboard
+from support.apps.run_rows import build_model_step, build_question_row, build_run_row, build_tool_step, insert_rows
 from support.fakes import hostile_payloads
-from support.fakes.hostile_payloads import Canary
+from support.fakes.hostile_payloads import CanaryServer
 
 pytestmark = pytest.mark.anyio
 MOST = 200_000  # bytes of a page's HTML
@@ -32,16 +32,18 @@ SEEN = """() => ({
 
 
 @pytest.fixture(scope="module")
-async def canary() -> AsyncGenerator[Canary]:
-    async with hostile_payloads.canary() as listening:
+async def canary() -> AsyncGenerator[CanaryServer]:
+    async with hostile_payloads.serve_canary() as listening:
         yield listening
 
 
 @pytest.fixture(scope="module")
-async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser, canary: Canary) -> AsyncGenerator[Desk]:
+async def office(
+    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, canary: CanaryServer
+) -> AsyncGenerator[DashboardSession]:
     home: Path = tmp_path_factory.mktemp("hostile")
-    async with desk(home, chromium, toolsets=["all"]) as found:
-        await fill_with(found, hostile_payloads.texts(canary.url))
+    async with open_dashboard(home, chromium, toolsets=["all"]) as found:
+        await fill_with(found, hostile_payloads.list_hostile_texts(canary.url))
         yield found
 
 
@@ -49,14 +51,14 @@ def short(text: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-async def fill_with(office: Desk, evil: list[str]) -> None:
+async def fill_with(office: DashboardSession, evil: list[str]) -> None:
     """Every word that these pages show, written by somebody hostile."""
     runs, steps, questions = [], [], []
     for number, text in enumerate(map(short, evil)):
         runs += rows_of(f"run_{number}", text, number)
         steps += steps_of(f"run_{number}", text)
         questions += questions_of(number, text)
-    await fill(office.app.database, run=runs, step=steps, question=questions)
+    await insert_rows(office.app.database, run=runs, step=steps, question=questions)
     await evaluate(office, short(evil[3]))
 
 
@@ -90,7 +92,7 @@ def rows_of(run: str, text: str, number: int) -> list[dict[str, Any]]:
     blocked = {"status": "blocked", "stop_reason": "blocked", "ended_at": None}
     values: dict[str, Any] = words | who | {"state": state, "budgets": {text[:20]: text[:20]}}
     below: dict[str, Any] = {"parent_run_id": run, "parent_call_id": "call_1_0", **values, **failed}
-    return [run_row(run, age=1.0 + number) | values | blocked, run_row(f"{run}_below", root=run) | below]
+    return [build_run_row(run, age=1.0 + number) | values | blocked, build_run_row(f"{run}_below", root=run) | below]
 
 
 def steps_of(run: str, text: str) -> list[dict[str, Any]]:
@@ -99,9 +101,9 @@ def steps_of(run: str, text: str) -> list[dict[str, Any]]:
     result = {"text": text, "sources": {text: source, "b": text}, "files": [file, file | {"content_type": text}]}
     wrapped = f"<untrusted-12 from='{text}'>\n{text}\n</untrusted-12>"
     return [
-        said(run, 1, text, [text], tool=text[:60]),
-        called(run, 1, text[:60], {text: text, "b": {text: [text]}}, text, result=result, outcome=text[:60]),
-        called(run, 1, "web_fetch", text, wrapped, mark=1),
+        build_model_step(run, 1, text, [text], tool=text[:60]),
+        build_tool_step(run, 1, text[:60], {text: text, "b": {text: [text]}}, text, result=result, outcome=text[:60]),
+        build_tool_step(run, 1, "web_fetch", text, wrapped, mark=1),
     ]
 
 
@@ -122,20 +124,20 @@ def questions_of(number: int, text: str) -> list[dict[str, Any]]:
     }
     run = f"run_{number}"
     return [
-        question_row(f"qst_{number}", run) | words,
-        question_row(f"qst_{number}_b", run) | words | {"kind": "authentication", "details": sign_in},
-        question_row(f"qst_{number}_c", run) | words | {"kind": "question"},
-        question_row(f"qst_{number}_d", run) | words | decided,
+        build_question_row(f"qst_{number}", run) | words,
+        build_question_row(f"qst_{number}_b", run) | words | {"kind": "authentication", "details": sign_in},
+        build_question_row(f"qst_{number}_c", run) | words | {"kind": "question"},
+        build_question_row(f"qst_{number}_d", run) | words | decided,
     ]
 
 
-async def evaluate(office: Desk, text: str) -> None:
-    evaluations = office.app.house().evaluations
+async def evaluate(office: DashboardSession, text: str) -> None:
+    evaluations = office.app.dashboard_services().evaluations
     call = Call(session=text, identity=text)
-    made = await evaluations.begin(call, url=text, task=text, mode="dev", limits={}, output_schema={})
+    made = await evaluations.create(call, url=text, task=text, mode="dev", limits={}, output_schema={})
     kinds = ("agent", "console", "network", "screenshot")
-    await evaluations.record(
-        [Record(made.id, kind, 1, text, text, has_error=True, artifact_id=text[:36]) for kind in kinds]
+    await evaluations.save_records(
+        [EvaluationRecord(made.id, kind, 1, text, text, has_error=True, artifact_id=text[:36]) for kind in kinds]
     )
     told = {
         "result": text,
@@ -143,7 +145,7 @@ async def evaluate(office: Desk, text: str) -> None:
         "errors_top": [{"summary": text}, text],
         "structured_output": {text: text},
     }
-    await evaluations.conclude(made.id, status="failed", stop_reason="error", answer=told)
+    await evaluations.finish(made.id, status="failed", stop_reason="error", answer=told)
     pages.append(f"/runs/evaluations/{made.id}")
 
 
@@ -165,41 +167,45 @@ PAGES = (
 )
 
 
-async def inspect(view: View, canary: Canary, path: str) -> None:
+async def inspect(view: DashboardTab, canary: CanaryServer, path: str) -> None:
     """Shows a page and looks for what does not belong there."""
-    await view.go(path)
-    await view.until("document.readyState === 'complete'")
-    await view.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    await view.open_path(path)
+    await view.wait_until("document.readyState === 'complete'")
+    await view.evaluate_js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     seen: dict[str, Any] = await view.page.evaluate_in("", SEEN)
     size, status, letters = seen.pop("size"), seen.pop("status"), seen.pop("letters")
     assert (status, letters > 40) == (404 if "script" in path.partition("?")[0] else 200, True), path
     assert seen == {"links": [], "handlers": [], "strangers": 0, "ran": False}, path
     assert size < MOST, path
-    assert view.complaints == [], path  # what the policy of the page held back would stand here
-    assert canary.calls == [], path
+    assert view.page_errors == [], path  # what the policy of the page held back would stand here
+    assert canary.requested_paths == [], path
 
 
-async def test_pages_of_hostile_runs_show_them_as_words(office: Desk, canary: Canary):
-    view = await office.open("/calls")
+async def test_pages_of_hostile_runs_show_them_as_words(office: DashboardSession, canary: CanaryServer):
+    view = await office.open_tab("/calls")
     for path in (*PAGES, *pages):
         await inspect(view, canary, path)
-    await office.tidy()
+    await office.close_tabs()
 
 
-async def test_what_a_page_puts_in_later_are_words_too(office: Desk, canary: Canary):
-    view = await office.open("/runs/run_0")
-    for text in hostile_payloads.texts(canary.url):
+async def test_what_a_page_puts_in_later_are_words_too(office: DashboardSession, canary: CanaryServer):
+    view = await office.open_tab("/runs/run_0")
+    for text in hostile_payloads.list_hostile_texts(canary.url):
         await office.app.runs.streams.append("run_0", [("text", {"text": short(text), "step": 2})])
         await office.app.runs.streams.append("run_0", [("thinking", {"text": short(text), "step": 2})])
-    await view.until("document.querySelector('#live .said').textContent.includes('/auto>')")
-    await view.until("document.querySelector('#live .thought').textContent.includes('/auto>')")
-    await fill(office.app.database, question=[question_row("qst_new", "run_0", title="<img src=x onerror=fetch(1)>")])
-    await view.sees("<img src=x onerror=fetch(1)>")
-    await view.js("document.querySelector('#steps [data-whole], #about [data-whole]')?.click()")
+    await view.wait_until("document.querySelector('#live .said').textContent.includes('/auto>')")
+    await view.wait_until("document.querySelector('#live .thought').textContent.includes('/auto>')")
+    await insert_rows(
+        office.app.database, question=[build_question_row("qst_new", "run_0", title="<img src=x onerror=fetch(1)>")]
+    )
+    await view.wait_for_text("<img src=x onerror=fetch(1)>")
+    await view.evaluate_js("document.querySelector('#steps [data-whole], #about [data-whole]')?.click()")
     seen: dict[str, Any] = await view.page.evaluate_in("", SEEN)
     assert (seen["links"], seen["handlers"], seen["strangers"]) == ([], [], 0)
-    await view.go("/questions")
-    await fill(office.app.database, question=[question_row("qst_newer", "run_1", title="<svg onload=fetch(2)>")])
-    await view.sees("<svg onload=fetch(2)>")
-    assert (view.complaints, canary.calls) == ([], [])
-    await office.tidy()
+    await view.open_path("/questions")
+    await insert_rows(
+        office.app.database, question=[build_question_row("qst_newer", "run_1", title="<svg onload=fetch(2)>")]
+    )
+    await view.wait_for_text("<svg onload=fetch(2)>")
+    assert (view.page_errors, canary.requested_paths) == ([], [])
+    await office.close_tabs()

@@ -18,14 +18,14 @@ from outrider.core.context import Call
 from outrider.settings import load
 from support.databases import sqlite
 from support.fakes import http_servers
-from support.fakes.model_apis import ModelServer, Script
-from support.processes.fork_server import Nursery
+from support.fakes.model_apis import ModelServer, TurnScript
+from support.processes.fork_server import ForkServer
 
-KEY = "sk-very-secret"
-PATIENCE = 60.0  # seconds
+SCRIPTED_API_KEY = "sk-very-secret"
+RUN_TIMEOUT_S = 60.0  # seconds
 
 
-def flags(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
+def build_model_settings(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
     """Settings under which agents use that server, speaking one of its formats."""
     base = {"chat": "/v1", "responses": "/v1", "anthropic": "", "google": ""}[wire]
     profile = {"base_url": f"{url}{base}", "model": "scripted", "key": "SCRIPTED_KEY", "api": wire}
@@ -38,37 +38,37 @@ def flags(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Office:
+class ScriptedApp:
     """An open app and the model that its agents think with."""
 
     app: App
-    server: ModelServer
+    model_server: ModelServer
 
-    async def begin(self, query: str = "Go.", *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
+    async def start_run(self, query: str = "Go.", *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
         """Begins a run of an agent with the test's tools."""
-        return await begin(self.app, query, budgets=budgets, **fields)
+        return await start_run(self.app, query, budgets=budgets, **fields)
 
-    async def run(self, query: str = "Go.", **fields: Any) -> Run:
+    async def run_to_end(self, query: str = "Go.", **fields: Any) -> Run:
         """The run, once nobody works on it any more."""
-        run = await self.begin(query, **fields)
-        return await self.end(run)
+        run = await self.start_run(query, **fields)
+        return await self.wait_for_end(run)
 
-    async def end(self, run: Run) -> Run:
-        await self.events(run)
+    async def wait_for_end(self, run: Run) -> Run:
+        await self.collect_events(run)
         return await self.app.runs.get(run.id)
 
-    async def events(self, run: Run, after: int = 0) -> list[RunEvent]:
-        with anyio.fail_after(PATIENCE):
+    async def collect_events(self, run: Run, after: int = 0) -> list[RunEvent]:
+        with anyio.fail_after(RUN_TIMEOUT_S):
             return [event async for event in self.app.runs.follow(run.id, after)]
 
 
-async def begin(
+async def start_run(
     app: App,
     query: str,
     *,
     budgets: dict[str, Any] | None = None,
     add: Sequence[str] = (),
-    above: Run | None = None,
+    parent: Run | None = None,
     **fields: Any,
 ) -> Run:
     """A run that begins: with what its caller adds to its tools, and below another run if one is given."""
@@ -80,25 +80,25 @@ async def begin(
     }
     agent = Agent(**(described | fields), budgets=Budgets(**(budgets or {})))
     conversation = await app.runs.conversations.create(Call(), agent.name, title="test")
-    call = above.call("call_of_another") if above else Call(identity="ann")
+    call = parent.build_call("call_of_another") if parent else Call(identity="ann")
     return await app.runs.start(agent, Assignment(query, add), call, conversation)
 
 
 @asynccontextmanager
-async def office(play: Script, wire: str = "chat", **settings: Any) -> AsyncGenerator[Office]:
+async def open_scripted_app(play: TurnScript, wire: str = "chat", **settings: Any) -> AsyncGenerator[ScriptedApp]:
     """An open app over a model that plays this script."""
     server = ModelServer(play)
-    async with http_servers.serve(server.app()) as url:
-        loaded = load(flags(url, wire) | settings, environ={"SCRIPTED_KEY": KEY})
-        async with open_app(sqlite.prepared_to_work(loaded)) as app:
-            yield Office(app, server)
+    async with http_servers.serve_app(server.build_app()) as url:
+        loaded = load(build_model_settings(url, wire) | settings, environ={"SCRIPTED_KEY": SCRIPTED_API_KEY})
+        async with open_app(sqlite.prepare_work_databases(loaded)) as app:
+            yield ScriptedApp(app, server)
 
 
-class Worker:
+class AgentWorkerProcess:
     """A process of its own that begins a run, or takes up the runs of the dead.
 
     Args:
-        nursery: Forks it.
+        fork_server: Forks it.
         home: Its home, and so its database.
         plugins: Where the tools' plugin is installed.
         url: The model's server.
@@ -106,25 +106,25 @@ class Worker:
     """
 
     def __init__(
-        self, nursery: Nursery, home: Path, plugins: Path, url: str, query: str | None = None, database: str = ""
+        self, fork_server: ForkServer, home: Path, plugins: Path, url: str, query: str | None = None, database: str = ""
     ) -> None:
         reading, writing = os.pipe()
-        self._said = os.fdopen(reading)
-        environ = {**os.environ, "HOME": str(home), "PYTHONPATH": str(plugins), "SCRIPTED_KEY": KEY}
+        self._output = os.fdopen(reading)
+        environ = {**os.environ, "HOME": str(home), "PYTHONPATH": str(plugins), "SCRIPTED_KEY": SCRIPTED_API_KEY}
         with os.fdopen(writing, "w") as output:
-            self._process = nursery.fork([url, query or "", database], environ, home, output)
+            self._process = fork_server.fork_process([url, query or "", database], environ, home, output)
 
-    def line(self) -> str:
+    def read_line(self) -> str:
         """What it says next: the run's id, or that it is ready."""
-        return self._said.readline().strip()
+        return self._output.readline().strip()
 
     def kill(self) -> None:
         """Ends it as a power cut would."""
         self._process.kill()
-        self._said.close()
+        self._output.close()
 
 
-def nursery() -> Nursery:
+def start_agent_fork_server() -> ForkServer:
     """Where such processes come from."""
     needed = ("outrider.agents.*", "outrider.toolsets.*", "outrider.app.*", "pydantic_ai.models.openai")
-    return Nursery("support.processes.agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")
+    return ForkServer("support.processes.agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")

@@ -21,53 +21,53 @@ from support.fakes import http_servers
 
 
 @dataclass(frozen=True)
-class Turn:
+class ChatTurn:
     """One answer of the model.
 
     Attributes:
         text: Said in pieces of a few words; a function gets the request first.
         thinking: Thought before.
         calls: (tool, arguments), made together.
-        until: Waited for before anything is said.
+        wait_before: Waited for before anything is said.
         status: An HTTP error instead.
     """
 
     text: str | Callable[[dict[str, Any]], str] = ""
     thinking: str = ""
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    until: anyio.Event | None = None
+    wait_before: anyio.Event | None = None
     status: int = 200
 
 
-Script = Mapping[str, Sequence[Turn]]
+AgentScripts = Mapping[str, Sequence[ChatTurn]]
 
 
 @dataclass
-class Model:
+class ScriptedChatModel:
     """What each agent says, turn by turn; which turn it is follows from the conversation, not from a counter.
 
     An agent is known by the line `You are <name>.` in its instructions. After its last turn it repeats that.
     """
 
-    script: Script
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    script: AgentScripts
+    requests: list[dict[str, Any]] = field(default_factory=list)
 
-    def turn(self, body: dict[str, Any]) -> Turn:
-        self.asked.append(body)
+    def choose_turn(self, body: dict[str, Any]) -> ChatTurn:
+        self.requests.append(body)
         system = "\n".join(str(each["content"]) for each in body["messages"] if each["role"] in ("system", "developer"))
         name = next(name for name in self.script if f"You are {name}." in system)
         turns = self.script[name]
         number = sum(each["role"] == "assistant" for each in body["messages"])
         return turns[min(number, len(turns) - 1)]
 
-    def app(self) -> Starlette:
-        return Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
+    def build_app(self) -> Starlette:
+        return Starlette(routes=[Route("/v1/chat/completions", self._stream_answer, methods=["POST"])])
 
-    async def _answer(self, request: Request) -> Response:
+    async def _stream_answer(self, request: Request) -> Response:
         body = await request.json()
-        turn = self.turn(body)
-        if turn.until is not None:
-            await turn.until.wait()
+        turn = self.choose_turn(body)
+        if turn.wait_before is not None:
+            await turn.wait_before.wait()
         if turn.status != 200:
             return JSONResponse({"error": {"message": "scripted"}}, turn.status)
         text = turn.text if isinstance(turn.text, str) else turn.text(body)
@@ -77,7 +77,7 @@ class Model:
 NUMBERS = itertools.count(1)
 
 
-async def _events(turn: Turn) -> AsyncGenerator[str]:
+async def _events(turn: ChatTurn) -> AsyncGenerator[str]:
     number = next(NUMBERS)
     for delta in _deltas(turn, number):
         yield _chunk(number, {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
@@ -88,7 +88,7 @@ async def _events(turn: Turn) -> AsyncGenerator[str]:
     yield "data: [DONE]\n\n"
 
 
-def _deltas(turn: Turn, number: int) -> list[dict[str, Any]]:
+def _deltas(turn: ChatTurn, number: int) -> list[dict[str, Any]]:
     thoughts = [{"role": "assistant", "reasoning_content": piece} for piece in _pieces(turn.thinking)]
     words = [{"role": "assistant", "content": piece} for piece in _pieces(str(turn.text))]
     calls = [
@@ -121,23 +121,23 @@ def agent_file(name: str, description: str = "Does as it is told", **head: Any) 
 
 
 @dataclass(frozen=True)
-class AgentHouse:
+class AgentsApp:
     """An open app, its model, and the folder of its agents."""
 
     app: App
-    model: Model
+    model: ScriptedChatModel
     folder: Path
 
-    def write(self, name: str, **head: Any) -> None:
+    def write_agent(self, name: str, **head: Any) -> None:
         """Adds an agent, or changes one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{name.replace(' ', '_')}.md").write_text(agent_file(name, **head))
 
 
 @asynccontextmanager
-async def serving(model: Model) -> AsyncGenerator[dict[str, Any]]:
+async def serve_chat_model(model: ScriptedChatModel) -> AsyncGenerator[dict[str, Any]]:
     """The model's server; yields the settings under which agents use it."""
-    async with http_servers.serve(model.app()) as url:
+    async with http_servers.serve_app(model.build_app()) as url:
         profile = {"base_url": f"{url}/v1", "model": "scripted", "key": "SCRIPTED_KEY"}
         yield {
             "toolsets": ["all"],
@@ -148,28 +148,31 @@ async def serving(model: Model) -> AsyncGenerator[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def opened(
-    home: Path, script: Script, agents: Mapping[str, Mapping[str, Any]], **settings: Any
-) -> AsyncGenerator[AgentHouse]:
+async def open_agents_app(
+    home: Path, script: AgentScripts, agents: Mapping[str, Mapping[str, Any]], **settings: Any
+) -> AsyncGenerator[AgentsApp]:
     """An open house with these agents (name to front matter) and nothing else that could answer."""
-    model = Model(script)
-    async with serving(model) as flags, living(home, model, flags, agents, **settings) as house:
+    model = ScriptedChatModel(script)
+    async with (
+        serve_chat_model(model) as flags,
+        open_agents_app_over_model(home, model, flags, agents, **settings) as house,
+    ):
         yield house
 
 
 @asynccontextmanager
-async def living(
+async def open_agents_app_over_model(
     home: Path,
-    model: Model,
-    flags: dict[str, Any],
+    model: ScriptedChatModel,
+    settings_base: dict[str, Any],
     agents: Mapping[str, Mapping[str, Any]],
     **settings: Any,
-) -> AsyncGenerator[AgentHouse]:
+) -> AsyncGenerator[AgentsApp]:
     """The same over a model that is served already: for houses that die and rise again."""
-    loaded = load(flags | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
-    async with open_app(sqlite.prepared_to_work(loaded)) as app:
-        house = AgentHouse(app, model, app.catalogue.home)
+    loaded = load(settings_base | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
+    async with open_app(sqlite.prepare_work_databases(loaded)) as app:
+        house = AgentsApp(app, model, app.catalogue.home)
         for name, head in agents.items():
-            house.write(name, **head)
-        await app.toolbox.refresh()
+            house.write_agent(name, **head)
+        await app.toolbox.refresh_tools()
         yield house

@@ -10,71 +10,73 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 import browser_site
-from outrider.browser import Session
+from outrider.browser.session.session import Session
 from support.apps import loopback_app
-from zoo.visiting import Zoo
+from zoo.zoo_site import ZooSite
 
-SERVED = ["web", "browser", "browser_script"]
+SERVED_TOOLSETS = ["web", "browser", "browser_script"]
 
 
 @dataclass(frozen=True)
-class Desk:
+class BrowserAppClient:
     """A client of a house whose browser is real, and the folder that the tools may write to."""
 
-    house: loopback_app.House
+    loopback: loopback_app.LoopbackApp
     client: Client
     folder: Path
 
-    async def call(self, tool: str, *, caller: Any = "", **arguments: Any) -> CallToolResult:
+    async def call_tool(self, tool: str, *, caller: Any = "", **arguments: Any) -> CallToolResult:
         """Calls a tool, as another caller if one is named."""
         meta: Any = {"session_id": caller} if caller else None
         return await self.client.call_tool(tool, arguments, meta=meta)
 
-    async def open(self, path: str = "/form", **options: Any) -> str:
+    async def open_session(self, path: str = "/form", **options: Any) -> str:
         """Opens a session at a path of the site; its id."""
-        result = await self.call("createSession", url=f"{self.house.site}{path}", **options)
-        assert not result.is_error, said(result)
+        result = await self.call_tool("createSession", url=f"{self.loopback.site_url}{path}", **options)
+        assert not result.is_error, format_result_text(result)
         return result.structured_content["sessionId"]
 
-    async def go(self, session: str, path: str) -> None:
+    async def navigate_session(self, session: str, path: str) -> None:
         """Goes to another path of the site."""
-        result = await self.call("navigateToUrl", sessionId=session, url=f"{self.house.site}{path}")
-        assert not result.is_error, said(result)
+        result = await self.call_tool("navigateToUrl", sessionId=session, url=f"{self.loopback.site_url}{path}")
+        assert not result.is_error, format_result_text(result)
 
-    def inside(self, session: str) -> Session:
+    def find_session(self, session: str) -> Session:
         """The session itself, behind the tools."""
-        return next(each for each in self.house.app.browsers.list() if each.id == session)
+        return next(each for each in self.loopback.app.browsers.list_sessions() if each.id == session)
 
-    async def js(self, session: str, expression: str) -> Any:
+    async def evaluate_js(self, session: str, expression: str) -> Any:
         """What an expression is in the page's own world."""
-        async with self.inside(session).use() as page:
+        async with self.find_session(session).acquire_page() as page:
             return await page.evaluate_in("", f"() => ({expression})")
 
 
-def said(result: CallToolResult) -> str:
+def format_result_text(result: CallToolResult) -> str:
     """All that can be read."""
     return "\n".join(item.text for item in result.content if isinstance(item, TextContent))
 
 
-def site() -> Any:
+def build_browser_site() -> Any:
     """The browser's site, with the zoo below `/zoo/`."""
-    shop, zoo = browser_site.site(), Zoo()
+    shop, zoo = browser_site.build_site(), ZooSite()
 
-    async def both(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "http" and scope["path"].startswith("/zoo/"):
             await zoo(scope | {"path": scope["path"].removeprefix("/zoo")}, receive, send)
         else:
             await shop(scope, receive, send)
 
-    return both
+    return route_request
 
 
 @asynccontextmanager
-async def desk(folder: Path, **browser: Any) -> AsyncGenerator[Desk]:
+async def open_browser_app(folder: Path, **browser: Any) -> AsyncGenerator[BrowserAppClient]:
     """A desk whose workspace is that folder; `browser` are settings of the browser."""
     with chdir(folder):
         async with (
-            loopback_app.opened(folder, site(), more={"browser": browser, "toolsets": SERVED}) as house,
-            Client(house.app.server()) as client,
+            loopback_app.open_loopback_app(
+                folder, build_browser_site(), more={"browser": browser, "toolsets": SERVED_TOOLSETS}
+            ) as house,
+            Client(house.app.build_server()) as client,
         ):
-            yield Desk(house, client, folder)
+            yield BrowserAppClient(house, client, folder)

@@ -12,39 +12,39 @@ from starlette.routing import BaseRoute, Match, Mount, Route
 from outrider.app import App
 from support.apps import dashboard_calls, library_app, run_rows
 
-VISITS = 3  # pages of one route whose links are followed
-HTML = {"accept": "text/html"}
+MAX_VISITS_PER_ROUTE = 3  # pages of one route whose links are followed
+HTML_HEADERS = {"accept": "text/html"}
 
 
-async def live_in(app: App, calls: int = 400) -> None:
+async def fill_app(app: App, calls: int = 400) -> None:
     """Fills a house: calls, providers, runs, questions, and all that the library keeps."""
-    await run_rows.busy_house(app.database)
-    await library_app.fill(app)
-    await dashboard_calls.record(app.database, dashboard_calls.calls(calls))
-    await dashboard_calls.providers(app.database)
+    await run_rows.insert_busy_month(app.database)
+    await library_app.fill_library(app)
+    await dashboard_calls.record_calls(app.database, dashboard_calls.generate_calls(calls))
+    await dashboard_calls.record_provider_health(app.database)
 
 
-def readable(routes: list[BaseRoute]) -> Iterator[Route]:
+def iter_get_routes(routes: list[BaseRoute]) -> Iterator[Route]:
     """The routes that answer GET, of the application and of what is mounted in it."""
     for route in routes:
         if isinstance(route, Mount):
-            yield from readable(list(route.routes))
+            yield from iter_get_routes(list(route.routes))
         elif isinstance(route, Route) and "GET" in (route.methods or ()):
             yield route
 
 
-async def pages(client: httpx2.AsyncClient, app: Any, start: str = "/") -> dict[str, str]:
+async def crawl_dashboard_pages(client: httpx2.AsyncClient, app: Any, start: str = "/") -> dict[str, str]:
     """One path of each page that can be reached by links: from the name of its route to the path."""
     found: dict[str, str] = {}
-    waiting, seen, visits = deque([start, *_entries(app)]), set[str](), Counter[str]()
+    waiting, seen, visits = deque([start, *_list_entry_paths(app)]), set[str](), Counter[str]()
     while waiting:
         path = waiting.popleft()
-        name = route_of(app, path)
-        if path in seen or not name or visits[name] == VISITS:
+        name = find_route_name(app, path)
+        if path in seen or not name or visits[name] == MAX_VISITS_PER_ROUTE:
             continue
         seen.add(path)
         visits[name] += 1
-        answer = await client.get(path, headers=HTML, follow_redirects=True)
+        answer = await client.get(path, headers=HTML_HEADERS, follow_redirects=True)
         if "text/html" not in answer.headers.get("content-type", "") or answer.status_code != 200:
             continue
         if not answer.history:
@@ -57,11 +57,11 @@ async def pages(client: httpx2.AsyncClient, app: Any, start: str = "/") -> dict[
     return found
 
 
-def route_of(app: Any, path: str) -> str:
+def find_route_name(app: Any, path: str) -> str:
     """The name of the route that answers GET for a path."""
     scope = {"type": "http", "path": urlsplit(path).path, "method": "GET", "root_path": "", "headers": []}
-    return next((r.name for r in readable(app.routes) if r.matches(scope)[0] == Match.FULL), "")
+    return next((r.name for r in iter_get_routes(app.routes) if r.matches(scope)[0] == Match.FULL), "")
 
 
-def _entries(app: Any) -> list[str]:
+def _list_entry_paths(app: Any) -> list[str]:
     return [str(app.url_path_for(page.name)) for page in app.state.pages]

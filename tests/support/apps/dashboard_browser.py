@@ -10,58 +10,58 @@ import anyio
 import httpx2
 
 from outrider.app import App, open_app
-from outrider.browser.act import Hands
-from outrider.browser.browser import Browser
-from outrider.browser.context import Context, open_context
-from outrider.browser.fill import Fields
-from outrider.browser.launch import launch
-from outrider.browser.navigate import navigate
-from outrider.browser.page import Page
-from outrider.browser.screenshot import screenshot
-from outrider.browser.snapshot import Eyes
-from outrider.dashboard.listen import Listening
+from outrider.browser.actions.forms import Forms
+from outrider.browser.actions.pointer import Pointer
+from outrider.browser.page.navigate import navigate_page
+from outrider.browser.page.screenshot import take_screenshot
+from outrider.browser.process.browser import Browser
+from outrider.browser.process.context import BrowserContext, open_context
+from outrider.browser.process.launch import launch_browser
+from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.snapshot.snapshot import Snapshotter
+from outrider.dashboard.server import DashboardServer
 from outrider.settings import load
 from support.databases import sqlite
 
-WIDE, NARROW = (1280, 800), (390, 844)
-SECONDS = 30  # how long anything may take on a busy machine
+WIDE_VIEWPORT, NARROW_VIEWPORT = (1280, 800), (390, 844)
+BROWSER_TIMEOUT_S = 30  # how long anything may take on a busy machine
 
 
 @dataclass
-class View:
+class DashboardTab:
     """One tab on the dashboard."""
 
-    page: Page
-    place: str
-    complaints: list[str] = field(default_factory=list)
+    page: BrowserPage
+    base_url: str
+    page_errors: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.eyes = Eyes(self.page)
-        self.hands = Hands(self.eyes)
-        self.fields = Fields(self.hands)
-        self.page.channel.on("Runtime.exceptionThrown", lambda event: self.complaints.append(str(event)))
-        self.page.channel.on("Log.entryAdded", self._logged)
+        self.snapshotter = Snapshotter(self.page)
+        self.pointer = Pointer(self.snapshotter)
+        self.forms = Forms(self.pointer)
+        self.page.channel.on("Runtime.exceptionThrown", lambda event: self.page_errors.append(str(event)))
+        self.page.channel.on("Log.entryAdded", self._record_log_entry)
 
-    def _logged(self, event: dict[str, Any]) -> None:
+    def _record_log_entry(self, event: dict[str, Any]) -> None:
         entry = event["entry"]
         if entry["level"] == "error" and entry["source"] != "network":
-            self.complaints.append(entry["text"])
+            self.page_errors.append(entry["text"])
 
-    async def go(self, path: str) -> None:
+    async def open_path(self, path: str) -> None:
         """Shows another path of the dashboard (`/calls`), or a whole address."""
-        await navigate(self.page, path if "://" in path else self.place.rstrip("/") + path)
+        await navigate_page(self.page, path if "://" in path else self.base_url.rstrip("/") + path)
 
-    async def js(self, expression: str) -> Any:
+    async def evaluate_js(self, expression: str) -> Any:
         """What an expression is in the page; a promise is waited for."""
         return await self.page.evaluate_in("", f"() => ({expression})")
 
-    async def until(self, condition: str) -> None:
+    async def wait_until(self, condition: str) -> None:
         """Waits until a JavaScript expression is true in the page, across navigations."""
         look = f"""() => new Promise((done) => {{
             const look = () => {{ if ({condition}) done(true); else setTimeout(look, 20); }};
             look();
         }})"""
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(BROWSER_TIMEOUT_S):
             while True:
                 try:
                     await self.page.evaluate_in("", look)
@@ -72,76 +72,78 @@ class View:
                 else:
                     return
 
-    async def sees(self, words: str) -> None:
+    async def wait_for_text(self, words: str) -> None:
         """Waits until the page shows these words."""
-        await self.until(f"document.body && document.body.innerText.includes({words!r})")
+        await self.wait_until(f"document.body && document.body.innerText.includes({words!r})")
 
-    async def text(self) -> str:
+    async def read_text(self) -> str:
         """All that the page shows."""
-        return await self.js("document.body.innerText")
+        return await self.evaluate_js("document.body.innerText")
 
-    async def dress(self, *, size: tuple[int, int] = WIDE, dark: bool = False) -> None:
+    async def set_appearance(self, *, size: tuple[int, int] = WIDE_VIEWPORT, dark: bool = False) -> None:
         """Another width, another scheme."""
         metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.page.send("Emulation.setDeviceMetricsOverride", metrics)
         await self.page.send("Emulation.setEmulatedMedia", {"features": [scheme]})
 
-    async def picture(self) -> bytes:
+    async def take_screenshot(self) -> bytes:
         """The whole page as PNG."""
-        return (await screenshot(self.page, full=True)).data
+        return (await take_screenshot(self.page, full=True)).data
 
 
 @dataclass
-class Desk:
+class DashboardSession:
     """An open house with its dashboard, and a browser to look at it."""
 
     app: App
-    listening: Listening
+    server: DashboardServer
     browser: Browser
-    contexts: list[Context] = field(default_factory=list)
+    contexts: list[BrowserContext] = field(default_factory=list)
 
     @property
-    def application(self) -> Any:
+    def asgi_app(self) -> Any:
         """The dashboard itself."""
-        return self.listening.application
+        return self.server.application
 
-    async def open(self, path: str = "/", *, size: tuple[int, int] = WIDE, dark: bool = False) -> View:
+    async def open_tab(
+        self, path: str = "/", *, size: tuple[int, int] = WIDE_VIEWPORT, dark: bool = False
+    ) -> DashboardTab:
         """A new signed-in browser of its own (no cookie is shared), which shows that path."""
         context, page = await open_context(self.browser, None)
         self.contexts.append(context)
-        view = View(page, self.listening.place)
-        await view.dress(size=size, dark=dark)
+        view = DashboardTab(page, self.server.base_url)
+        await view.set_appearance(size=size, dark=dark)
         await page.send("Log.enable")
-        await navigate(page, self.listening.address)
-        await view.go(path)
+        await navigate_page(page, self.server.sign_in_url)
+        await view.open_path(path)
         return view
 
-    async def another(self, view: View, path: str = "/") -> View:
+    async def open_second_tab(self, view: DashboardTab, path: str = "/") -> DashboardTab:
         """Another tab of the same browser."""
         context = next(each for each in self.contexts if view.page in each.pages)
-        tab = View(await context.new_page(), self.listening.place)
-        await tab.dress()
-        await tab.go(path)
+        tab = DashboardTab(await context.new_page(), self.server.base_url)
+        await tab.set_appearance()
+        await tab.open_path(path)
         return tab
 
     @asynccontextmanager
-    async def client(self) -> AsyncGenerator[httpx2.AsyncClient]:
+    async def open_http_client(self) -> AsyncGenerator[httpx2.AsyncClient]:
         """An HTTP client that is signed in."""
-        async with httpx2.AsyncClient(base_url=self.listening.place, timeout=SECONDS) as client:
-            await client.get("/", params={"token": self.listening.address.partition("token=")[2]})
+        async with httpx2.AsyncClient(base_url=self.server.base_url, timeout=BROWSER_TIMEOUT_S) as client:
+            await client.get("/", params={"token": self.server.sign_in_url.partition("token=")[2]})
             yield client
 
-    async def tidy(self) -> None:
+    async def close_tabs(self) -> None:
         """Closes all tabs."""
         while self.contexts:
             await self.contexts.pop().aclose()
 
 
 @asynccontextmanager
-async def chromium() -> AsyncGenerator[Browser]:
+async def launch_chromium() -> AsyncGenerator[Browser]:
     """A real browser, which goes out by itself."""
-    running = await launch(proxy=None)
+    running = await launch_browser(proxy=None)
     try:
         browser = Browser(running.connection)
         await browser.start()
@@ -151,18 +153,20 @@ async def chromium() -> AsyncGenerator[Browser]:
 
 
 @asynccontextmanager
-async def desk(home: Path, browser: Browser, app: App | None = None, **settings: Any) -> AsyncGenerator[Desk]:
+async def open_dashboard(
+    home: Path, browser: Browser, app: App | None = None, **settings: Any
+) -> AsyncGenerator[DashboardSession]:
     """The dashboard of an open house, or of a new one with these settings in that home."""
     if app is None:
         loaded = load({"search": {"keyless": False}} | settings, environ={}, home=home, workspace=home)
-        async with open_app(sqlite.prepared(loaded)) as opened, desk(home, browser, opened) as found:
+        async with open_app(sqlite.prepare_database(loaded)) as opened, open_dashboard(home, browser, opened) as found:
             yield found
         return
-    listening = Listening(app.house())
+    listening = DashboardServer(app.dashboard_services())
     await listening.start()
-    found = Desk(app, listening, browser)
+    found = DashboardSession(app, listening, browser)
     try:
         yield found
     finally:
-        await found.tidy()
+        await found.close_tabs()
         await listening.aclose()

@@ -3,12 +3,12 @@
 import random
 import time
 
+from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.db import Database
-from outrider.core.events import Event, Events
-from outrider.search.health import Ledger
+from outrider.search.health import HealthLedger
 
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-TOOLS = (  # toolset, tool, seconds, characters, outcomes
+HOSTILE_HTML = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+TOOL_PROFILES = (  # toolset, tool, seconds, characters, outcomes
     ("web", "web_search", 0.8, 4_000, ("ok",) * 12 + ("search_failed", "not_configured")),
     ("web", "web_fetch", 1.4, 9_000, ("ok",) * 9 + ("timeout", "http_404", "blocked")),
     ("browser", "navigateToUrl", 1.9, 2_500, ("ok",) * 14 + ("dns", "timeout")),
@@ -20,7 +20,7 @@ TOOLS = (  # toolset, tool, seconds, characters, outcomes
     ("workspace", "run_python", 3.5, 1_200, ("ok",) * 6 + ("error", "cancelled")),
     ("run_agent", "run_researcher", 65.0, 3_000, ("ok",) * 8 + ("asks", "budget", "bug")),
 )
-SAID = {
+OUTCOME_MESSAGES = {
     "timeout": "{host} did not answer within 30 seconds",
     "http_404": "http://{host}/page/{number} answered 404",
     "blocked": "'{host}' shows a captcha",
@@ -31,27 +31,27 @@ SAID = {
     "budget": "the run has used {number} of {number} tokens",
     "bug": "bug in run_researcher (incident {number:08x})",
 }
-PROVIDERS = ("brave", "duckduckgo", "exa", "brave+exa")
+PROVIDER_NAMES = ("brave", "duckduckgo", "exa", "brave+exa")
 
 
-def calls(count: int, *, until: float | None = None, hours: float = 150, seed: int = 7) -> list[Event]:
+def generate_calls(count: int, *, end_time: float | None = None, hours: float = 150, seed: int = 7) -> list[CallRecord]:
     """So many calls in these hours, the newest first; some texts try to be scripts."""
-    chance, now = random.Random(seed), until or time.time()
-    return [_call(chance, now - hours * 3600 * (number / count) ** 1.6, number) for number in range(count)]
+    chance, now = random.Random(seed), end_time or time.time()
+    return [_generate_call(chance, now - hours * 3600 * (number / count) ** 1.6, number) for number in range(count)]
 
 
-def _call(chance: random.Random, at: float, number: int) -> Event:
-    toolset, tool, seconds, size, outcomes = chance.choice(TOOLS)
-    outcome = chance.choice(outcomes)
-    host = chance.choice(("example.com", "shop.example", "news.example", "a-very-long-host-name.of.somebody.example"))
-    message = SAID.get(outcome, "").format(host=host, number=number)
+def _generate_call(rng: random.Random, at: float, number: int) -> CallRecord:
+    toolset, tool, seconds, size, outcomes = rng.choice(TOOL_PROFILES)
+    outcome = rng.choice(outcomes)
+    host = rng.choice(("example.com", "shop.example", "news.example", "a-very-long-host-name.of.somebody.example"))
+    message = OUTCOME_MESSAGES.get(outcome, "").format(host=host, number=number)
     hostile = number % 50 == 3
-    arguments = {"url": f"https://{host}/{number}", "query": HOSTILE if hostile else f"words about {number}"}
+    arguments = {"url": f"https://{host}/{number}", "query": HOSTILE_HTML if hostile else f"words about {number}"}
     searched = tool == "web_search" and outcome == "ok"
-    return Event(
-        id=f"{seed_id(chance)}",
+    return CallRecord(
+        id=f"{generate_call_id(rng)}",
         at=at,
-        session=chance.choice(("default", "research", "shopping-assistant-of-the-week", "s-7")),
+        session=rng.choice(("default", "research", "shopping-assistant-of-the-week", "s-7")),
         assistant=None,
         thread=None,
         identity=None,
@@ -59,33 +59,35 @@ def _call(chance: random.Random, at: float, number: int) -> Event:
         tool=tool,
         arguments=arguments,
         outcome=outcome,
-        message=HOSTILE if hostile and outcome != "ok" else message,
-        seconds=round(chance.lognormvariate(0, 0.7) * seconds, 3),
-        size=0 if outcome not in ("ok", "error") else int(chance.lognormvariate(0, 0.8) * size),
-        provider=chance.choice(PROVIDERS) if searched else None,
+        message=HOSTILE_HTML if hostile and outcome != "ok" else message,
+        seconds=round(rng.lognormvariate(0, 0.7) * seconds, 3),
+        size=0 if outcome not in ("ok", "error") else int(rng.lognormvariate(0, 0.8) * size),
+        provider=rng.choice(PROVIDER_NAMES) if searched else None,
     )
 
 
-def seed_id(chance: random.Random) -> str:
+def generate_call_id(rng: random.Random) -> str:
     """An id as calls have it."""
-    digits = f"{chance.getrandbits(128):032x}"
+    digits = f"{rng.getrandbits(128):032x}"
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-async def record(database: Database, events: list[Event]) -> None:
+async def record_calls(database: Database, events: list[CallRecord]) -> None:
     """Writes calls into the record."""
-    records = Events(database)
+    records = CallRecorder(database)
     for start in range(0, len(events), 1_000):
         for each in events[start : start + 1_000]:
             records.record(each)
         await records.flush()
 
 
-async def providers(database: Database) -> None:
+async def record_provider_health(database: Database) -> None:
     """Some search providers that do well, and some that do not."""
-    ledger = Ledger(database, time.time)
+    ledger = HealthLedger(database, time.time)
     for seconds in (0.4, 0.5, 0.6):
-        await ledger.change("tavily:keyless", lambda each, seconds=seconds: each.succeeded(time.time(), seconds, 812))
+        await ledger.update(
+            "tavily:keyless", lambda each, seconds=seconds: each.record_success(time.time(), seconds, 812)
+        )
     for _ in range(5):
-        await ledger.change("exa:keyless", lambda each: each.failed(time.time(), "captcha"))
-    await ledger.change("you:keyless", lambda each: each.failed(time.time(), "rate_limited", 240))
+        await ledger.update("exa:keyless", lambda each: each.record_failure(time.time(), "captcha"))
+    await ledger.update("you:keyless", lambda each: each.record_failure(time.time(), "rate_limited", 240))

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from support.apps.dashboard_browser import View
+from support.apps.dashboard_browser import DashboardTab
 
-MOST = 200_000  # bytes of a page's HTML
-SIZES = """async () => {
+MAX_PAGE_BYTES = 200_000  # bytes of a page's HTML
+INSPECT_PAGE_JS = """async () => {
     const ours = [...document.querySelectorAll('main a[href^="/"]:not([download])')];
     const links = ours.map((link) => link.getAttribute("href"));
     return { links, size: new Blob([document.documentElement.outerHTML]).size,
@@ -17,13 +17,13 @@ SIZES = """async () => {
 }"""
 
 
-async def inspect(view: View, path: str) -> list[str]:
+async def check_page_safety(view: DashboardTab, path: str) -> list[str]:
     """Shows a page of the library and looks for what does not belong there; the addresses that it links to."""
-    await view.go(path)
-    assert (await view.js("location.pathname + location.search")).startswith(path.partition("?")[0])
-    seen: dict[str, Any] = await view.page.evaluate_in("", SIZES)
+    await view.open_path(path)
+    assert (await view.evaluate_js("location.pathname + location.search")).startswith(path.partition("?")[0])
+    seen: dict[str, Any] = await view.page.evaluate_in("", INSPECT_PAGE_JS)
     assert seen["foreign"] == [], path
     assert seen["handlers"] == [], path
-    assert seen["size"] < MOST, path
-    assert await view.js("document.title") != "ran"
+    assert seen["size"] < MAX_PAGE_BYTES, path
+    assert await view.evaluate_js("document.title") != "ran"
     return seen["links"]

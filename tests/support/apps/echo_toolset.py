@@ -8,20 +8,20 @@ from typing import Annotated, Any
 import anyio
 from pydantic import BaseModel, Field
 
-from outrider.core.artifacts import Artifacts
+from outrider.core.artifacts import ArtifactStore
+from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, Unavailable
-from outrider.core.events import Events
-from outrider.core.policy import ToolPolicy
-from outrider.core.result import Image, Link, Resource, Result, Text
+from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, TextBlock
 from outrider.core.tool import Toolset
+from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 
 # What it imports only as a program.
 WARM = ("outrider.serve.mcp", "outrider.serve.stdio", "outrider.serve.wire")
 
-parrot = Toolset("parrot", "Says things back.", default=True, aliases=("budgie",))
+echo_tools = Toolset("parrot", "Says things back.", default=True, aliases=("budgie",))
 
 
 class Sum(BaseModel):
@@ -32,7 +32,7 @@ class Sum(BaseModel):
         return f"total: {self.total}"
 
 
-@parrot.tool(untrusted=True, always_load=True)
+@echo_tools.tool(untrusted=True, always_load=True)
 async def say(
     text: Annotated[str, Field(min_length=1, max_length=20, description="What to say")], times: int = 1
 ) -> str:
@@ -40,34 +40,34 @@ async def say(
     return text * times
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def add(a: int, b: int) -> Sum:
     """Add two numbers."""
     return Sum(total=a + b)
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def show() -> Result:
     """Show one item of every kind."""
-    page = Resource(
+    page = ResourceBlock(
         "https://a.example/", "application/vnd.x.page", "body", {"title": "T", "responseCode": "200"}, {"seen": True}
     )
-    return Result((Text("read me"), Image(b"\x89PNG"), page, Link("outrider://x", "x", "text/plain", 3)))
+    return Result((TextBlock("read me"), ImageBlock(b"\x89PNG"), page, LinkBlock("outrider://x", "x", "text/plain", 3)))
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def lose() -> str:
     """Fail in a way that the model can react to."""
     raise NotFound("no seed 'x'", hint="choose another", details={"seeds": ["a", "b"]})
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def break_down() -> str:
     """Fail in a way that nobody foresaw."""
     raise RuntimeError("secret internals")
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def wait_for_it(call: Call, /, steps: int = 3) -> str:
     """Report progress."""
     for step in range(1, steps + 1):
@@ -75,54 +75,54 @@ async def wait_for_it(call: Call, /, steps: int = 3) -> str:
     return "done"
 
 
-@parrot.tool(effect="act", title="Fly away")
+@echo_tools.tool(effect="act", title="Fly away")
 async def fly(call: Call, /, where: str) -> str:
     """Do something that a person must allow."""
     return f"flew to {where} for {call.session}"
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def who(call: Call, /) -> str:
     """Tell what travelled with the call."""
     return f"{call.session}|{call.assistant}|{call.thread}|{call.message}|{call.citations}"
 
 
-@parrot.tool()
+@echo_tools.tool()
 async def later() -> str:
     """Fail for now."""
     raise Unavailable("the seed shop is closed", retry_after=30)
 
 
-def house(folder: Path, **policy: Any) -> tuple[Toolbox, Artifacts]:
+def build_toolbox(folder: Path, **policy: Any) -> tuple[Toolbox, ArtifactStore]:
     """A toolbox over the parrot, whose database nobody opens."""
-    return _house(folder, Database.file(folder / "parrot.db"), **policy)
+    return _build_toolbox_over(folder, Database.from_file(folder / "parrot.db"), **policy)
 
 
 @asynccontextmanager
-async def keeping(folder: Path) -> AsyncGenerator[tuple[Toolbox, Artifacts]]:
+async def open_toolbox(folder: Path) -> AsyncGenerator[tuple[Toolbox, ArtifactStore]]:
     """The same for as long as something is kept in its database."""
-    database = Database.file(folder / "parrot.db")
+    database = Database.from_file(folder / "parrot.db")
     try:
-        yield _house(folder, database)
+        yield _build_toolbox_over(folder, database)
     finally:
         await database.close()
 
 
-def _house(folder: Path, database: Database, **policy: Any) -> tuple[Toolbox, Artifacts]:
-    toolbox = Toolbox([parrot], {}, Events(database), ToolPolicy(**policy))
-    return toolbox, Artifacts(folder / "artifacts", database, keep_seconds=60)
+def _build_toolbox_over(folder: Path, database: Database, **policy: Any) -> tuple[Toolbox, ArtifactStore]:
+    toolbox = Toolbox([echo_tools], {}, CallRecorder(database), ToolPolicy(**policy))
+    return toolbox, ArtifactStore(folder / "artifacts", database, keep_seconds=60)
 
 
-async def main(folder: Path) -> None:
+async def serve_over_stdio(folder: Path) -> None:
     """Serves the parrot over stdio."""
-    from outrider.serve.mcp import mcp_server
+    from outrider.serve.mcp import build_mcp_server
     from outrider.serve.stdio import serve_stdio
-    from outrider.serve.wire import claim
+    from outrider.serve.wire import claim_stdio
 
-    wire = claim()
-    await serve_stdio(mcp_server(*house(folder), name="parrot"), wire)
+    wire = claim_stdio()
+    await serve_stdio(build_mcp_server(*build_toolbox(folder), name="parrot"), wire)
 
 
 def run(arguments: list[str]) -> None:
     """The program, for `warmed.command`."""
-    anyio.run(main, Path(arguments[0]))
+    anyio.run(serve_over_stdio, Path(arguments[0]))

@@ -6,30 +6,30 @@ import zlib
 from typing import Any
 
 from outrider.app import App
-from outrider.content import Draft
+from outrider.content.models import ContentDraft
 from outrider.core.context import Call
+from outrider.pages.cache.cache import CacheEntry, PageCache
 from outrider.pages.document import Document
-from outrider.pages.keeping.cache import Cache, Cached
-from outrider.pages.page import Page
+from outrider.pages.fetched_page import FetchedPage
 
-ANN = Call(session="research", assistant="ann")
-SOURCE = (
+ANN_CALL = Call(session="research", assistant="ann")
+TEA_PAGE_HTML = (
     "<!doctype html><title>How tea is made</title><h1>How tea is made</h1><p>Leaves are picked, withered and rolled."
 )
-STATE = {
+BROWSER_STORAGE_STATE = {
     "cookies": [{"name": "sid", "value": "SECRET-COOKIE", "domain": "mail.example.org", "path": "/", "expires": -1}],
     "origins": [
         {"origin": "https://mail.example.org", "localStorage": [{"name": "token", "value": "SECRET-STORAGE"}]},
     ],
 }
-STEPS = [
+PLAYBOOK_STEPS = [
     ("Find three sources on the subject", "web_search", "candidates"),
     ("Read each of them and note what they agree on", "web_fetch", "notes"),
     ("Write the summary", "write_file", "summary"),
 ]
 
 
-def png(width: int = 64, height: int = 40, shade: int = 0) -> bytes:
+def build_png(width: int = 64, height: int = 40, shade: int = 0) -> bytes:
     """A small picture: a gradient."""
     rows = b"".join(
         b"\0" + b"".join(bytes(((x * 4 + shade) % 256, (y * 6) % 256, 160)) for x in range(width))
@@ -43,72 +43,74 @@ def png(width: int = 64, height: int = 40, shade: int = 0) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-async def put(app: App, data: bytes, name: str, mime_type: str = "text/plain", session: str = "research") -> str:
+async def save_artifact(
+    app: App, data: bytes, name: str, mime_type: str = "text/plain", session: str = "research"
+) -> str:
     """Keeps an artifact; its id."""
     return (await app.artifacts.save(data, name=name, mime_type=mime_type, session=session)).id
 
 
-async def keep_page(
+async def cache_page(
     app: App, url: str, title: str, markdown: str, html: str | None, at: float = 1_790_000_000.0
 ) -> None:
     """Keeps a page as if it had been read."""
-    page = Page(url, url, 200, "text/html", at, Document(markdown, title=title, kind="article"), html)
-    await Cache(app.database, 100_000_000).put(Cached(page, at, at, "", ""), main=True)
+    page = FetchedPage(url, url, 200, "text/html", at, Document(markdown, title=title, kind="article"), html)
+    await PageCache(app.database, 100_000_000).put(CacheEntry(page, at, at, "", ""), main=True)
 
 
-async def fill(app: App) -> None:
+async def fill_library(app: App) -> None:
     """One or a few of everything."""
-    await _stores(app)
-    await _plans(app)
-    await _files(app)
-    app.browsers.states.save("mail", STATE)
-    await keep_page(
-        app, "https://example.org/tea", "How tea is made", "# How tea is made\n\nLeaves are picked.", SOURCE
+    await _add_stores(app)
+    await _add_plans(app)
+    await _add_files(app)
+    app.browsers.states.save("mail", BROWSER_STORAGE_STATE)
+    await cache_page(
+        app, "https://example.org/tea", "How tea is made", "# How tea is made\n\nLeaves are picked.", TEA_PAGE_HTML
     )
-    await keep_page(app, "https://example.org/data.json", "data.json", '{"leaves": 3}', None, 1_790_000_100.0)
+    await cache_page(app, "https://example.org/data.json", "data.json", '{"leaves": 3}', None, 1_790_000_100.0)
     for number in range(5):
-        await put(app, png(128, 80, number * 40), f"screenshot-{number}.png", "image/png", "research")
-    await put(app, png(80, 128), "tall.png", "image/png", "shopping")
+        await save_artifact(app, build_png(128, 80, number * 40), f"screenshot-{number}.png", "image/png", "research")
+    await save_artifact(app, build_png(80, 128), "tall.png", "image/png", "shopping")
 
 
-async def _stores(app: App) -> None:
-    await _tool(app, "createStore", name="Coffee")
-    tea = await _tool(app, "createStore", name="Tea", description="What we know about tea and its making")
+async def _add_stores(app: App) -> None:
+    await _call_tool(app, "createStore", name="Coffee")
+    tea = await _call_tool(app, "createStore", name="Tea", description="What we know about tea and its making")
     store = tea["storeId"]
     text = "# Green tea\n\nGreen tea is steamed soon after picking, so it stays green.\n\n# Black tea\n\n" + (
         "Black tea is withered, rolled and oxidised; then it is fired.\n" * 40
     )
-    await _tool(app, "addContent", content=text, store_id=store, metadata={"filename": "kinds.md"})
-    await _tool(app, "addContent", content="Oolong lies between green and black tea.", store_id=store)
+    await _call_tool(app, "addContent", content=text, store_id=store, metadata={"filename": "kinds.md"})
+    await _call_tool(app, "addContent", content="Oolong lies between green and black tea.", store_id=store)
 
 
-async def _plans(app: App) -> None:
-    await _tool(app, "create_goal", goal="Write a short history of tea")
+async def _add_plans(app: App) -> None:
+    await _call_tool(app, "create_goal", goal="Write a short history of tea")
     for name in ("Collect sources", "Read them", "Write two pages", "Check the dates"):
-        await _tool(app, "add_todo", name=name)
-    await _tool(app, "mark_todo", id=1, summary="Nine of them, three good ones")
-    await _tool(app, "add_observation", observation="The user wants British spelling")
+        await _call_tool(app, "add_todo", name=name)
+    await _call_tool(app, "mark_todo", id=1, summary="Nine of them, three good ones")
+    await _call_tool(app, "add_observation", observation="The user wants British spelling")
     steps = [
         {"description": said, "action": {"toolName": tool, "purpose": said.lower()}, "outputVariable": gives}
-        for said, tool, gives in STEPS
+        for said, tool, gives in PLAYBOOK_STEPS
     ]
-    await _tool(app, "create_playbook", goal="Summarise a subject", inputs=["subject"], workflow=steps)
+    await _call_tool(app, "create_playbook", goal="Summarise a subject", inputs=["subject"], workflow=steps)
 
 
-async def _files(app: App) -> None:
-    await _tool(app, "write_file", path="report/history.md", content="# A history of tea\n\nIt began in Yunnan.\n")
-    await _tool(app, "write_file", path="data.csv", content="year,leaves\n1610,3\n1650,40\n")
-    await _tool(app, "export_file", path="report/history.md", format="html")
-    await _tool(app, "export_file", path="data.csv")
-    await _tool(app, "export_zip", files=["report", "data.csv"], package_name="tea")
+async def _add_files(app: App) -> None:
+    await _call_tool(app, "write_file", path="report/history.md", content="# A history of tea\n\nIt began in Yunnan.\n")
+    await _call_tool(app, "write_file", path="data.csv", content="year,leaves\n1610,3\n1650,40\n")
+    await _call_tool(app, "export_file", path="report/history.md", format="html")
+    await _call_tool(app, "export_file", path="data.csv")
+    await _call_tool(app, "export_zip", files=["report", "data.csv"], package_name="tea")
 
 
-async def _tool(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    result = await app.call(tool, ANN, **arguments)
+async def _call_tool(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    result = await app.call(tool, ANN_CALL, **arguments)
     assert not result.is_error, result.text
     return result.data or json.loads(json.dumps(result.meta))
 
 
-def draft(text: str) -> Draft:
+def build_draft(text: str) -> ContentDraft:
     """A text on its way into a store."""
-    return Draft(text)
+    return ContentDraft(text)

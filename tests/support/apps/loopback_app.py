@@ -13,21 +13,21 @@ from support.fakes import http_servers, search_providers
 
 
 @dataclass(frozen=True)
-class House:
+class LoopbackApp:
     """An open app, how its providers behave, and the address of its pages."""
 
     app: App
-    behaviour: search_providers.Behaviour
-    site: str
+    provider_behaviour: search_providers.ProviderBehaviour
+    site_url: str
 
 
-def flags(search_url: str, site_url: str, names: tuple[str, ...]) -> dict[str, Any]:
+def build_loopback_settings(search_url: str, site_url: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Settings under which loopback plays the internet, and nothing else is asked."""
     return {
         "toolsets": ["all"],
         "egress": {"allow": [f"127.0.0.1:{site_url.rsplit(':', 1)[1]}"]},
         "search": {
-            "providers": search_providers.settings(search_url, *names),
+            "providers": search_providers.build_provider_settings(search_url, *names),
             "order": list(names),
             "keyless": False,
         },
@@ -35,25 +35,25 @@ def flags(search_url: str, site_url: str, names: tuple[str, ...]) -> dict[str, A
 
 
 @asynccontextmanager
-async def opened(
+async def open_loopback_app(
     home: Path, site: Any = None, *, names: tuple[str, ...] = ("brave", "serper"), more: dict[str, Any] | None = None
-) -> AsyncGenerator[House]:
+) -> AsyncGenerator[LoopbackApp]:
     """An open house in that home directory, with pages from the ASGI application `site`."""
-    behaviour = search_providers.Behaviour()
+    behaviour = search_providers.ProviderBehaviour()
     async with (
-        http_servers.serve(search_providers.app(behaviour)) as search_url,
-        http_servers.serve(site or pages({})) as site_url,
+        http_servers.serve_app(search_providers.build_provider_app(behaviour)) as search_url,
+        http_servers.serve_app(site or build_page_site({})) as site_url,
     ):
-        values = flags(search_url, site_url, names) | (more or {})
+        values = build_loopback_settings(search_url, site_url, names) | (more or {})
         loaded = load(values, environ={}, home=home, workspace=home)
-        async with open_app(sqlite.prepared(loaded)) as app:
-            yield House(app, behaviour, site_url)
+        async with open_app(sqlite.prepare_database(loaded)) as app:
+            yield LoopbackApp(app, behaviour, site_url)
 
 
-def pages(bodies: dict[str, Any]) -> Any:
+def build_page_site(bodies: dict[str, Any]) -> Any:
     """A site: path to HTML text, or to (status, headers, bytes)."""
 
-    async def site(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def serve_page(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             while (await receive())["type"] != "lifespan.shutdown":
                 await send({"type": "lifespan.startup.complete"})
@@ -66,10 +66,10 @@ def pages(bodies: dict[str, Any]) -> Any:
         await send({"type": "http.response.start", "status": status, "headers": raw})
         await send({"type": "http.response.body", "body": body})
 
-    return site
+    return serve_page
 
 
-def article(title: str, *paragraphs: str, links: tuple[str, ...] = ()) -> str:
+def build_article_html(title: str, *paragraphs: str, links: tuple[str, ...] = ()) -> str:
     """A page with a heading, paragraphs and links, and the furniture around them."""
     body = "".join(f"<p>{each}</p>" for each in paragraphs)
     anchors = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)

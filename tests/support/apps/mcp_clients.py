@@ -10,11 +10,11 @@ from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from mcp.types import CreateMessageResult, ElicitResult, InputRequiredResult, TextContent
 
-NEWEST, HANDSHAKE, OLDEST = ERAS = ("2026-07-28", "2025-11-25", "2024-11-05")
-CAPABILITIES = ("person", "sampling", "nothing")
+NEWEST_VERSION, HANDSHAKE_VERSION, OLDEST_VERSION = PROTOCOL_VERSIONS = ("2026-07-28", "2025-11-25", "2024-11-05")
+CLIENT_CAPABILITIES = ("person", "sampling", "nothing")
 
 
-class _Older:
+class _OlderVersionStream:
     """A stream of outgoing messages whose handshake offers an older version than the client would."""
 
     def __init__(self, stream: Any, version: str) -> None:
@@ -47,49 +47,55 @@ class OlderTransport(InMemoryTransport):
 
     async def __aenter__(self) -> Any:
         read, write = await super().__aenter__()
-        return read, _Older(write, self._version)
+        return read, _OlderVersionStream(write, self._version)
 
 
-async def _sampled(*_: Any) -> CreateMessageResult:
+async def _answer_sampling(*_: Any) -> CreateMessageResult:
     return CreateMessageResult(role="assistant", content=TextContent(text="no"), model="none")
 
 
-class Person:
+class FormAnswerer:
     """Answers forms: `choose(form's properties)` is what they fill in, None if they close it."""
 
     def __init__(self, choose: Any) -> None:
         self.forms: list[Any] = []
-        self._choose = choose
+        self._choose_answer = choose
 
     async def __call__(self, context: Any, params: Any) -> ElicitResult:
         self.forms.append(params)
-        filled = self._choose(params.requested_schema["properties"])
+        filled = self._choose_answer(params.requested_schema["properties"])
         if filled is None or filled == "decline":
             return ElicitResult(action="decline" if filled else "cancel")
         return ElicitResult(action="accept", content=filled)
 
 
-def says(decision: str, **more: str) -> Any:
+def choose_decision(decision: str, **more: str) -> Any:
     """Chooses the same for every question that offers it."""
     return lambda properties: {name: decision for name, field in properties.items() if "enum" in field} | more
 
 
-def filled(first: InputRequiredResult, decision: str = "approved") -> dict[str, Any]:
+def answer_requests(first: InputRequiredResult, decision: str = "approved") -> dict[str, Any]:
     """The answers to the forms of a paused call."""
     asked: dict[str, Any] = dict(first.input_requests or {})
     fields = {name: request.params.requested_schema["properties"] for name, request in asked.items()}
-    return {name: ElicitResult(action="accept", content=says(decision)(each)) for name, each in fields.items()}
+    return {
+        name: ElicitResult(action="accept", content=choose_decision(decision)(each)) for name, each in fields.items()
+    }
 
 
 @asynccontextmanager
-async def connected(
-    server: Server[Any], era: str = NEWEST, capabilities: str = "nothing", person: Person | None = None, **options: Any
+async def connect_client(
+    server: Server[Any],
+    version: str = NEWEST_VERSION,
+    capabilities: str = "nothing",
+    answerer: FormAnswerer | None = None,
+    **options: Any,
 ) -> AsyncGenerator[Client]:
     """A client of that era and with these capabilities."""
     if capabilities == "person":
-        options["elicitation_callback"] = person
+        options["elicitation_callback"] = answerer
     if capabilities == "sampling":
-        options["sampling_callback"] = _sampled
-    place = OlderTransport(server, era) if era == OLDEST else server
-    async with Client(place, mode="auto" if era == NEWEST else "legacy", **options) as client:
+        options["sampling_callback"] = _answer_sampling
+    place = OlderTransport(server, version) if version == OLDEST_VERSION else server
+    async with Client(place, mode="auto" if version == NEWEST_VERSION else "legacy", **options) as client:
         yield client

@@ -10,10 +10,10 @@ from outrider.app import App, open_app
 from outrider.settings import load
 from support.databases import sqlite
 
-MARK = "replicas"  # a file in the home's `.outrider`: how many there are
+REPLICA_COUNT_FILE = "replicas"  # a file in the home's `.outrider`: how many there are
 
 
-class Turns:
+class RoundRobinApp:
     """Each call goes to the next replica."""
 
     def __init__(self, apps: Sequence[App]) -> None:
@@ -27,14 +27,14 @@ class Turns:
 
 
 @asynccontextmanager
-async def opened(home: Path, settings: dict[str, Any]) -> AsyncGenerator[App]:
+async def open_replicated_app(home: Path, settings: dict[str, Any]) -> AsyncGenerator[App]:
     """The house of that home directory, or its replicas, each with a folder of its own."""
     folder = home / ".outrider"
-    count = int((folder / MARK).read_text()) if (folder / MARK).exists() else 0
+    count = int((folder / REPLICA_COUNT_FILE).read_text()) if (folder / REPLICA_COUNT_FILE).exists() else 0
     folders: list[dict[str, Any]] = [{"data_dir": str(folder / str(number))} for number in range(count)] or [{}]
     async with AsyncExitStack() as stack:
         apps = []
         for own in folders:
             loaded = load(settings | own, environ={}, home=home, workspace=home)
-            apps.append(await stack.enter_async_context(open_app(sqlite.prepared(loaded))))
-        yield cast("App", Turns(apps)) if len(apps) > 1 else apps[0]
+            apps.append(await stack.enter_async_context(open_app(sqlite.prepare_database(loaded))))
+        yield cast("App", RoundRobinApp(apps)) if len(apps) > 1 else apps[0]

@@ -7,8 +7,15 @@ from typing import Any
 from outrider.agents.tables import questions, run_events, run_steps, runs
 from outrider.core.db import Database
 
-USED = {"requests": 3, "input_tokens": 1_200, "output_tokens": 340, "cached_tokens": 0, "tools": 2, "unpriced": 0}
-BASE: dict[str, Any] = {
+SAMPLE_USAGE = {
+    "requests": 3,
+    "input_tokens": 1_200,
+    "output_tokens": 340,
+    "cached_tokens": 0,
+    "tools": 2,
+    "unpriced": 0,
+}
+RUN_ROW_DEFAULTS: dict[str, Any] = {
     "conversation_id": "cnv_1",
     "message_id": "msg_1",
     "parent_run_id": None,
@@ -28,7 +35,7 @@ BASE: dict[str, Any] = {
     "ancestors": [],
     "budgets": {"steps": 50, "seconds": 600},
     "model": "openai:gpt-6.1-terra",
-    "usage": USED | {"tokens": 1_540, "cost": 0.0123},
+    "usage": SAMPLE_USAGE | {"tokens": 1_540, "cost": 0.0123},
     "cost": 0.0123,
     "answer": "Ten of them.",
     "thoughts": "",
@@ -47,39 +54,39 @@ BASE: dict[str, Any] = {
 }
 
 
-def run_row(name: str, *, root: str = "", age: float = 60.0, **values: Any) -> dict[str, Any]:
+def build_run_row(name: str, *, root: str = "", age: float = 60.0, **values: Any) -> dict[str, Any]:
     """A run that began `age` seconds ago."""
     at = time.time() - age
     times = {"created_at": at, "started_at": at + 0.1, "updated_at": at + 12, "ended_at": at + 12}
-    return BASE | times | {"id": name, "root_run_id": root or name} | values
+    return RUN_ROW_DEFAULTS | times | {"id": name, "root_run_id": root or name} | values
 
 
-def said(run: str, number: int, text: str, calls: Sequence[str] = (), **values: Any) -> dict[str, Any]:
+def build_model_step(run: str, number: int, text: str, calls: Sequence[str] = (), **values: Any) -> dict[str, Any]:
     """What the model said in a step."""
     parts = [{"part_kind": "text", "content": text}, *({"part_kind": "tool-call", "tool_name": name} for name in calls)]
-    result = {"response": {"kind": "response", "parts": parts}, "usage": USED, "model": "openai:gpt-6.1-terra"}
-    return _step(run, f"model:{number}", number) | {
-        "kind": "model", "tool": "openai:gpt-6.1-terra", "arguments": None, "usage": USED, "result": result
+    result = {"response": {"kind": "response", "parts": parts}, "usage": SAMPLE_USAGE, "model": "openai:gpt-6.1-terra"}
+    return _build_step_row(run, f"model:{number}", number) | {
+        "kind": "model", "tool": "openai:gpt-6.1-terra", "arguments": None, "usage": SAMPLE_USAGE, "result": result
     } | values  # fmt: skip
 
 
-def called(
+def build_tool_step(
     run: str, number: int, tool: str, arguments: Any, text: str, *, mark: int = 0, **values: Any
 ) -> dict[str, Any]:
     """A tool call of a step."""
     result = {"text": text, "sources": {}, "files": []}
-    return _step(run, f"call_{number}_{mark}", number) | {
+    return _build_step_row(run, f"call_{number}_{mark}", number) | {
         "kind": "tool", "tool": tool, "arguments": arguments, "usage": None, "result": result
     } | values  # fmt: skip
 
 
-def _step(run: str, key: str, number: int) -> dict[str, Any]:
+def _build_step_row(run: str, key: str, number: int) -> dict[str, Any]:
     at = time.time() - 1_000 + number
     times = {"started_at": at, "ended_at": at + 0.8, "seconds": 0.8}
     return {"run_id": run, "key": key, "number": number, "outcome": "ok", "state": None} | times
 
 
-def question_row(name: str, run: str, *, root: str = "", age: float = 30.0, **values: Any) -> dict[str, Any]:
+def build_question_row(name: str, run: str, *, root: str = "", age: float = 30.0, **values: Any) -> dict[str, Any]:
     """An approval that nobody has given yet."""
     return {
         "id": name,
@@ -105,13 +112,13 @@ def question_row(name: str, run: str, *, root: str = "", age: float = 30.0, **va
     } | values
 
 
-def event_rows(run: str, many: int) -> list[dict[str, Any]]:
+def build_event_rows(run: str, count: int) -> list[dict[str, Any]]:
     """So many pieces of text."""
     data = {"text": "word ", "step": 1}
-    return [{"run_id": run, "seq": seq, "at": 1.0, "kind": "text", "data": data} for seq in range(1, many + 1)]
+    return [{"run_id": run, "seq": seq, "at": 1.0, "kind": "text", "data": data} for seq in range(1, count + 1)]
 
 
-async def fill(
+async def insert_rows(
     database: Database,
     *,
     run: Sequence[dict[str, Any]] = (),
@@ -126,25 +133,25 @@ async def fill(
                 await connection.execute(table.insert(), list(rows))
 
 
-async def busy_house(database: Database) -> None:
+async def insert_busy_month(database: Database) -> None:
     """A hundred runs in forty trees, 10,000 events, steps and questions: what a month leaves."""
     task = "which countries tax sugar? " * 6
-    roots = [run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: {task}") for n in range(40)]
+    roots = [build_run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: {task}") for n in range(40)]
     roots[0] |= {"status": "blocked", "ended_at": None}
-    below = [_below(f"run_{n:03}", mark) for n in range(30) for mark in range(2)]
-    steps = [step for number in range(1, 101) for step in _long_steps("run_000", number)]
-    asked = [question_row(f"qst_{n}", "run_000", arguments={"code": "<&>" * 4_000}) for n in range(60)]
-    events = [each for n in range(40) for each in event_rows(f"run_{n:03}", 250)]
-    await fill(database, run=[*roots, *below], step=steps, question=asked, event=events)
+    below = [_build_child_run(f"run_{n:03}", mark) for n in range(30) for mark in range(2)]
+    steps = [step for number in range(1, 101) for step in _build_long_steps("run_000", number)]
+    asked = [build_question_row(f"qst_{n}", "run_000", arguments={"code": "<&>" * 4_000}) for n in range(60)]
+    events = [each for n in range(40) for each in build_event_rows(f"run_{n:03}", 250)]
+    await insert_rows(database, run=[*roots, *below], step=steps, question=asked, event=events)
 
 
-def _below(root: str, mark: int) -> dict[str, Any]:
+def _build_child_run(root: str, mark: int) -> dict[str, Any]:
     above = {"parent_run_id": root, "parent_call_id": f"call_1_{mark}"}
-    return run_row(f"{root}_{mark}", root=root, agent="clerk") | above
+    return build_run_row(f"{root}_{mark}", root=root, agent="clerk") | above
 
 
-def _long_steps(run: str, number: int) -> list[dict[str, Any]]:
+def _build_long_steps(run: str, number: int) -> list[dict[str, Any]]:
     """A step whose every text is longer than a page shows, and costs five bytes a character there."""
     given = {"url": f"https://e.example/{number}", "query": "'tea' & <more> " * 200}
-    calls = [called(run, number, "web_fetch", given, "<b>&'" * 2_000, mark=mark) for mark in range(2)]
-    return [said(run, number, 'I\'d look at "this". ' * 200, ["web_fetch"]), *calls]
+    calls = [build_tool_step(run, number, "web_fetch", given, "<b>&'" * 2_000, mark=mark) for mark in range(2)]
+    return [build_model_step(run, number, 'I\'d look at "this". ' * 200, ["web_fetch"]), *calls]

@@ -6,45 +6,45 @@ from typing import Any
 import anyio
 
 from outrider.agents.events.event import RunEvent
-from outrider.agents.events.stream import Streams
-from outrider.agents.run import RunRows
+from outrider.agents.events.stream import EventStreams
+from outrider.agents.run import RunStore
 from outrider.core.db import Database
 
-PATIENCE = 30  # seconds
+EVENT_TIMEOUT_S = 30  # seconds
 
 
-async def working(database: Database, name: str = "run_1", status: str = "running") -> str:
+async def add_active_run(database: Database, name: str = "run_1", status: str = "running") -> str:
     """A run that somebody works on."""
     now = time.time()
     empty: dict[str, Any] = {key: {} for key in ("definition", "budgets", "usage", "state")}
     texts = dict.fromkeys(("answer", "thoughts", "query", "workspace"), "")
     fixed = {"id": name, "root_run_id": name, "conversation_id": "c", "message_id": "m", "agent": "a", "session": "s"}
     counts = {"attempt": 1, "depth": 0, "ancestors": [], "created_at": now, "updated_at": now}
-    await RunRows(database).add(empty | texts | fixed | counts | {"status": status})
+    await RunStore(database).add_run(empty | texts | fixed | counts | {"status": status})
     return name
 
 
-async def ended(database: Database, run: str) -> None:
+async def complete_run(database: Database, run: str) -> None:
     from outrider.agents.tables import runs
 
-    await RunRows(database).change(runs.c.id == run, status="completed")
+    await RunStore(database).update_runs(runs.c.id == run, status="completed")
 
 
-def said(events: list[RunEvent]) -> list[Any]:
+def list_event_values(events: list[RunEvent]) -> list[Any]:
     return [event.data.get("text") or event.data.get("status") or event.data.get("tool") for event in events]
 
 
-def spoken(events: list[RunEvent]) -> str:
+def join_event_text(events: list[RunEvent]) -> str:
     return "".join(event.data["text"] for event in events if event.kind == "text")
 
 
-async def heard(streams: Streams, run: str, into: list[RunEvent], after: int = 0) -> None:
-    with anyio.fail_after(PATIENCE):
+async def collect_stream(streams: EventStreams, run: str, into: list[RunEvent], after: int = 0) -> None:
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         async for event in streams.follow(run, after):
             into.append(event)  # noqa: PERF401 - to be seen while they come
 
 
-async def until(events: list[RunEvent], count: int) -> None:
-    with anyio.fail_after(PATIENCE):
+async def wait_for_events(events: list[RunEvent], count: int) -> None:
+    with anyio.fail_after(EVENT_TIMEOUT_S):
         while len(events) < count:
             await anyio.lowlevel.checkpoint()

@@ -14,12 +14,12 @@ import anyio
 from mcp import StdioServerParameters
 
 import outrider
-from outrider.relay import door, frames
-from outrider.relay.places import Place, Untrusted
+from outrider.relay import daemon_socket, frames
+from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon
 
-VERSION = f'__version__ = "{outrider.__version__}"'
+VERSION_LINE = f'__version__ = "{outrider.__version__}"'
 # Tells through one named pipe what happens, and waits for a word from another: no times, only events.
-PROBE = '''
+PROBE_SOURCE = '''
 import atexit, os
 import anyio
 from outrider import Toolset
@@ -75,74 +75,74 @@ async def stand(call: Call, choices: Choices, /) -> str:
 '''
 
 
-class Person:
+class HostUser:
     """One person: a home directory, and the code that her hosts start."""
 
     def __init__(self, home: Path, code: Path) -> None:
         self.home = home
         self.code = code
-        self.place = Place(str(home / ".outrider"))
+        self.socket_place = DaemonPaths(str(home / ".outrider"))
         for name in ("told", "release"):
             os.mkfifo(home / name)
 
     @property
-    def environ(self) -> dict[str, str]:
+    def host_environ(self) -> dict[str, str]:
         """What hosts are started with."""
         return {"HOME": str(self.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(self.code)}
 
     @staticmethod
-    def command(*arguments: str) -> list[str]:
+    def build_command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "outrider", *arguments]
 
-    def host(
+    def build_host_parameters(
         self, *arguments: str, cwd: Path | None = None, environ: dict[str, str] | None = None
     ) -> StdioServerParameters:
         """How a host starts `outrider mcp`."""
-        program, *rest = self.command("mcp", "--toolsets", "probe", *arguments)
+        program, *rest = self.build_command("mcp", "--toolsets", "probe", *arguments)
         return StdioServerParameters(
-            command=program, args=rest, env=self.environ | (environ or {}), cwd=cwd or self.home
+            command=program, args=rest, env=self.host_environ | (environ or {}), cwd=cwd or self.home
         )
 
-    def asked(self, word: bytes) -> dict[str, Any]:
+    def query_shared_process(self, word: bytes) -> dict[str, Any]:
         """What the shared process says; empty if there is none. After `stop` it has ended."""
-        reader, answer = frames.Reader(), b"{}"
+        reader, answer = frames.FrameReader(), b"{}"
         try:
-            connection = door.knock(self.place)
-        except (door.Gone, Untrusted, OSError):
+            connection = daemon_socket.connect_daemon(self.socket_place)
+        except (daemon_socket.DaemonUnreachable, UntrustedDaemon, OSError):
             return {}
         with closing(connection), suppress(OSError):
-            connection.sendall(frames.frame(frames.CONTROL, word))
-            while piece := connection.recv(door.SIZE):
+            connection.sendall(frames.build_frame(frames.CONTROL_FRAME, word))
+            while piece := connection.recv(daemon_socket.RECEIVE_BYTES):
                 for kind, _, payload in reader.feed(piece):
-                    answer = payload if kind == frames.OUTPUT else answer
+                    answer = payload if kind == frames.OUTPUT_FRAME else answer
         return json.loads(answer)
 
     @property
-    def process(self) -> int:
+    def shared_process_pid(self) -> int:
         """The shared process; 0 if there is none."""
-        return self.asked(b"status").get("process", 0)
+        return self.query_shared_process(b"status").get("process", 0)
 
-    async def told(self) -> str:
+    async def read_probe_report(self) -> str:
         """What a waiting tool says next."""
         async with await anyio.open_file(self.home / "told") as file:
             return (await file.read()).strip()
 
-    async def release(self, word: str) -> None:
+    async def release_probe(self, word: str) -> None:
         """Lets the waiting tool go on."""
         async with await anyio.open_file(self.home / "release", "w") as file:
             await file.write(word)
 
-    def log(self) -> str:
+    def read_logs(self) -> str:
         """All that the shared process has written."""
         return "".join(path.read_text() for path in sorted((self.home / ".outrider" / "logs").glob("*")))
 
-    def release_new_version(self, version: str) -> None:
+    def install_version(self, version: str) -> None:
         """Another version is installed over the one that runs."""
         package = self.code / "outrider" / "__init__.py"
-        package.write_text(package.read_text().replace(VERSION, f'__version__ = "{version}"'))
+        package.write_text(package.read_text().replace(VERSION_LINE, f'__version__ = "{version}"'))
 
 
-async def ended(process: int) -> None:
+async def wait_for_exit(process: int) -> None:
     """Waits until a process is no more."""
     try:
         number = os.pidfd_open(process)
@@ -154,24 +154,24 @@ async def ended(process: int) -> None:
         os.close(number)
 
 
-def copy_of_code(folder: Path) -> Path:
+def copy_package(folder: Path) -> Path:
     """A copy of the package, which nobody changes while tests run, with the probe beside it."""
     shutil.copytree(Path(outrider.__file__).parent, folder / "outrider")
     described = folder / "probe-1.0.dist-info"
     described.mkdir()
-    (folder / "probe.py").write_text(PROBE)
+    (folder / "probe.py").write_text(PROBE_SOURCE)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: probe\nVersion: 1.0\n")
     (described / "entry_points.txt").write_text("[outrider.toolsets]\nprobe = probe:probe\n")
     return folder
 
 
 @contextmanager
-def living(home: Path, code: Path) -> Generator[Person]:
+def start_host_user(home: Path, code: Path) -> Generator[HostUser]:
     """A person whose process ends with the test, whatever the test did."""
-    person = Person(home, code)
+    person = HostUser(home, code)
     try:
         yield person
     finally:
-        process = person.process
+        process = person.shared_process_pid
         if process:
             os.kill(process, signal.SIGKILL)

@@ -9,74 +9,76 @@ from typing import Any
 import browser_site
 from outrider.app import App, open_app
 from outrider.settings import load
-from support.apps.agent_runs import KEY, flags
+from support.apps.agent_runs import SCRIPTED_API_KEY, build_model_settings
 from support.databases import sqlite
 from support.fakes import http_servers
-from support.fakes.model_apis import Asked, ModelServer, Script, Turn
+from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest, TurnScript
 
-WALL = "<title>Just a moment...</title><p>Verify you are human</p>"
-SESSION = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
+ROBOT_CHECK_HTML = "<title>Just a moment...</title><p>Verify you are human</p>"
+SESSION_ID_PATTERN = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
 
 
-def site() -> Any:
+def build_evaluation_site() -> Any:
     """The browser's site, with a robot check at `/wall`."""
-    shop = browser_site.site()
+    shop = browser_site.build_site()
 
-    async def both(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["path"] != "/wall":
             await shop(scope, receive, send)
             return
         await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/html")]})
-        await send({"type": "http.response.body", "body": WALL.encode()})
+        await send({"type": "http.response.body", "body": ROBOT_CHECK_HTML.encode()})
 
-    return both
+    return route_request
 
 
-def played(*turns: Turn | Callable[[str], Turn]) -> Script:
+def build_session_script(*turns: ModelTurn | Callable[[str], ModelTurn]) -> TurnScript:
     """One turn after the other, the last repeated; a function gets the id of the browser's session."""
 
-    def play(asked: Asked) -> Turn:
-        turn = turns[min(asked.turns, len(turns) - 1)]
-        found = SESSION.search(asked.text)
+    def choose_turn(asked: ScriptedRequest) -> ModelTurn:
+        turn = turns[min(asked.turn_count, len(turns) - 1)]
+        found = SESSION_ID_PATTERN.search(asked.text)
         assert found, asked.text[:2_000]
-        return turn if isinstance(turn, Turn) else turn(found[1])
+        return turn if isinstance(turn, ModelTurn) else turn(found[1])
 
-    return play
+    return choose_turn
 
 
-def does(tool: str, **arguments: Any) -> Callable[[str], Turn]:
+def build_browser_turn(tool: str, **arguments: Any) -> Callable[[str], ModelTurn]:
     """A turn that calls a tool of the browser."""
-    return lambda session: Turn(calls=[(tool, {"sessionId": session, **arguments})])
+    return lambda session: ModelTurn(calls=[(tool, {"sessionId": session, **arguments})])
 
 
-def ends(*, success: bool, result: str, **more: Any) -> Turn:
+def build_done_turn(*, success: bool, result: str, **more: Any) -> ModelTurn:
     """The turn that ends the task."""
-    return Turn(calls=[("done", {"success": success, "result": result, **more})])
+    return ModelTurn(calls=[("done", {"success": success, "result": result, **more})])
 
 
 @asynccontextmanager
-async def opened(
+async def open_evaluation_app(
     home: Path, url: str, model: str = "", *, more: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[App]:
     """An open app that may reach the site, with a model at that address or with none."""
     settings = (
-        flags(model) if model else {"toolsets": ["all"], "search": {"keyless": False}, "models": {"local": False}}
+        build_model_settings(model)
+        if model
+        else {"toolsets": ["all"], "search": {"keyless": False}, "models": {"local": False}}
     )
     settings |= {"egress": {"allow": [f"127.0.0.1:{url.rsplit(':', 1)[1]}"]}, "data_dir": str(home / "data")}
-    loaded = load(settings | dict(more or {}), environ={"SCRIPTED_KEY": KEY}, home=home, workspace=home)
-    async with open_app(sqlite.prepared(loaded)) as app:
+    loaded = load(settings | dict(more or {}), environ={"SCRIPTED_KEY": SCRIPTED_API_KEY}, home=home, workspace=home)
+    async with open_app(sqlite.prepare_database(loaded)) as app:
         yield app
 
 
 @asynccontextmanager
-async def evaluating(
-    home: Path, play: Script, *, more: Mapping[str, Any] | None = None
+async def serve_evaluation_app(
+    home: Path, script: TurnScript, *, more: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[tuple[App, ModelServer, str]]:
     """An open app, its model, and the address of the site."""
-    server = ModelServer(play)
+    server = ModelServer(script)
     async with (
-        http_servers.serve(server.app()) as model,
-        http_servers.serve(site()) as url,
-        opened(home, url, model, more=more) as app,
+        http_servers.serve_app(server.build_app()) as model,
+        http_servers.serve_app(build_evaluation_site()) as url,
+        open_evaluation_app(home, url, model, more=more) as app,
     ):
         yield app, server, url

@@ -4,12 +4,12 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from support.apps.replicas import MARK
+from support.apps.replicas import REPLICA_COUNT_FILE
 from support.databases import postgres
 
 
 @dataclass
-class Rows:
+class DatabaseSetup:
     """Where the rows of a test's houses are.
 
     Attributes:
@@ -17,24 +17,24 @@ class Rows:
         replicas: Where a house is several that are called in turns, how many.
     """
 
-    server: postgres.Server | None
+    server: postgres.PostgresServer | None
     replicas: int = 0
-    made: list[str] = field(default_factory=list)
+    created_databases: list[str] = field(default_factory=list)
 
-    def settle(self, home: Path) -> None:
+    def configure_home(self, home: Path) -> None:
         """Gives the houses in that home a database of their own."""
         if self.server is None:
             return
-        self.made.append(self.server.migrated())
+        self.created_databases.append(self.server.create_migrated_database())
         folder = home / ".outrider"
         folder.mkdir()
-        (folder / "settings.json").write_text(json.dumps({"database": self.made[-1]}))
+        (folder / "settings.json").write_text(json.dumps({"database": self.created_databases[-1]}))
         if self.replicas:
-            (folder / MARK).write_text(str(self.replicas))
+            (folder / REPLICA_COUNT_FILE).write_text(str(self.replicas))
 
-    def clear(self) -> None:
+    def drop_databases(self) -> None:
         """Drops what was made."""
-        for address in self.made:
+        for address in self.created_databases:
             assert self.server
-            self.server.drop(address)
-        self.made.clear()
+            self.server.drop_database(address)
+        self.created_databases.clear()

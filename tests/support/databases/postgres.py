@@ -18,11 +18,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 60.0  # seconds
-QUICK = ("-F", "-c", "shared_buffers=16MB", "-c", "autovacuum=off")
+START_TIMEOUT_S = 60.0  # seconds
+FAST_OPTIONS = ("-F", "-c", "shared_buffers=16MB", "-c", "autovacuum=off")
 
 
-def found() -> Path | None:
+def find_programs() -> Path | None:
     """The folder of the server's programs, if it is installed."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     here = shutil.which("initdb")
@@ -30,7 +30,7 @@ def found() -> Path | None:
 
 
 @dataclass
-class Server:
+class PostgresServer:
     """A server that can be stopped and started again.
 
     Attributes:
@@ -40,46 +40,46 @@ class Server:
 
     programs: Path
     folder: Path
-    options: tuple[str, ...] = QUICK
+    options: tuple[str, ...] = FAST_OPTIONS
     _process: Any = field(default=None, repr=False)
     _has_tables: bool = False
 
     @property
-    def address(self) -> str:
+    def default_address(self) -> str:
         """Of its first database."""
-        return self.of("postgres")
+        return self.build_address("postgres")
 
-    def of(self, name: str) -> str:
+    def build_address(self, name: str) -> str:
         """The address of one of its databases."""
         return f"postgresql+psycopg://outrider@/{name}?host={self.folder}"
 
-    def fresh(self, like: str = "template1") -> str:
+    def create_database(self, template: str = "template1") -> str:
         """The address of a new database, empty or a copy of another one that nobody uses."""
         name = f"t{uuid.uuid4().hex}"
-        self.sql(f"CREATE DATABASE {name} TEMPLATE {like} {self._copying}")
-        return self.of(name)
+        self.run_sql(f"CREATE DATABASE {name} TEMPLATE {template} {self._copy_strategy}")
+        return self.build_address(name)
 
     @cached_property
-    def _copying(self) -> str:
+    def _copy_strategy(self) -> str:
         """Files are copied as files: from version 15 on they would go through the log, which takes twice as long."""
         said = subprocess.run([self.programs / "postgres", "-V"], check=True, capture_output=True, text=True).stdout
         return "STRATEGY file_copy" if int(re.findall(r"\d+", said)[0]) >= 15 else ""
 
-    def drop(self, address: str) -> None:
+    def drop_database(self, address: str) -> None:
         """Removes a database, whoever still uses it."""
         name = address.partition("@/")[2].partition("?")[0]
-        self.sql(f"DROP DATABASE {name} WITH (FORCE)")
+        self.run_sql(f"DROP DATABASE {name} WITH (FORCE)")
 
-    def migrated(self) -> str:
+    def create_migrated_database(self) -> str:
         """The address of a new database with all its tables; they are made once, and then copied."""
         if not self._has_tables:
-            self.sql("CREATE DATABASE tables")
+            self.run_sql("CREATE DATABASE tables")
             with ThreadPoolExecutor(1) as apart:  # the caller may have an event loop of its own
-                apart.submit(asyncio.run, migrate(self.of("tables"))).result()
+                apart.submit(asyncio.run, create_tables(self.build_address("tables"))).result()
             self._has_tables = True
-        return self.fresh("tables")
+        return self.create_database("tables")
 
-    def sql(self, statement: str, name: str = "postgres") -> str:
+    def run_sql(self, statement: str, name: str = "postgres") -> str:
         """What `psql` prints: one row a line, columns parted by a bar."""
         command = [self.programs / "psql", "-h", self.folder, "-U", "outrider", "-d", name, "-AtXqc", statement]
         return subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout.strip()
@@ -88,27 +88,27 @@ class Server:
         """Starts it and waits until it answers."""
         command = [self.programs / "postgres", "-D", self.folder / "data", "-k", self.folder, "-h", ""]
         whole: list[Any] = [*command, *self.options, *options]
-        self._process = subprocess.Popen(whole, **_quiet(self.folder))
-        end = time.monotonic() + PATIENCE
+        self._process = subprocess.Popen(whole, **_build_popen_options(self.folder))
+        end = time.monotonic() + START_TIMEOUT_S
         ready = [self.programs / "pg_isready", "-h", self.folder, "-q"]
         while subprocess.run(ready, check=False).returncode != 0:
             assert time.monotonic() < end
             time.sleep(0.02)
 
     @property
-    def lives(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it has not ended by itself."""
         return self._process is not None and self._process.poll() is None
 
-    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+    def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
         """Stops it: SIGINT throws everybody out, SIGQUIT is a crash, SIGTERM would wait for every client to leave."""
         if self._process is not None:
-            self._process.send_signal(how)
+            self._process.send_signal(signal_number)
             self._process.wait()
             self._process = None
 
 
-async def migrate(address: str) -> None:
+async def create_tables(address: str) -> None:
     """Makes all tables there."""
     from outrider.core.db import Database
 
@@ -119,7 +119,7 @@ async def migrate(address: str) -> None:
 
 
 @contextmanager
-def serving(programs: Path, parent: Path | None = None, *options: str) -> Generator[Server]:
+def start_server(programs: Path, parent: Path | None = None, *options: str) -> Generator[PostgresServer]:
     """A new server, with its folder in `parent` and further options of its command line."""
     folder = Path(tempfile.mkdtemp(prefix="outrider-pg-", dir=parent))
     if os.geteuid() == 0:
@@ -128,9 +128,9 @@ def serving(programs: Path, parent: Path | None = None, *options: str) -> Genera
     subprocess.run(
         [programs / "initdb", "-D", folder / "data", "-A", "trust", "-U", "outrider", "-E", "UTF8", "--locale=C", "-N"],
         check=True,
-        **_quiet(folder),
+        **_build_popen_options(folder),
     )
-    server = Server(programs, folder, (*QUICK, *options))
+    server = PostgresServer(programs, folder, (*FAST_OPTIONS, *options))
     try:
         server.start()
         yield server
@@ -140,13 +140,13 @@ def serving(programs: Path, parent: Path | None = None, *options: str) -> Genera
 
 
 @contextmanager
-def running(programs: Path) -> Generator[str]:
+def start_empty_database(programs: Path) -> Generator[str]:
     """A new server; yields the address of its empty database."""
-    with serving(programs) as server:
-        yield server.address
+    with start_server(programs) as server:
+        yield server.default_address
 
 
-def _quiet(folder: Path) -> dict[str, Any]:
+def _build_popen_options(folder: Path) -> dict[str, Any]:
     owner: dict[str, Any] = {}
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")

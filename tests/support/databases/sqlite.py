@@ -7,37 +7,37 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from outrider.core.database.address import of_file
-from outrider.settings import Loaded
+from outrider.core.database.address import build_sqlite_url
+from outrider.settings import LoadedSettings
 from support.databases import postgres
 
 
-def migrated(path: Path) -> Path:
+def create_migrated_file(path: Path) -> Path:
     """Puts a file with all tables there, if there is none."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_tables())
+        path.write_bytes(_build_tables_file())
     return path
 
 
-def prepared(loaded: Loaded) -> Loaded:
+def prepare_database(loaded: LoadedSettings) -> LoadedSettings:
     """The same settings, with the file that they lead to."""
     if not loaded.settings.database:
-        migrated(loaded.settings.data_dir / "outrider.db")
+        create_migrated_file(loaded.settings.data_dir / "outrider.db")
     return loaded
 
 
-def prepared_to_work(loaded: Loaded) -> Loaded:
+def prepare_work_databases(loaded: LoadedSettings) -> LoadedSettings:
     """The same settings, with that file and with the one beside it in which agents' attempts are noted."""
     if not loaded.settings.database:
-        path = migrated(loaded.settings.data_dir / "outrider.db").with_suffix(".work.db")
+        path = create_migrated_file(loaded.settings.data_dir / "outrider.db").with_suffix(".work.db")
         if not path.exists():
-            path.write_bytes(_attempts())
+            path.write_bytes(_build_attempts_file())
     return loaded
 
 
 @cache
-def _attempts() -> bytes:
+def _build_attempts_file() -> bytes:
     from dbos import DBOS
 
     with tempfile.TemporaryDirectory(prefix="outrider-attempts-") as folder:
@@ -47,11 +47,11 @@ def _attempts() -> bytes:
 
 
 @cache
-def _tables() -> bytes:
+def _build_tables_file() -> bytes:
     folder = Path(tempfile.mkdtemp(prefix="outrider-tables-"))
     path = folder / "outrider.db"
     with ThreadPoolExecutor(1) as apart:  # the caller may have an event loop of its own
-        apart.submit(asyncio.run, postgres.migrate(of_file(path))).result()
+        apart.submit(asyncio.run, postgres.create_tables(build_sqlite_url(path))).result()
     found = path.read_bytes()
     shutil.rmtree(folder)
     return found

@@ -5,70 +5,79 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 
-SECTOR, MINI, CUTOFF = 512, 64, 4_096
-FAT, END, NONE = 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF
-STORAGE, STREAM, ROOT = 1, 2, 5
-Tree = Mapping[str, "bytes | Tree"]
+SECTOR_BYTES, MINI_SECTOR_BYTES, MINI_STREAM_CUTOFF_BYTES = 512, 64, 4_096
+FAT_SECTOR, END_OF_CHAIN, NO_SECTOR = 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF
+STORAGE_ENTRY, STREAM_ENTRY, ROOT_ENTRY = 1, 2, 5
+CompoundTree = Mapping[str, "bytes | CompoundTree"]
 
 
 @dataclass
-class Entry:
+class CompoundEntry:
     name: str
     kind: int
     content: bytes = b""
-    right: int = NONE
-    inside: int = NONE
-    first: int = 0
+    right_sibling: int = NO_SECTOR
+    child: int = NO_SECTOR
+    first_sector: int = 0
 
 
-def compound(tree: Tree) -> bytes:
+def build_compound_file(tree: CompoundTree) -> bytes:
     """A compound file of streams (bytes) and folders of them."""
-    entries = [Entry("Root Entry", ROOT)]
-    entries[0].inside = _listed(entries, tree)
+    entries = [CompoundEntry("Root Entry", ROOT_ENTRY)]
+    entries[0].child = _add_entries(entries, tree)
     minis, sectors = [], []
-    root, streams = entries[0], [each for each in entries if each.kind == STREAM]
-    small = [each for each in streams if len(each.content) < CUTOFF]
-    root.content = b"".join(_put(each, minis, MINI) for each in small)
-    body = b"".join(_put(each, sectors, SECTOR) for each in [root, *(each for each in streams if each not in small)])
-    table = Entry("", STREAM, struct.pack(f"<{len(minis)}L", *minis))
-    body += _put(table, sectors, SECTOR)
-    directory = Entry("", STREAM, b"".join(map(_packed, entries)))
-    body += _put(directory, sectors, SECTOR)
-    fats = next(number for number in count(1) if (len(sectors) + number) * 4 <= number * SECTOR)
-    places = [*range(len(sectors), len(sectors) + fats), *[NONE] * (109 - fats)]
+    root, streams = entries[0], [each for each in entries if each.kind == STREAM_ENTRY]
+    small = [each for each in streams if len(each.content) < MINI_STREAM_CUTOFF_BYTES]
+    root.content = b"".join(_allocate_sectors(each, minis, MINI_SECTOR_BYTES) for each in small)
+    body = b"".join(
+        _allocate_sectors(each, sectors, SECTOR_BYTES)
+        for each in [root, *(each for each in streams if each not in small)]
+    )
+    table = CompoundEntry("", STREAM_ENTRY, struct.pack(f"<{len(minis)}L", *minis))
+    body += _allocate_sectors(table, sectors, SECTOR_BYTES)
+    directory = CompoundEntry("", STREAM_ENTRY, b"".join(map(_pack_entry, entries)))
+    body += _allocate_sectors(directory, sectors, SECTOR_BYTES)
+    fats = next(number for number in count(1) if (len(sectors) + number) * 4 <= number * SECTOR_BYTES)
+    places = [*range(len(sectors), len(sectors) + fats), *[NO_SECTOR] * (109 - fats)]
     header = struct.pack(
         "<8s16x5H6x9L",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, fats, directory.first, 0, CUTOFF,
-        table.first, -(-len(table.content) // SECTOR), END, 0,
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, fats, directory.first_sector, 0, MINI_STREAM_CUTOFF_BYTES,
+        table.first_sector, -(-len(table.content) // SECTOR_BYTES), END_OF_CHAIN, 0,
     )  # fmt: skip
-    numbers = struct.pack(f"<{len(sectors) + fats}L", *sectors, *[FAT] * fats)
-    return header + struct.pack("<109L", *places) + body + numbers.ljust(fats * SECTOR, b"\xff")
+    numbers = struct.pack(f"<{len(sectors) + fats}L", *sectors, *[FAT_SECTOR] * fats)
+    return header + struct.pack("<109L", *places) + body + numbers.ljust(fats * SECTOR_BYTES, b"\xff")
 
 
-def _listed(entries: list[Entry], tree: Tree) -> int:
+def _add_entries(entries: list[CompoundEntry], tree: CompoundTree) -> int:
     """Lists what a folder holds; gives the first of its entries."""
-    before, first = None, NONE
+    before, first = None, NO_SECTOR
     for name, content in sorted(tree.items(), key=lambda each: (len(each[0]), each[0].upper())):
         here = len(entries)
-        entry = Entry(name, STREAM, content) if isinstance(content, bytes) else Entry(name, STORAGE)
+        entry = (
+            CompoundEntry(name, STREAM_ENTRY, content)
+            if isinstance(content, bytes)
+            else CompoundEntry(name, STORAGE_ENTRY)
+        )
         entries.append(entry)
         if not isinstance(content, bytes):
-            entry.inside = _listed(entries, content)
+            entry.child = _add_entries(entries, content)
         if before:
-            before.right = here
-        before, first = entry, here if first == NONE else first
+            before.right_sibling = here
+        before, first = entry, here if first == NO_SECTOR else first
     return first
 
 
-def _put(entry: Entry, table: list[int], unit: int) -> bytes:
+def _allocate_sectors(entry: CompoundEntry, table: list[int], unit: int) -> bytes:
     """Gives an entry its place; its content, filled up to whole sectors."""
     length = -(-len(entry.content) // unit)
-    entry.first = len(table) if length else END
-    table += [*range(len(table) + 1, len(table) + length), END] if length else []
+    entry.first_sector = len(table) if length else END_OF_CHAIN
+    table += [*range(len(table) + 1, len(table) + length), END_OF_CHAIN] if length else []
     return entry.content.ljust(length * unit, b"\0")
 
 
-def _packed(entry: Entry) -> bytes:
+def _pack_entry(entry: CompoundEntry) -> bytes:
     name = entry.name.encode("utf-16-le") + b"\0\0"
-    places = (NONE, entry.right, entry.inside)
-    return struct.pack("<64sHBB3L36xLQ", name, len(name), entry.kind, 1, *places, entry.first, len(entry.content))
+    places = (NO_SECTOR, entry.right_sibling, entry.child)
+    return struct.pack(
+        "<64sHBB3L36xLQ", name, len(name), entry.kind, 1, *places, entry.first_sector, len(entry.content)
+    )

@@ -5,33 +5,33 @@ import json
 import zipfile
 from typing import Any
 
-from outrider.pages import Document
-from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
-from outrider.pages.sniffing.sniff import sniff
+from outrider.pages.document import Document
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import find_reader
 
-URL = "https://harbour.example/file"
-OFFICE = "http://schemas.openxmlformats.org"
-RELATIONS = f"{OFFICE}/package/2006/relationships"
-TYPE = f"{OFFICE}/officeDocument/2006/relationships/"
-SPACES = " ".join(
+DOCUMENT_URL = "https://harbour.example/file"
+OPENXML_NAMESPACE = "http://schemas.openxmlformats.org"
+RELATIONSHIPS_NAMESPACE = f"{OPENXML_NAMESPACE}/package/2006/relationships"
+RELATIONSHIP_TYPE_PREFIX = f"{OPENXML_NAMESPACE}/officeDocument/2006/relationships/"
+OOXML_NAMESPACES = " ".join(
     f'xmlns:{prefix}="{space}"'
     for prefix, space in {
-        "w": f"{OFFICE}/wordprocessingml/2006/main",
-        "a": f"{OFFICE}/drawingml/2006/main",
-        "p": f"{OFFICE}/presentationml/2006/main",
-        "r": f"{OFFICE}/officeDocument/2006/relationships",
-        "m": f"{OFFICE}/officeDocument/2006/math",
-        "wp": f"{OFFICE}/drawingml/2006/wordprocessingDrawing",
-        "c": f"{OFFICE}/drawingml/2006/chart",
-        "mc": f"{OFFICE}/markup-compatibility/2006",
-        "cp": f"{OFFICE}/package/2006/metadata/core-properties",
+        "w": f"{OPENXML_NAMESPACE}/wordprocessingml/2006/main",
+        "a": f"{OPENXML_NAMESPACE}/drawingml/2006/main",
+        "p": f"{OPENXML_NAMESPACE}/presentationml/2006/main",
+        "r": f"{OPENXML_NAMESPACE}/officeDocument/2006/relationships",
+        "m": f"{OPENXML_NAMESPACE}/officeDocument/2006/math",
+        "wp": f"{OPENXML_NAMESPACE}/drawingml/2006/wordprocessingDrawing",
+        "c": f"{OPENXML_NAMESPACE}/drawingml/2006/chart",
+        "mc": f"{OPENXML_NAMESPACE}/markup-compatibility/2006",
+        "cp": f"{OPENXML_NAMESPACE}/package/2006/metadata/core-properties",
         "dc": "http://purl.org/dc/elements/1.1/",
         "dcterms": "http://purl.org/dc/terms/",
     }.items()
 )
-SHEET = f'xmlns="{OFFICE}/spreadsheetml/2006/main" xmlns:r="{TYPE[:-1]}"'
-ODF = " ".join(
+SHEET_NAMESPACES = f'xmlns="{OPENXML_NAMESPACE}/spreadsheetml/2006/main" xmlns:r="{RELATIONSHIP_TYPE_PREFIX[:-1]}"'
+ODF_NAMESPACES = " ".join(
     f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
     for prefix, name in {
         "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style", "meta": "meta",
@@ -40,13 +40,13 @@ ODF = " ".join(
 ) + ' xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"'  # fmt: skip
 
 
-def read(body: bytes, name: str = "", **limits: Any) -> Document:
+def read_document(body: bytes, name: str = "", **limits: Any) -> Document:
     """The document that a body is told to be and read as."""
-    mime = sniff("", body, name)
-    return reader_for(mime, name, len(body), images=True).read(Source(body, URL, mime, **limits))
+    mime = detect_mime_type("", body, name)
+    return find_reader(mime, name, len(body), images=True).read(ReaderInput(body, DOCUMENT_URL, mime, **limits))
 
 
-def zipped(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
+def build_zip(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
     """An archive with these members."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -55,33 +55,31 @@ def zipped(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> by
     return out.getvalue()
 
 
-def relations(*given: tuple[str, str, str]) -> str:
+def build_relationships(*given: tuple[str, str, str]) -> str:
     """Id, the last word of the type, and target; an address is an outer one."""
     each = "".join(
-        f'<Relationship Id="{name}" Type="{TYPE}{kind}" Target="{target}"'
+        f'<Relationship Id="{name}" Type="{RELATIONSHIP_TYPE_PREFIX}{kind}" Target="{target}"'
         + (' TargetMode="External"' if "//" in target else "")
         + "/>"
         for name, kind, target in given
     )
-    return f'<Relationships xmlns="{RELATIONS}">{each}</Relationships>'
+    return f'<Relationships xmlns="{RELATIONSHIPS_NAMESPACE}">{each}</Relationships>'
 
 
-def package(main: str, links: tuple[tuple[str, str, str], ...], parts: dict[str, str]) -> bytes:
+def build_package(main: str, links: tuple[tuple[str, str, str], ...], parts: dict[str, str]) -> bytes:
     """An Office Open XML package around its main part."""
     folder, _, name = main.rpartition("/")
-    core = (
-        f'<Relationship Id="c" Type="{OFFICE}/package/2006/relationships/metadata/core-properties" Target="core.xml"/>'
-    )
-    root = relations(("m", "officeDocument", main)).replace("</Rel", core + "</Rel", 1)
+    core = f'<Relationship Id="c" Type="{OPENXML_NAMESPACE}/package/2006/relationships/metadata/core-properties" Target="core.xml"/>'
+    root = build_relationships(("m", "officeDocument", main)).replace("</Rel", core + "</Rel", 1)
     facts = (
-        f"<cp:coreProperties {SPACES}><dc:title>Harbour</dc:title><dc:creator>Ida Marsh</dc:creator>"
+        f"<cp:coreProperties {OOXML_NAMESPACES}><dc:title>Harbour</dc:title><dc:creator>Ida Marsh</dc:creator>"
         "<dc:language>en-GB</dc:language><dcterms:created>2024-02-29T12:00:00Z</dcterms:created></cp:coreProperties>"
     )
     given = {"[Content_Types].xml": "<Types/>", "_rels/.rels": root, "core.xml": facts}
-    return zipped(given | {f"{folder}/_rels/{name}.rels": relations(*links)} | parts)
+    return build_zip(given | {f"{folder}/_rels/{name}.rels": build_relationships(*links)} | parts)
 
 
-STYLES = f"""<w:styles {SPACES}>
+STYLES_XML = f"""<w:styles {OOXML_NAMESPACES}>
 <w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
 <w:style w:type="paragraph" w:styleId="H2"><w:name w:val="heading 2"/><w:basedOn w:val="berschrift1"/></w:style>
 <w:style w:type="paragraph" w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="H2"/></w:style>
@@ -89,7 +87,7 @@ STYLES = f"""<w:styles {SPACES}>
 <w:style w:type="paragraph" w:styleId="Code"><w:name w:val="HTML Preformatted"/></w:style>
 <w:style w:type="paragraph" w:styleId="Q"><w:name w:val="Quote"/></w:style>
 </w:styles>"""
-NUMBERING = f"""<w:numbering {SPACES}><w:abstractNum w:abstractNumId="0">
+NUMBERING_XML = f"""<w:numbering {OOXML_NAMESPACES}><w:abstractNum w:abstractNumId="0">
 <w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
 <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%2)"/></w:lvl></w:abstractNum>
 <w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
@@ -97,39 +95,39 @@ NUMBERING = f"""<w:numbering {SPACES}><w:abstractNum w:abstractNumId="0">
 </w:numbering>"""
 
 
-def p(text: str, style: str = "", more: str = "") -> str:
+def build_paragraph(text: str, style: str = "", more: str = "") -> str:
     """A paragraph of Word; `text` may be runs."""
     runs = text if text.startswith("<") else f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
     return f"<w:p><w:pPr>{f'<w:pStyle w:val={style!r}/>' if style else ''}{more}</w:pPr>{runs}</w:p>"
 
 
-def item(text: str, number: int = 2, level: int = 0) -> str:
+def build_list_item(text: str, number: int = 2, level: int = 0) -> str:
     """A paragraph of a list: 1 is numbered, 2 has bullets."""
-    return p(text, more=f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
+    return build_paragraph(text, more=f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
 
 
-def row(*cells: str) -> str:
+def build_table_row(*cells: str) -> str:
     """A row of Word; a cell may begin with its properties, ended by `|`."""
     made = ""
     for cell in cells:
         properties, _, text = cell.rpartition("|")
-        made += f"<w:tc><w:tcPr>{properties}</w:tcPr>{p(text)}</w:tc>"
+        made += f"<w:tc><w:tcPr>{properties}</w:tcPr>{build_paragraph(text)}</w:tc>"
     return f"<w:tr>{made}</w:tr>"
 
 
-def docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts: str) -> bytes:
+def build_docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts: str) -> bytes:
     given = {
-        "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
-        "word/styles.xml": STYLES,
-        "word/numbering.xml": NUMBERING,
+        "word/document.xml": f"<w:document {OOXML_NAMESPACES}><w:body>{body}</w:body></w:document>",
+        "word/styles.xml": STYLES_XML,
+        "word/numbering.xml": NUMBERING_XML,
     }
     known = (("s", "styles", "styles.xml"), ("n", "numbering", "numbering.xml"))
-    more = {f"word/{name}.xml": f"<w:{name} {SPACES}>{content}</w:{name}>" for name, content in parts.items()}
+    more = {f"word/{name}.xml": f"<w:{name} {OOXML_NAMESPACES}>{content}</w:{name}>" for name, content in parts.items()}
     named = tuple((name, name, f"{name}.xml") for name in parts)
-    return package("word/document.xml", (*known, *named, *links), given | more)
+    return build_package("word/document.xml", (*known, *named, *links), given | more)
 
 
-def shape(text: str, kind: str | None = None) -> str:
+def build_shape(text: str, kind: str | None = None) -> str:
     """A shape of a slide with a paragraph a line; tabs are levels."""
     holder = f'<p:ph type="{kind}"/>' if kind else ""
     lines = [line for line in text.split("\n") if line]
@@ -138,19 +136,19 @@ def shape(text: str, kind: str | None = None) -> str:
     return f"<p:sp><p:nvSpPr><p:nvPr>{holder}</p:nvPr></p:nvSpPr><p:txBody>{said}</p:txBody></p:sp>"
 
 
-def slide(*shapes: str, root: str = "sld", more: str = "") -> str:
-    return f"<p:{root} {SPACES} {more}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:{root}>"
+def build_slide(*shapes: str, root: str = "sld", more: str = "") -> str:
+    return f"<p:{root} {OOXML_NAMESPACES} {more}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:{root}>"
 
 
-def pptx(*slides: str, parts: dict[str, str] | None = None) -> bytes:
+def build_pptx(*slides: str, parts: dict[str, str] | None = None) -> bytes:
     links = tuple((f"s{at}", "slide", f"slides/{at}.xml") for at in range(len(slides)))
     listed = "".join(f'<p:sldId id="{256 + at}" r:id="s{at}"/>' for at in reversed(range(len(slides))))
-    main = f"<p:presentation {SPACES}><p:sldIdLst>{listed}</p:sldIdLst></p:presentation>"
+    main = f"<p:presentation {OOXML_NAMESPACES}><p:sldIdLst>{listed}</p:sldIdLst></p:presentation>"
     given = {"ppt/presentation.xml": main} | {f"ppt/slides/{at}.xml": each for at, each in enumerate(slides)}
-    return package("ppt/presentation.xml", links, given | (parts or {}))
+    return build_package("ppt/presentation.xml", links, given | (parts or {}))
 
 
-def sheet(*rows: list[Any], after: str = "", before: str = "") -> str:
+def build_worksheet(*rows: list[Any], after: str = "", before: str = "") -> str:
     """A worksheet: numbers as they are, texts inline, a tuple is (style, number)."""
     made = ""
     for number, cells in enumerate(rows, 1):
@@ -164,48 +162,50 @@ def sheet(*rows: list[Any], after: str = "", before: str = "") -> str:
             else:
                 each += f"<c {at}><v>{value}</v></c>"
         made += f'<row r="{number}">{each}</row>' if each else ""
-    return f"<worksheet {SHEET}>{before}<sheetData>{made}</sheetData>{after}</worksheet>"
+    return f"<worksheet {SHEET_NAMESPACES}>{before}<sheetData>{made}</sheetData>{after}</worksheet>"
 
 
-XF = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 22, 10, 164, 46, 165, 166, 167))
-FORMATS = (
-    f'<styleSheet {SHEET}><numFmts><numFmt numFmtId="164" formatCode="[$-407]d/ mmmm yyyy;@"/>'
+CELL_FORMATS_XML = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 22, 10, 164, 46, 165, 166, 167))
+STYLESHEET_XML = (
+    f'<styleSheet {SHEET_NAMESPACES}><numFmts><numFmt numFmtId="164" formatCode="[$-407]d/ mmmm yyyy;@"/>'
     '<numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;€&quot;"/>'
     '<numFmt numFmtId="166" formatCode="[$CHF-807]\\ #,##0"/>'
     '<numFmt numFmtId="167" formatCode="00000"/></numFmts>'
-    f"<cellXfs>{XF}</cellXfs></styleSheet>"
+    f"<cellXfs>{CELL_FORMATS_XML}</cellXfs></styleSheet>"
 )
 
 
-def xlsx(sheets: dict[str, str], *, states: dict[str, str] | None = None, parts: dict[str, str] | None = None) -> bytes:
+def build_xlsx(
+    sheets: dict[str, str], *, states: dict[str, str] | None = None, parts: dict[str, str] | None = None
+) -> bytes:
     names = list(sheets)
     listed = "".join(
         f'<sheet name="{name}" sheetId="{at + 1}" r:id="s{at}" state="{(states or {}).get(name, "visible")}"/>'
         for at, name in enumerate(names)
     )
-    main = f"<workbook {SHEET}><sheets>{listed}</sheets></workbook>"
+    main = f"<workbook {SHEET_NAMESPACES}><sheets>{listed}</sheets></workbook>"
     links = tuple((f"s{at}", "worksheet", f"worksheets/{at}.xml") for at in range(len(names)))
-    given = {"xl/workbook.xml": main, "xl/styles.xml": FORMATS}
+    given = {"xl/workbook.xml": main, "xl/styles.xml": STYLESHEET_XML}
     given |= {f"xl/worksheets/{at}.xml": content for at, content in enumerate(sheets.values())}
-    return package("xl/workbook.xml", (*links, ("st", "styles", "styles.xml")), given | (parts or {}))
+    return build_package("xl/workbook.xml", (*links, ("st", "styles", "styles.xml")), given | (parts or {}))
 
 
-def odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
+def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
     """An OpenDocument file; kind is `text`, `spreadsheet` or `presentation`."""
     content = (
-        f"<office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:document-content {ODF_NAMESPACES}><office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
     )
     meta = (
-        f"<office:document-meta {ODF}><office:meta><dc:title>Harbour</dc:title>"
+        f"<office:document-meta {ODF_NAMESPACES}><office:meta><dc:title>Harbour</dc:title>"
         "<meta:initial-creator>Ida Marsh</meta:initial-creator><dc:language>en-GB</dc:language>"
         "<meta:creation-date>2024-02-29T12:00:00</meta:creation-date></office:meta></office:document-meta>"
     )
     given = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content, "meta.xml": meta}
-    return zipped(given | {name.replace("__", "/"): each for name, each in parts.items()}, stored=("mimetype",))
+    return build_zip(given | {name.replace("__", "/"): each for name, each in parts.items()}, stored=("mimetype",))
 
 
-def epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
+def build_epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
     """A book: file names to XHTML bodies, in the order of the spine; `titles` is its table of contents."""
     items = "".join(
         f'<item id="i{at}" href="{name}" media-type="application/xhtml+xml"/>' for at, name in enumerate(chapters)
@@ -233,32 +233,38 @@ def epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **pa
     given = {"mimetype": "application/epub+zip", "META-INF/container.xml": container, "OPS/package.opf": opf}
     pages = {f"OPS/{name}": f"<html><body>{body}</body></html>" for name, body in chapters.items()}
     more = {name.replace("__", "/"): each for name, each in parts.items()}
-    return zipped(given | {"OPS/toc.ncx": ncx} | pages | more, stored=("mimetype",))
+    return build_zip(given | {"OPS/toc.ncx": ncx} | pages | more, stored=("mimetype",))
 
 
-def notebook(*cells: dict[str, Any], language: str = "julia") -> bytes:
+def build_notebook(*cells: dict[str, Any], language: str = "julia") -> bytes:
     return json.dumps({"cells": cells, "metadata": {"language_info": {"name": language}}, "nbformat": 4}).encode()
 
 
-def all_kinds() -> dict[str, bytes]:
+def build_all_kinds() -> dict[str, bytes]:
     """A small document of each kind."""
     return {
-        "word": docx(p("Lights", "berschrift1") + item("one") + f"<w:tbl>{row('a', 'b')}{row('1', '2')}</w:tbl>"),
-        "powerpoint": pptx(slide(shape("Lights", "title"), shape("one\n\tdeep", "body"))),
-        "excel": xlsx({"Lights": sheet(["Name", "Height"], ["Wend", 41])}),
-        "odt": odf("text", "<text:h>Lights</text:h><text:p>The old light</text:p>"),
-        "ods": odf(
+        "word": build_docx(
+            build_paragraph("Lights", "berschrift1")
+            + build_list_item("one")
+            + f"<w:tbl>{build_table_row('a', 'b')}{build_table_row('1', '2')}</w:tbl>"
+        ),
+        "powerpoint": build_pptx(build_slide(build_shape("Lights", "title"), build_shape("one\n\tdeep", "body"))),
+        "excel": build_xlsx({"Lights": build_worksheet(["Name", "Height"], ["Wend", 41])}),
+        "odt": build_odf("text", "<text:h>Lights</text:h><text:p>The old light</text:p>"),
+        "ods": build_odf(
             "spreadsheet",
             '<table:table table:name="L"><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>'
             "</table:table-row></table:table>",
         ),
-        "epub": epub({"a.xhtml": "<h1>Lights</h1><p>The old light</p>"}),
+        "epub": build_epub({"a.xhtml": "<h1>Lights</h1><p>The old light</p>"}),
         "rtf": rb"{\rtf1\ansi{\fonttbl{\f0 A;}}\pard The {\b old} light\par\trowd\intbl a\cell b\cell\row\pard\par}",
         "mail": b"From: Ida <i@h.example>\r\nTo: b@h.example\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n"
         b"Date: Tue, 05 Mar 2024 08:30:00 +0100\r\nMIME-Version: 1.0\r\n\r\nHello\r\n",
         "mbox": b"From i@h.example Tue Mar 05 08:30:00 2024\nFrom: Ida\nSubject: one\n\nHello\n\n"
         b"From i@h.example Tue Mar 05 08:31:00 2024\nFrom: Ida\nSubject: two\n\n>From here\n",
-        "notebook": notebook({"cell_type": "markdown", "source": "# Lights"}, {"cell_type": "code", "source": "1"}),
+        "notebook": build_notebook(
+            {"cell_type": "markdown", "source": "# Lights"}, {"cell_type": "code", "source": "1"}
+        ),
         "srt": b"1\n00:00:01,000 --> 00:00:02,500\nThe light\n\n2\n00:00:02,500 --> 00:00:04,000\nis old.\n",
         "vtt": b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ida>Hello\n",
         "csv": b"a;b\n1;2\n",

@@ -3,12 +3,12 @@
 import struct
 from datetime import UTC, datetime, timedelta
 
-from support.documents.compound_files import Tree
+from support.documents.compound_files import CompoundTree
 
-SENT = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
+SENT_AT = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 
 
-def properties(start: int, **values: int | datetime) -> bytes:
+def build_properties(start: int, **values: int | datetime) -> bytes:
     """The stream of short properties: names are their numbers and kinds, as in `p0C150003`."""
     rows = b""
     for name, value in values.items():
@@ -22,29 +22,34 @@ def properties(start: int, **values: int | datetime) -> bytes:
     return bytes(start) + rows
 
 
-def texts(codec: str = "utf-16-le", **values: str) -> dict[str, bytes]:
+def build_text_streams(codec: str = "utf-16-le", **values: str) -> dict[str, bytes]:
     kind = "001F" if codec == "utf-16-le" else "001E"
     return {f"__substg1.0_{name[1:]}{kind}": value.encode(codec) for name, value in values.items()}
 
 
-def person(kind: int, name: str, address: str) -> Tree:
-    return {"__properties_version1.0": properties(8, p0C150003=kind), **texts(p3001=name, p39FE=address)}
-
-
-def attachment(name: str, mime: str, body: bytes) -> Tree:
+def build_recipient(kind: int, name: str, address: str) -> CompoundTree:
     return {
-        "__properties_version1.0": properties(8, p37050003=1),
-        **texts(p3707=name, p370E=mime),
+        "__properties_version1.0": build_properties(8, p0C150003=kind),
+        **build_text_streams(p3001=name, p39FE=address),
+    }
+
+
+def build_attachment(name: str, mime: str, body: bytes) -> CompoundTree:
+    return {
+        "__properties_version1.0": build_properties(8, p37050003=1),
+        **build_text_streams(p3707=name, p370E=mime),
         "__substg1.0_37010102": body,
     }
 
 
-def message(start: int = 32, **more: "bytes | Tree") -> "dict[str, bytes | Tree]":
+def build_message(start: int = 32, **more: "bytes | CompoundTree") -> "dict[str, bytes | CompoundTree]":
     return {
-        "__properties_version1.0": properties(start, p00390040=SENT),
-        **texts(p0037="The old light", p0C1A="Ida Marsh", p5D01="ida@wend.example", p1000="It burns.\r\n\r\nSee you."),
-        "__recip_version1.0_#00000000": person(1, "Jo Tern", "jo@tern.example"),
-        "__recip_version1.0_#00000001": person(1, "crew@tern.example", "crew@tern.example"),
-        "__recip_version1.0_#00000002": person(2, "Harbour", "harbour@wend.example"),
+        "__properties_version1.0": build_properties(start, p00390040=SENT_AT),
+        **build_text_streams(
+            p0037="The old light", p0C1A="Ida Marsh", p5D01="ida@wend.example", p1000="It burns.\r\n\r\nSee you."
+        ),
+        "__recip_version1.0_#00000000": build_recipient(1, "Jo Tern", "jo@tern.example"),
+        "__recip_version1.0_#00000001": build_recipient(1, "crew@tern.example", "crew@tern.example"),
+        "__recip_version1.0_#00000002": build_recipient(2, "Harbour", "harbour@wend.example"),
         **more,
     }

@@ -1,21 +1,21 @@
 """Writes PDFs of one page, object by object."""
 
-TYPE = "<< /Type /Font /Subtype /Type1 /BaseFont"
-FONTS = f"/Resources << /Font << /F1 {TYPE} /Helvetica >> /F2 {TYPE} /Helvetica-Bold >> >> >>"
+FONT_PREFIX = "<< /Type /Font /Subtype /Type1 /BaseFont"
+FONT_RESOURCES = f"/Resources << /Font << /F1 {FONT_PREFIX} /Helvetica >> /F2 {FONT_PREFIX} /Helvetica-Bold >> >> >>"
 
 
-def words(x: float, y: float, text: str, *, size: float = 11, font: str = "F1") -> str:
+def draw_text(x: float, y: float, text: str, *, size: float = 11, font: str = "F1") -> str:
     """Words at a place of a page."""
     return f"BT /{font} {size} Tf {x} {y} Td ({text}) Tj ET\n"
 
 
-def page(content: str, more: str = "", *objects: str, catalog: str = "") -> bytes:
+def build_pdf_page(content: str, more: str = "", *objects: str, catalog: str = "") -> bytes:
     """A PDF of one page; `more` is of the page, `objects` have the numbers from 5."""
     stream = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
     parts = [
         f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R {FONTS} {more} >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R {FONT_RESOURCES} {more} >>",
         stream,
         *objects,
     ]
@@ -29,7 +29,7 @@ def page(content: str, more: str = "", *objects: str, catalog: str = "") -> byte
     return (out + head + table + tail).encode("latin-1")
 
 
-def coded(pieces: list[tuple[float, float, str]]) -> bytes:
+def build_unicode_pdf(pieces: list[tuple[float, float, str]]) -> bytes:
     """A PDF with a font of its own that knows all letters of these pieces, each of them at its place."""
     letters = sorted({letter for *_, text in pieces for letter in text})
     codes = {letter: 33 + at for at, letter in enumerate(letters)}
@@ -46,4 +46,4 @@ def coded(pieces: list[tuple[float, float, str]]) -> bytes:
         for x, y, text in pieces
     )
     more = "/Resources << /Font << /F3 5 0 R >> >>"
-    return page(content, more, font, f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream")
+    return build_pdf_page(content, more, font, f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream")

@@ -14,19 +14,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+SLEEP_COMMAND = [sys.executable, "-c", "import time; time.sleep(600)"]
 
-CRASHED = 101
+CRASH_EXIT_CODE = 101
 # What it says, and with which code it ends; None goes on.
-WAYS = {
+FAILURE_MODES = {
     "no_json": ("something else", 0),
     "notice": ("A new version is there: 99.0.0", None),
     "failing": ('{"success": false, "data": null, "error": "Navigation failed: net::ERR_NAME_NOT_RESOLVED"}', 1),
-    "crash": ("panicked at main.rs", CRASHED),
+    "crash": ("panicked at main.rs", CRASH_EXIT_CODE),
 }
 
 
-def put(folder: Path, **behaviour: Any) -> Path:
+def install_program(folder: Path, **behaviour: Any) -> Path:
     """Puts the program into a folder; `pages` maps a piece of an address to (snapshot, HTML)."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "agent-browser"
@@ -36,13 +36,13 @@ def put(folder: Path, **behaviour: Any) -> Path:
     return program
 
 
-def calls(program: Path) -> list[dict[str, Any]]:
+def read_calls(program: Path) -> list[dict[str, Any]]:
     """What it was called with: `{argv, environ, folder}` each, oldest first."""
     file = program.parent / "calls.jsonl"
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def started(program: Path) -> list[int]:
+def read_started_pids(program: Path) -> list[int]:
     """The processes that it has started and not waited for."""
     file = program.parent / "started"
     return [int(line) for line in file.read_text().split()] if file.exists() else []
@@ -57,31 +57,31 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         print("agent-browser " + behaviour.get("version", "0.41.2"))
     else:
-        _act(here, behaviour, sys.argv[1:])
+        _run_command(here, behaviour, sys.argv[1:])
 
 
-def _act(here: Path, behaviour: dict[str, Any], argv: list[str]) -> None:
+def _run_command(here: Path, behaviour: dict[str, Any], argv: list[str]) -> None:
     way, command = behaviour.get("way", "ok"), argv[0]
     if command == "close":
-        return _say({"closed": True})
+        return _print_result({"closed": True})
     if command == behaviour.get("at", "open"):
-        _misbehave(here, way)
+        _apply_failure(here, way)
     state = Path(os.environ["AGENT_BROWSER_SOCKET_DIR"])
     name = argv[argv.index("--session") + 1]
     if command == "open":
-        _keep_running(here, state / f"{name}.pid")
+        _start_daemon(here, state / f"{name}.pid")
         (state / "at").write_text(argv[1])
-        return _say({"title": "", "url": argv[1]})
+        return _print_result({"title": "", "url": argv[1]})
     at = (state / "at").read_text()
     seen, html = next((each for piece, each in behaviour["pages"].items() if piece in at), ("(empty page)", ""))
     if command == "get":
-        return _say({"html": html})
-    return _say({"origin": at, "snapshot": seen, "refs": {}} if command == "snapshot" else {})
+        return _print_result({"html": html})
+    return _print_result({"origin": at, "snapshot": seen, "refs": {}} if command == "snapshot" else {})
 
 
-def _misbehave(here: Path, way: str) -> None:
+def _apply_failure(here: Path, way: str) -> None:
     if way == "hang":
-        _start(here, SLEEPER)
+        _start_process(here, SLEEP_COMMAND)
         time.sleep(600)
     elif way == "flood":
         while True:
@@ -89,34 +89,34 @@ def _misbehave(here: Path, way: str) -> None:
             sys.stdout.flush()
     elif way == "not_started" and not (here / "once").exists():
         (here / "once").write_text("")
-        _start(here, SLEEPER, start_new_session=True)  # it comes up all the same, and nobody knows of it
-        _end('{"success": false, "error": "Daemon failed to start (socket: x.sock)"}', 1)
-    elif way in WAYS:
-        _end(*WAYS[way])
+        _start_process(here, SLEEP_COMMAND, start_new_session=True)  # it comes up all the same, and nobody knows of it
+        _print_and_exit('{"success": false, "error": "Daemon failed to start (socket: x.sock)"}', 1)
+    elif way in FAILURE_MODES:
+        _print_and_exit(*FAILURE_MODES[way])
 
 
-def _end(said: str, code: int | None) -> None:
-    print(said, file=sys.stderr if code == CRASHED else sys.stdout)
+def _print_and_exit(said: str, code: int | None) -> None:
+    print(said, file=sys.stderr if code == CRASH_EXIT_CODE else sys.stdout)
     if code is not None:
         sys.exit(code)
 
 
-def _keep_running(here: Path, pid_file: Path) -> None:
+def _start_daemon(here: Path, pid_file: Path) -> None:
     """Its background process outlives the command, in a session of its own, with a browser in a group of its own."""
     if pid_file.exists():
         return
-    source = f"import subprocess, time; p = subprocess.Popen({SLEEPER!r}, process_group=0);"
+    source = f"import subprocess, time; p = subprocess.Popen({SLEEP_COMMAND!r}, process_group=0);"
     source += f"open({str(here / 'started')!r}, 'a').write(f'{{p.pid}}\\n'); time.sleep(600)"
-    pid_file.write_text(str(_start(here, [sys.executable, "-c", source], start_new_session=True)))
+    pid_file.write_text(str(_start_process(here, [sys.executable, "-c", source], start_new_session=True)))
 
 
-def _start(here: Path, program: list[str], **how: Any) -> int:
+def _start_process(here: Path, program: list[str], **options: Any) -> int:
     quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(program, **quiet, **how)
+    process = subprocess.Popen(program, **quiet, **options)
     with (here / "started").open("a") as file:
         file.write(f"{process.pid}\n")
     return process.pid
 
 
-def _say(data: dict[str, Any]) -> None:
+def _print_result(data: dict[str, Any]) -> None:
     print(json.dumps({"success": True, "data": data, "error": None}))

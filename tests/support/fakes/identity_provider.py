@@ -14,90 +14,94 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-RESOURCE = "https://tools.example.com/mcp"
-EC = ec.generate_private_key(ec.SECP256R1())  # dear to make, so made once
-RSA = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
-OTHER = ec.generate_private_key(ec.SECP256R1())
-KEYS: dict[str, tuple[Any, str]] = {"first": (EC, "ES256"), "second": (RSA, "RS256"), "third": (OTHER, "ES256")}
+OAUTH_RESOURCE = "https://tools.example.com/mcp"
+EC_KEY = ec.generate_private_key(ec.SECP256R1())  # dear to make, so made once
+RSA_KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+OTHER_EC_KEY = ec.generate_private_key(ec.SECP256R1())
+SIGNING_KEYS: dict[str, tuple[Any, str]] = {
+    "first": (EC_KEY, "ES256"),
+    "second": (RSA_KEY, "RS256"),
+    "third": (OTHER_EC_KEY, "ES256"),
+}
 
 
 @dataclass
-class Provider:
+class FakeIdentityProvider:
     """What the provider publishes and how it behaves.
 
     Attributes:
         url: Its address, which is its issuer; known once it is served.
-        published: The names of the keys that it publishes.
-        down: Whether it answers with errors.
-        asked: The paths that were asked for.
-        more: Further entries of its key set.
-        granted: The scopes that were asked for at its token endpoint, where every client may have all of them.
+        published_keys: The names of the keys that it publishes.
+        is_down: Whether it answers with errors.
+        requested_paths: The paths that were asked for.
+        extra_keys: Further entries of its key set.
+        requested_scopes: The scopes that were asked for at its token endpoint, where every client may have all of them.
     """
 
     url: str = ""
-    published: list[str] = field(default_factory=lambda: ["first"])
-    down: bool = False
-    asked: list[str] = field(default_factory=list)
-    more: list[dict[str, Any]] = field(default_factory=list)
-    granted: list[str] = field(default_factory=list)
+    published_keys: list[str] = field(default_factory=lambda: ["first"])
+    is_down: bool = False
+    requested_paths: list[str] = field(default_factory=list)
+    extra_keys: list[dict[str, Any]] = field(default_factory=list)
+    requested_scopes: list[str] = field(default_factory=list)
 
     @property
-    def fetches(self) -> int:
+    def key_fetch_count(self) -> int:
         """How often its keys were asked for."""
-        return self.asked.count("/keys")
+        return self.requested_paths.count("/keys")
 
-    def app(self) -> Starlette:
+    def build_app(self) -> Starlette:
         return Starlette(
             routes=[
-                Route("/.well-known/oauth-authorization-server", self._metadata),
-                Route("/keys", self._keys),
-                Route("/token", self._grant, methods=["POST"]),
+                Route("/.well-known/oauth-authorization-server", self._serve_metadata),
+                Route("/keys", self._serve_keys),
+                Route("/token", self._grant_token, methods=["POST"]),
             ]
         )
 
-    def token(
+    def sign_token(
         self, *, key: str = "first", kid: str | None = "", header: dict[str, Any] | None = None, **claims: Any
     ) -> str:
         """An access token; a claim of None is left out."""
-        signer, algorithm = KEYS[key]
+        signer, algorithm = SIGNING_KEYS[key]
         now = time.time()
-        body = {"iss": self.url, "aud": RESOURCE, "sub": "ann", "client_id": "desk", "iat": now, "exp": now + 600}
+        body = {"iss": self.url, "aud": OAUTH_RESOURCE, "sub": "ann", "client_id": "desk", "iat": now, "exp": now + 600}
         body = {name: value for name, value in (body | claims).items() if value is not None}
         head = {"typ": "at+jwt"} | ({} if kid is None else {"kid": kid or key}) | (header or {})
         return jwt.encode(body, signer, algorithm=algorithm, headers=head)
 
-    async def _metadata(self, request: Request) -> Response:
-        self.asked.append(request.url.path)
-        if self.down:
+    async def _serve_metadata(self, request: Request) -> Response:
+        self.requested_paths.append(request.url.path)
+        if self.is_down:
             return Response(status_code=503)
         places = {"authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token"}
         known = {"issuer": self.url, "jwks_uri": f"{self.url}/keys", "response_types_supported": ["code"]}
         return JSONResponse(known | places)
 
-    async def _grant(self, request: Request) -> Response:
+    async def _grant_token(self, request: Request) -> Response:
         """A token for a client itself (RFC 6749, 4.4), made for the resource that it names (RFC 8707)."""
         asked = parse_qs((await request.body()).decode())
         scope, resource = asked.get("scope", [""])[0], asked["resource"][0]
-        self.granted.append(scope)
-        token = self.token(aud=resource, scope=scope, groups=["acme"])
+        self.requested_scopes.append(scope)
+        token = self.sign_token(aud=resource, scope=scope, groups=["acme"])
         return JSONResponse({"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": scope})
 
-    async def _keys(self, request: Request) -> Response:
-        self.asked.append(request.url.path)
-        if self.down:
+    async def _serve_keys(self, request: Request) -> Response:
+        self.requested_paths.append(request.url.path)
+        if self.is_down:
             return Response(status_code=503)
-        return JSONResponse({"keys": [*map(published, self.published), *self.more]})
+        return JSONResponse({"keys": [*map(export_jwk, self.published_keys), *self.extra_keys]})
 
 
-def published(name: str) -> dict[str, Any]:
+def export_jwk(name: str) -> dict[str, Any]:
     """The public key of that name, as a key set has it."""
-    key, algorithm = KEYS[name]
+    key, algorithm = SIGNING_KEYS[name]
     family: Any = ECAlgorithm if algorithm.startswith("ES") else RSAAlgorithm
     facts: dict[str, Any] = family.to_jwk(key.public_key(), as_dict=True)
     return facts | {"kid": name, "use": "sig", "alg": algorithm}
 
 
-def pem(name: str) -> bytes:
+def export_pem(name: str) -> bytes:
     """The public key of that name as everybody can have it."""
-    public = KEYS[name][0].public_key()
+    public = SIGNING_KEYS[name][0].public_key()
     return public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -38,50 +38,55 @@ from mcp_types import (
     ToolListChangedNotification,
 )
 
-DIARY = Path(os.environ.get("DIARY", os.devnull))
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
-READS = ToolAnnotations(read_only_hint=True)
-more: list[Tool] = []
-bus = InMemorySubscriptionBus()
+DIARY_FILE = Path(os.environ.get("DIARY", os.devnull))
+PIXEL_PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+TEXT_SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+EMPTY_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
+READ_ONLY = ToolAnnotations(read_only_hint=True)
+extra_tools: list[Tool] = []
+subscription_bus = InMemorySubscriptionBus()
 
 
-def note(what: str, **facts: Any) -> None:
+def write_diary(event: str, **facts: Any) -> None:
     """One line of the diary."""
-    with DIARY.open("a") as file:
-        file.write(json.dumps({"what": what, "pid": os.getpid(), **facts}) + "\n")
+    with DIARY_FILE.open("a") as file:
+        file.write(json.dumps({"what": event, "pid": os.getpid(), **facts}) + "\n")
 
 
-def tools() -> list[Tool]:
+def build_tools() -> list[Tool]:
     return [
-        Tool(name="look", description="Looks.", input_schema=EMPTY, annotations=READS),
-        Tool(name="say-it", title="Say it", description="Says.", input_schema=TEXT, annotations=READS),
+        Tool(name="look", description="Looks.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY),
+        Tool(name="say-it", title="Say it", description="Says.", input_schema=TEXT_SCHEMA, annotations=READ_ONLY),
         Tool(
             name="append",
             description="Keeps a line.",
-            input_schema=TEXT,
+            input_schema=TEXT_SCHEMA,
             annotations=ToolAnnotations(destructive_hint=False, idempotent_hint=True),
         ),
-        Tool(name="wipe", description="Wipes all.", input_schema=TEXT),
-        Tool(name="everything", description="Shows all kinds of content.", input_schema=EMPTY, annotations=READS),
-        Tool(name="die", description="Ends the server.", input_schema=EMPTY, annotations=READS),
-        Tool(name="slow", description="Takes long.", input_schema=EMPTY, annotations=READS),
-        Tool(name="fail", description="Fails.", input_schema=EMPTY, annotations=READS),
-        Tool(name="grow", description="Brings another tool.", input_schema=EMPTY, annotations=READS),
-        Tool(name="environment", description="Its environment.", input_schema=EMPTY, annotations=READS),
-        *more,
+        Tool(name="wipe", description="Wipes all.", input_schema=TEXT_SCHEMA),
+        Tool(
+            name="everything",
+            description="Shows all kinds of content.",
+            input_schema=EMPTY_SCHEMA,
+            annotations=READ_ONLY,
+        ),
+        Tool(name="die", description="Ends the server.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY),
+        Tool(name="slow", description="Takes long.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY),
+        Tool(name="fail", description="Fails.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY),
+        Tool(name="grow", description="Brings another tool.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY),
+        Tool(name="environment", description="Its environment.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY),
+        *extra_tools,
     ]
 
 
 async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(tools=tools())
+    return ListToolsResult(tools=build_tools())
 
 
 async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
     arguments = params.arguments or {}
     meta = dict(context.meta or {})
-    note(params.name, arguments=arguments, key=meta.get("outrider/idempotencyKey"))
+    write_diary(params.name, arguments=arguments, key=meta.get("outrider/idempotencyKey"))
     if params.name == "die":
         os._exit(3)
     if params.name == "slow":
@@ -89,15 +94,15 @@ async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResu
     if params.name == "fail":
         return CallToolResult(content=[TextContent(text="no paper left")], is_error=True)
     if params.name == "everything":
-        return everything()
+        return build_mixed_result()
     if params.name == "environment":
-        return said(json.dumps(sorted(os.environ)))
+        return build_text_result(json.dumps(sorted(os.environ)))
     if params.name == "grow":
-        more.append(Tool(name="fresh", description="New.", input_schema=EMPTY, annotations=READS))
-        await bus.publish(ToolsListChanged())
+        extra_tools.append(Tool(name="fresh", description="New.", input_schema=EMPTY_SCHEMA, annotations=READ_ONLY))
+        await subscription_bus.publish(ToolsListChanged())
         if context.protocol_version < "2026-07-28":
             await context.session.send_notification(ToolListChangedNotification())
-    return said(f"{params.name}: {arguments.get('text', '')}")
+    return build_text_result(f"{params.name}: {arguments.get('text', '')}")
 
 
 async def list_resources(_: Any, __: PaginatedRequestParams | None) -> ListResourcesResult:
@@ -111,16 +116,16 @@ async def read_resource(_: Any, params: ReadResourceRequestParams) -> ReadResour
     return ReadResourceResult(contents=[page])
 
 
-def said(text: str) -> CallToolResult:
+def build_text_result(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)])
 
 
-def everything() -> CallToolResult:
+def build_mixed_result() -> CallToolResult:
     page = TextResourceContents(uri="notes://1", mime_type="text/markdown", text="# A note")
     return CallToolResult(
         content=[
             TextContent(text="a text\u200b with a hidden letter"),
-            ImageContent(data=PIXEL, mime_type="image/png"),
+            ImageContent(data=PIXEL_PNG_BASE64, mime_type="image/png"),
             EmbeddedResource(resource=page),
             ResourceLink(uri="https://files.example/report.pdf", name="report.pdf", mime_type="application/pdf"),
         ],
@@ -128,19 +133,19 @@ def everything() -> CallToolResult:
     )
 
 
-def server() -> Server[Any]:
+def build_server() -> Server[Any]:
     return Server(
         "diary",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
         on_read_resource=read_resource,
-        on_subscriptions_listen=ListenHandler(bus),
+        on_subscriptions_listen=ListenHandler(subscription_bus),
     )
 
 
-async def over_stdio() -> None:
-    made = server()
+async def serve_over_stdio() -> None:
+    made = build_server()
     options = made.create_initialization_options(NotificationOptions(tools_changed=True))
     async with stdio_server() as (reading, writing):
         if "LEGACY" not in os.environ:
@@ -148,12 +153,12 @@ async def over_stdio() -> None:
             return
         onward, received = anyio.create_memory_object_stream[Any](0)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(without_discovery, reading, writing, onward)
+            tasks.start_soon(reject_discovery, reading, writing, onward)
             await made.run(received, writing, options)
             tasks.cancel_scope.cancel()
 
 
-async def without_discovery(reading: Any, writing: Any, onward: Any) -> None:
+async def reject_discovery(reading: Any, writing: Any, onward: Any) -> None:
     """Makes a server of it that is older than `server/discover`."""
     async with onward:
         async for item in reading:
@@ -164,28 +169,28 @@ async def without_discovery(reading: Any, writing: Any, onward: Any) -> None:
                 await onward.send(item)
 
 
-def app(token: str = "") -> Any:
+def build_http_app(token: str = "") -> Any:
     """The server over HTTP, as an ASGI app; with a token it lets only its bearer in."""
     from starlette.responses import PlainTextResponse
 
-    inner = server().streamable_http_app(streamable_http_path="/mcp", host="127.0.0.1")
+    inner = build_server().streamable_http_app(streamable_http_path="/mcp", host="127.0.0.1")
 
-    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+    async def check_bearer(scope: Any, receive: Any, send: Any) -> None:
         headers = dict(scope.get("headers") or [])
         if scope["type"] == "http" and token and headers.get(b"authorization") != f"Bearer {token}".encode():
             await PlainTextResponse("who are you?", 401)(scope, receive, send)
             return
         await inner(scope, receive, send)
 
-    return guarded
+    return check_bearer
 
 
 if __name__ == "__main__":
     print("the diary opens", file=sys.stderr)
     if "BROKEN" in os.environ:  # as servers do that lack a key
         sys.exit("no DIARY_KEY in the environment")
-    note("started")
+    write_diary("started")
     if "CHILD" in os.environ:  # as servers do that start a browser, and forget it
         child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, start_new_session=True)
-        note("child", child=child.pid)
-    anyio.run(over_stdio)
+        write_diary("child", child=child.pid)
+    anyio.run(serve_over_stdio)

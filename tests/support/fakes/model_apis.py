@@ -12,58 +12,58 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-WIRES = ("chat", "responses", "anthropic", "google")
+API_FORMATS = ("chat", "responses", "anthropic", "google")
 
 
 @dataclass(frozen=True)
-class Turn:
+class ModelTurn:
     """One answer of a model.
 
     Attributes:
         text: Said in pieces of a few letters.
         thinking: Thought before.
         calls: (tool, arguments), made together; arguments as text go out as they are.
-        until: Waited for before anything is said.
-        between: Waited for between the first piece and the rest.
+        wait_before: Waited for before anything is said.
+        wait_between: Waited for between the first piece and the rest.
         status: An HTTP error instead, with these headers, and this message if there is one.
-        cut: The connection breaks off in the middle.
+        cut_off: The connection breaks off in the middle.
         garbage: Something that is no answer at all.
-        finish: Another reason to stop than the usual.
+        finish_reason: Another reason to stop than the usual.
         tokens: (read, written).
     """
 
     text: str = ""
     thinking: str = ""
     calls: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
-    until: anyio.Event | None = None
-    between: anyio.Event | None = None
+    wait_before: anyio.Event | None = None
+    wait_between: anyio.Event | None = None
     status: int = 200
     message: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    cut: bool = False
+    cut_off: bool = False
     garbage: bool = False
-    finish: str = ""
+    finish_reason: str = ""
     tokens: tuple[int, int] = (100, 10)
 
 
 @dataclass
-class Asked:
+class ScriptedRequest:
     """What a request said, whatever its wire: how often the model has spoken, its tools' results, the whole body."""
 
-    turns: int
+    turn_count: int
     results: list[str]
-    tools: list[str]
+    tool_names: list[str]
     text: str
     headers: Mapping[str, str]
     body: dict[str, Any]
 
 
-Script = Callable[[Asked], Turn]
+TurnScript = Callable[[ScriptedRequest], ModelTurn]
 
 
-def script(*turns: Turn) -> Script:
+def play_turns(*turns: ModelTurn) -> TurnScript:
     """One turn after the other, by how often the model has spoken in the conversation; the last is repeated."""
-    return lambda asked: turns[min(asked.turns, len(turns) - 1)]
+    return lambda asked: turns[min(asked.turn_count, len(turns) - 1)]
 
 
 @dataclass
@@ -71,77 +71,83 @@ class ModelServer:
     """A server that speaks all four formats.
 
     Attributes:
-        play: Chooses each answer.
-        asked: Every request so far.
+        script: Chooses each answer.
+        requests: Every request so far.
     """
 
-    play: Script
-    asked: list[Asked] = field(default_factory=list)
+    script: TurnScript
+    requests: list[ScriptedRequest] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def app(self) -> Starlette:
+    def build_app(self) -> Starlette:
         return Starlette(
             routes=[
-                Route("/v1/chat/completions", self._endpoint(_read_chat, _chat), methods=["POST"]),
-                Route("/v1/responses", self._endpoint(_read_responses, _responses), methods=["POST"]),
-                Route("/v1/messages", self._endpoint(_read_anthropic, _anthropic), methods=["POST"]),
-                Route("/v1beta/models/{model}", self._endpoint(_read_google, _google), methods=["POST"]),
-                Route("/v1/models", _models),
+                Route("/v1/chat/completions", self._build_endpoint(_read_chat, _build_chat_events), methods=["POST"]),
+                Route(
+                    "/v1/responses", self._build_endpoint(_read_responses, _build_responses_events), methods=["POST"]
+                ),
+                Route("/v1/messages", self._build_endpoint(_read_anthropic, _build_anthropic_events), methods=["POST"]),
+                Route(
+                    "/v1beta/models/{model}", self._build_endpoint(_read_google, _build_google_events), methods=["POST"]
+                ),
+                Route("/v1/models", _list_models),
             ]
         )
 
-    def _endpoint(
+    def _build_endpoint(
         self, read: Callable[[dict[str, Any]], tuple[int, list[str]]], speak: Callable[..., list[str]]
     ) -> Any:
-        async def answer(request: Request) -> Response:
+        async def answer_request(request: Request) -> Response:
             body = await request.json()
             turns, results = read(body)
             text = json.dumps(body, ensure_ascii=False)
-            asked = Asked(turns, results, _tools(body), text, dict(request.headers), body)
-            self.asked.append(asked)
-            turn = self.play(asked)
-            if turn.until is not None:
-                await turn.until.wait()
+            asked = ScriptedRequest(turns, results, _list_tool_names(body), text, dict(request.headers), body)
+            self.requests.append(asked)
+            turn = self.script(asked)
+            if turn.wait_before is not None:
+                await turn.wait_before.wait()
             if turn.status != 200:
                 message = turn.message or f"scripted: {request.headers.get('authorization', '')}"
                 said = {"error": {"message": message, "type": "x"}}
                 return JSONResponse(said, turn.status, headers=dict(turn.headers))
             if turn.garbage:
                 return PlainTextResponse("<html>It works!</html>")
-            return StreamingResponse(_sent(turn, speak(turn, next(self._numbers))), media_type="text/event-stream")
+            return StreamingResponse(
+                _stream_events(turn, speak(turn, next(self._numbers))), media_type="text/event-stream"
+            )
 
-        return answer
+        return answer_request
 
 
-async def _models(request: Request) -> Response:
+async def _list_models(request: Request) -> Response:
     return JSONResponse({"object": "list", "data": [{"id": "scripted-embed"}, {"id": "scripted-local"}]})
 
 
-async def _sent(turn: Turn, events: list[str]) -> AsyncGenerator[str]:
-    events = events[: max(1, len(events) // 2)] if turn.cut else events
+async def _stream_events(turn: ModelTurn, events: list[str]) -> AsyncGenerator[str]:
+    events = events[: max(1, len(events) // 2)] if turn.cut_off else events
     for number, event in enumerate(events):
         yield event
-        if turn.between is not None and number == len(events) // 2:
-            await turn.between.wait()
-    if turn.cut:
+        if turn.wait_between is not None and number == len(events) // 2:
+            await turn.wait_between.wait()
+    if turn.cut_off:
         raise ConnectionResetError("scripted")
 
 
-def _pieces(text: str, size: int = 6) -> list[str]:
+def _split_text(text: str, size: int = 6) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def _arguments(arguments: Mapping[str, Any] | str) -> str:
+def _encode_arguments(arguments: Mapping[str, Any] | str) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-def _tools(body: Mapping[str, Any]) -> list[str]:
+def _list_tool_names(body: Mapping[str, Any]) -> list[str]:
     listed = [each.get("function", each) for each in body.get("tools", [])]
     google = [inner for each in listed for inner in each.get("functionDeclarations", [])]
     return [each["name"] for each in (*listed, *google) if "name" in each]
 
 
-def _data(body: Mapping[str, Any], event: str = "") -> str:
+def _format_event(body: Mapping[str, Any], event: str = "") -> str:
     return (f"event: {event}\n" if event else "") + f"data: {json.dumps(body)}\n\n"
 
 
@@ -153,26 +159,26 @@ def _read_chat(body: dict[str, Any]) -> tuple[int, list[str]]:
     return roles.count("assistant"), [str(each["content"]) for each in body["messages"] if each["role"] == "tool"]
 
 
-def _chat(turn: Turn, number: int) -> list[str]:
-    deltas: list[dict[str, Any]] = [{"reasoning_content": piece} for piece in _pieces(turn.thinking)]
-    deltas += [{"content": piece} for piece in _pieces(turn.text)]
+def _build_chat_events(turn: ModelTurn, number: int) -> list[str]:
+    deltas: list[dict[str, Any]] = [{"reasoning_content": piece} for piece in _split_text(turn.thinking)]
+    deltas += [{"content": piece} for piece in _split_text(turn.text)]
     for at, (name, arguments) in enumerate(turn.calls):
         call = {"index": at, "id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": ""}}
         deltas.append({"tool_calls": [call]})
         deltas += [
             {"tool_calls": [{"index": at, "function": {"arguments": piece}}]}
-            for piece in _pieces(_arguments(arguments))
+            for piece in _split_text(_encode_arguments(arguments))
         ]
     head = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
     chunks: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": {"role": "assistant"} | delta}]} for delta in deltas
     ]
-    reason = turn.finish or ("tool_calls" if turn.calls else "stop")
+    reason = turn.finish_reason or ("tool_calls" if turn.calls else "stop")
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
     read, wrote = turn.tokens
     usage = {"prompt_tokens": read, "completion_tokens": wrote, "total_tokens": read + wrote}
     chunks.append({"choices": [], "usage": usage})
-    return [*(_data(head | chunk) for chunk in chunks), "data: [DONE]\n\n"]
+    return [*(_format_event(head | chunk) for chunk in chunks), "data: [DONE]\n\n"]
 
 
 # The responses of OpenAI
@@ -185,15 +191,15 @@ def _read_responses(body: dict[str, Any]) -> tuple[int, list[str]]:
     return turns, [str(each["output"]) for each in items if each.get("type") == "function_call_output"]
 
 
-def _responses(turn: Turn, number: int) -> list[str]:
+def _build_responses_events(turn: ModelTurn, number: int) -> list[str]:
     events: list[dict[str, Any]] = []
     output: list[dict[str, Any]] = []
     if turn.thinking:
-        _reasoning(turn, number, events, output)
+        _add_reasoning_events(turn, number, events, output)
     if turn.text:
-        _message(turn, number, events, output)
+        _add_message_events(turn, number, events, output)
     for at, (name, arguments) in enumerate(turn.calls):
-        _function(f"fc_{number}_{at}", f"call_{at}", name, _arguments(arguments), events, output)
+        _add_function_events(f"fc_{number}_{at}", f"call_{at}", name, _encode_arguments(arguments), events, output)
     read, wrote = turn.tokens
     usage = {
         "input_tokens": read,
@@ -216,30 +222,34 @@ def _responses(turn: Turn, number: int) -> list[str]:
         *events,
         {"type": "response.completed", "response": done},
     ]
-    return [_data({"sequence_number": at} | event, event["type"]) for at, event in enumerate(every)]
+    return [_format_event({"sequence_number": at} | event, event["type"]) for at, event in enumerate(every)]
 
 
-def _reasoning(turn: Turn, number: int, events: list[dict[str, Any]], output: list[dict[str, Any]]) -> None:
+def _add_reasoning_events(
+    turn: ModelTurn, number: int, events: list[dict[str, Any]], output: list[dict[str, Any]]
+) -> None:
     at = {"item_id": f"rs_{number}", "output_index": len(output), "summary_index": 0}
     item = {"id": f"rs_{number}", "type": "reasoning", "summary": []}
     events.append({"type": "response.output_item.added", "output_index": len(output), "item": item})
     part = {"type": "summary_text", "text": ""}
     events.append({"type": "response.reasoning_summary_part.added", "part": part} | at)
-    pieces = _pieces(turn.thinking)
+    pieces = _split_text(turn.thinking)
     events += [{"type": "response.reasoning_summary_text.delta", "delta": piece} | at for piece in pieces]
     done = item | {"summary": [{"type": "summary_text", "text": turn.thinking}]}
     events.append({"type": "response.output_item.done", "output_index": len(output), "item": done})
     output.append(done)
 
 
-def _message(turn: Turn, number: int, events: list[dict[str, Any]], output: list[dict[str, Any]]) -> None:
+def _add_message_events(
+    turn: ModelTurn, number: int, events: list[dict[str, Any]], output: list[dict[str, Any]]
+) -> None:
     at = {"item_id": f"msg_{number}", "output_index": len(output), "content_index": 0}
     item = {"id": f"msg_{number}", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
     events.append({"type": "response.output_item.added", "output_index": len(output), "item": item})
     part = {"type": "output_text", "text": "", "annotations": []}
     events.append({"type": "response.content_part.added", "part": part} | at)
     events += [
-        {"type": "response.output_text.delta", "delta": piece, "logprobs": []} | at for piece in _pieces(turn.text)
+        {"type": "response.output_text.delta", "delta": piece, "logprobs": []} | at for piece in _split_text(turn.text)
     ]
     events.append({"type": "response.output_text.done", "text": turn.text, "logprobs": []} | at)
     done = item | {"status": "completed", "content": [part | {"text": turn.text}]}
@@ -247,13 +257,15 @@ def _message(turn: Turn, number: int, events: list[dict[str, Any]], output: list
     output.append(done)
 
 
-def _function(
+def _add_function_events(
     item_id: str, call_id: str, name: str, arguments: str, events: list[dict[str, Any]], output: list[dict[str, Any]]
 ) -> None:
     item = {"id": item_id, "type": "function_call", "call_id": call_id, "name": name, "arguments": ""}
     where = {"item_id": item_id, "output_index": len(output)}
     events.append({"type": "response.output_item.added", "output_index": len(output), "item": item})
-    events += [{"type": "response.function_call_arguments.delta", "delta": each} | where for each in _pieces(arguments)]
+    events += [
+        {"type": "response.function_call_arguments.delta", "delta": each} | where for each in _split_text(arguments)
+    ]
     done = {"type": "response.function_call_arguments.done", "arguments": arguments, "name": name}
     events.append(done | where)
     whole = item | {"arguments": arguments, "status": "completed"}
@@ -276,7 +288,7 @@ def _read_anthropic(body: dict[str, Any]) -> tuple[int, list[str]]:
     return turns, [json.dumps(block["content"]) for block in blocks]
 
 
-def _anthropic(turn: Turn, number: int) -> list[str]:
+def _build_anthropic_events(turn: ModelTurn, number: int) -> list[str]:
     read, wrote = turn.tokens
     message: dict[str, Any] = {
         "id": f"msg_{number}",
@@ -289,25 +301,27 @@ def _anthropic(turn: Turn, number: int) -> list[str]:
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
     if turn.thinking:
-        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(turn.thinking)]
+        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in _split_text(turn.thinking)]
         signed = [*thoughts, {"type": "signature_delta", "signature": "c2lnbmVk"}]
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, signed))
     if turn.text:
         blocks.append(
-            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": each} for each in _pieces(turn.text)])
+            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": each} for each in _split_text(turn.text)])
         )
     for at, (name, arguments) in enumerate(turn.calls):
-        deltas = [{"type": "input_json_delta", "partial_json": each} for each in _pieces(_arguments(arguments))]
+        deltas = [
+            {"type": "input_json_delta", "partial_json": each} for each in _split_text(_encode_arguments(arguments))
+        ]
         blocks.append(({"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": {}}, deltas))
     for index, (block, deltas) in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": block})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
         events.append({"type": "content_block_stop", "index": index})
-    reason = turn.finish or ("tool_use" if turn.calls else "end_turn")
+    reason = turn.finish_reason or ("tool_use" if turn.calls else "end_turn")
     ended = {"stop_reason": reason, "stop_sequence": None}
     events.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": wrote}})
     events.append({"type": "message_stop"})
-    return [_data(event, event["type"]) for event in events]
+    return [_format_event(event, event["type"]) for event in events]
 
 
 # What Gemini calls generateContent
@@ -319,9 +333,9 @@ def _read_google(body: dict[str, Any]) -> tuple[int, list[str]]:
     return turns, [json.dumps(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part]
 
 
-def _google(turn: Turn, number: int) -> list[str]:
-    parts: list[dict[str, Any]] = [{"text": piece, "thought": True} for piece in _pieces(turn.thinking)]
-    parts += [{"text": piece} for piece in _pieces(turn.text)]
+def _build_google_events(turn: ModelTurn, number: int) -> list[str]:
+    parts: list[dict[str, Any]] = [{"text": piece, "thought": True} for piece in _split_text(turn.thinking)]
+    parts += [{"text": piece} for piece in _split_text(turn.text)]
     parts += [
         {"functionCall": {"name": name, "args": arguments if not isinstance(arguments, str) else {}}}
         for name, arguments in turn.calls
@@ -330,5 +344,5 @@ def _google(turn: Turn, number: int) -> list[str]:
     usage = {"promptTokenCount": read, "candidatesTokenCount": wrote, "totalTokenCount": read + wrote}
     head = {"responseId": f"r{number}", "modelVersion": "scripted"}
     chunks = [head | {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
-    last = {"content": {"role": "model", "parts": []}, "finishReason": turn.finish or "STOP", "index": 0}
-    return [_data(chunk) for chunk in (*chunks, head | {"candidates": [last], "usageMetadata": usage})]
+    last = {"content": {"role": "model", "parts": []}, "finishReason": turn.finish_reason or "STOP", "index": 0}
+    return [_format_event(chunk) for chunk in (*chunks, head | {"candidates": [last], "usageMetadata": usage})]

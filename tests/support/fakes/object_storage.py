@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-BUCKET = "outrider-tests"
-KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+TEST_BUCKET = "outrider-tests"
+AWS_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 # Says its port once it listens; ends with its standard input, and so with whoever started it.
-SCRIPT = """
+SERVER_SOURCE = """
 import logging, sys, threading
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
@@ -25,7 +25,7 @@ sys.stdin.read()
 
 
 @dataclass
-class S3:
+class S3Server:
     """The server: where it listens, and one bucket."""
 
     port: int
@@ -35,11 +35,11 @@ class S3:
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def address(self, prefix: str = "", bucket: str = BUCKET) -> str:
+    def build_storage_url(self, prefix: str = "", bucket: str = TEST_BUCKET) -> str:
         """As `artifacts.storage` takes it."""
         return f"s3://{bucket}/{prefix}?endpoint={self.endpoint}&region=us-east-1"
 
-    def ask(self, method: str, path: str) -> tuple[int, str]:
+    def send_request(self, method: str, path: str) -> tuple[int, str]:
         """One request without a signature: status and body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
@@ -51,10 +51,10 @@ class S3:
 
 
 @contextmanager
-def serving() -> Generator[S3]:
+def serve_s3() -> Generator[S3Server]:
     """A server with an empty bucket."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SERVER_SOURCE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -63,8 +63,8 @@ def serving() -> Generator[S3]:
     )
     with process:
         assert process.stdout
-        server = S3(int(process.stdout.readline()), process)
-        assert server.ask("PUT", f"/{BUCKET}")[0] == 200
+        server = S3Server(int(process.stdout.readline()), process)
+        assert server.send_request("PUT", f"/{TEST_BUCKET}")[0] == 200
         try:
             yield server
         finally:

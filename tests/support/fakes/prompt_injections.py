@@ -15,26 +15,26 @@ from starlette.routing import Route
 
 from outrider.app import App, open_app
 from outrider.settings import load
-from support.apps.agent_runs import KEY, flags
+from support.apps.agent_runs import SCRIPTED_API_KEY, build_model_settings
 from support.apps.agents_app import agent_file
 from support.databases import sqlite
 from support.fakes import http_servers
-from support.fakes.model_apis import Asked, ModelServer, Script, Turn
+from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest, TurnScript
 
-ORDER = re.compile(r"CALL (\w+) (?=\{)")
-SYSTEM = re.compile(r"You are (\w+)\.")
+ORDER_PATTERN = re.compile(r"CALL (\w+) (?=\{)")
+AGENT_NAME_PATTERN = re.compile(r"You are (\w+)\.")
 
 
-def order(tool: str, **arguments: Any) -> str:
+def format_order(tool: str, **arguments: Any) -> str:
     """An order as the model understands it."""
     return f"CALL {tool} {json.dumps(arguments)}"
 
 
-def orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+def find_orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     """Every order that stands in what was read, whoever wrote it and wherever it hides."""
     found = []
-    for text in map(_plain, results):
-        for match in ORDER.finditer(text):
+    for text in map(_extract_text, results):
+        for match in ORDER_PATTERN.finditer(text):
             try:
                 arguments, _ = json.JSONDecoder().raw_decode(text, match.end())
             except ValueError:
@@ -44,37 +44,39 @@ def orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _plain(result: str) -> str:
+def _extract_text(result: str) -> str:
     """The strings of a result that its wire has put into JSON."""
     try:
         inner = json.loads(result)
     except ValueError:
         return result
-    return _strings(inner)
+    return _join_strings(inner)
 
 
-def _strings(value: Any) -> str:
+def _join_strings(value: Any) -> str:
     if isinstance(value, dict | list):
-        return "\n".join(map(_strings, value.values() if isinstance(value, dict) else value))
+        return "\n".join(map(_join_strings, value.values() if isinstance(value, dict) else value))
     return str(value)
 
 
-def obeys(first: tuple[str, Mapping[str, Any]], answer: str = "All orders were followed.") -> Script:
+def obey_orders(first: tuple[str, Mapping[str, Any]], answer: str = "All orders were followed.") -> TurnScript:
     """Makes the first call, then, one a turn, each that anything it reads tells it to make."""
 
-    def play(asked: Asked) -> Turn:
-        todo = [first, *orders(asked.results)]
-        return Turn(calls=[todo[asked.turns]]) if asked.turns < len(todo) else Turn(text=answer)
+    def choose_turn(asked: ScriptedRequest) -> ModelTurn:
+        todo = [first, *find_orders(asked.results)]
+        return ModelTurn(calls=[todo[asked.turn_count]]) if asked.turn_count < len(todo) else ModelTurn(text=answer)
 
-    return play
+    return choose_turn
 
 
-def each(scripts: Mapping[str, Script]) -> Script:
+def dispatch_by_agent(scripts: Mapping[str, TurnScript]) -> TurnScript:
     """Several agents: each is known by the line `You are <name>.` of its instructions."""
-    return lambda asked: scripts[next(name for name in SYSTEM.findall(asked.text) if name in scripts)](asked)
+    return lambda asked: scripts[next(name for name in AGENT_NAME_PATTERN.findall(asked.text) if name in scripts)](
+        asked
+    )
 
 
-def page(*paragraphs: str, title: str = "All about tea", hidden: str = "") -> str:
+def build_hostile_page(*paragraphs: str, title: str = "All about tea", hidden: str = "") -> str:
     """An article whose author gives orders; what is in <pre> arrives as it is written."""
     body = "".join(f"<pre>{text}</pre>" for text in paragraphs)
     story = "<p>Tea is grown on hills, picked by hand, withered, rolled, dried and sold by weight.</p>" * 6
@@ -83,50 +85,50 @@ def page(*paragraphs: str, title: str = "All about tea", hidden: str = "") -> st
 
 
 @dataclass(frozen=True)
-class Lured:
+class InjectionSetup:
     """An open app whose agents read those pages.
 
     Attributes:
-        heard: The requests that the site got: path and query.
+        site_requests: The requests that the site got: path and query.
     """
 
     app: App
-    model: ModelServer
-    url: str
-    heard: list[str]
+    model_server: ModelServer
+    site_url: str
+    site_requests: list[str]
 
 
 @asynccontextmanager
-async def lured(
+async def open_injection_app(
     home: Path,
     pages: Mapping[str, str],
-    play: Any,
+    build_script: Any,
     *,
     wire: str = "chat",
     agents: Mapping[str, Mapping[str, Any]] | None = None,
     more: Mapping[str, Any] | None = None,
-) -> AsyncGenerator[Lured]:
-    """The app, its agents (name to front matter), and a site with these pages; `play` gets the site's address.
+) -> AsyncGenerator[InjectionSetup]:
+    """The app, its agents (name to front matter), and a site with these pages; `build_script` gets the site's address.
 
     `{site}` in a page becomes the site's address.
     """
     heard: list[str] = []
 
-    async def answer(request: Request) -> HTMLResponse:
+    async def serve_page(request: Request) -> HTMLResponse:
         heard.append(str(request.url).partition(str(request.base_url))[2])
         name = request.path_params["name"]
         text = pages.get(name)
         return HTMLResponse((text or "").replace("{site}", str(request.base_url).rstrip("/")), 200 if text else 404)
 
-    site = Starlette(routes=[Route("/{name:path}", answer)])
-    async with http_servers.serve(site) as url:
-        server = ModelServer(play(url))
-        async with http_servers.serve(server.app()) as model:
-            settings = flags(model, wire) | {"data_dir": str(home / "data")}
+    site = Starlette(routes=[Route("/{name:path}", serve_page)])
+    async with http_servers.serve_app(site) as url:
+        server = ModelServer(build_script(url))
+        async with http_servers.serve_app(server.build_app()) as model:
+            settings = build_model_settings(model, wire) | {"data_dir": str(home / "data")}
             settings |= {"egress": {"allow": [url.removeprefix("http://")]}} | dict(more or {})
-            loaded = load(settings, environ={"SCRIPTED_KEY": KEY}, home=home, workspace=home)
-            async with open_app(sqlite.prepared(loaded)) as app:
+            loaded = load(settings, environ={"SCRIPTED_KEY": SCRIPTED_API_KEY}, home=home, workspace=home)
+            async with open_app(sqlite.prepare_database(loaded)) as app:
                 app.catalogue.home.mkdir(parents=True, exist_ok=True)
                 for name, head in (agents or {}).items():
                     (app.catalogue.home / f"{name}.md").write_text(agent_file(name, **head))
-                yield Lured(app, server, url, heard)
+                yield InjectionSetup(app, server, url, heard)

@@ -12,72 +12,74 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-PAGES = Path(__file__).parent / "data" / "search" / "serp"
-SUFFIX = "_page"
+RECORDED_PAGES_FOLDER = Path(__file__).parents[2] / "data" / "search" / "serp"
+PROVIDER_SUFFIX = "_page"
 ENGINES = ("google", "bing", "duckduckgo", "yahoo", "ecosia", "yandex", "baidu")
-STATUSES = {"captcha": 429, "blocked": 429}
+FAILURE_STATUSES = {"captcha": 429, "blocked": 429}
 # As every engine was redesigned at once: no class and no heading that anybody knows.
-REDESIGNED = "<title>{0}</title><main><p>Something about {0} that is long enough to be read as a page.</p></main>"
+REDESIGNED_PAGE_HTML = (
+    "<title>{0}</title><main><p>Something about {0} that is long enough to be read as a page.</p></main>"
+)
 
 
 @dataclass
-class Behaviour:
+class EngineBehaviour:
     """Which page each engine shows, and what was asked: (engine, path, parameters, user agent)."""
 
-    ways: dict[str, str] = field(default_factory=dict)
-    asked: list[tuple[str, str, dict[str, str], str]] = field(default_factory=list)
+    modes: dict[str, str] = field(default_factory=dict)
+    requests: list[tuple[str, str, dict[str, str], str]] = field(default_factory=list)
 
-    def way(self, engine: str) -> str:
-        return self.ways.get(engine, self.ways.get("*", "results"))
+    def get_mode(self, engine: str) -> str:
+        return self.modes.get(engine, self.modes.get("*", "results"))
 
     @property
-    def engines(self) -> list[str]:
+    def requested_engines(self) -> list[str]:
         """Who was asked, in that order."""
-        return [each[0] for each in self.asked]
+        return [each[0] for each in self.requests]
 
 
-def page(engine: str, kind: str) -> str:
+def read_result_page(engine: str, kind: str) -> str:
     """One of an engine's pages."""
-    return (PAGES / f"{engine}_{kind}.html").read_text(encoding="utf-8")
+    return (RECORDED_PAGES_FOLDER / f"{engine}_{kind}.html").read_text(encoding="utf-8")
 
 
-def providers(url: str) -> dict[str, dict[str, Any]]:
+def build_engine_settings(url: str) -> dict[str, dict[str, Any]]:
     """The `providers` part of the search settings: every engine is found below that address."""
-    return {f"{name}{SUFFIX}": {"endpoint": f"{url}/{name}", "rate": 1000} for name in ENGINES} | {
+    return {f"{name}{PROVIDER_SUFFIX}": {"endpoint": f"{url}/{name}", "rate": 1000} for name in ENGINES} | {
         "agent_browser": {"endpoint": url, "rate": 1000}
     }
 
 
-def site(behaviour: Behaviour) -> Any:
+def build_engine_site(behaviour: EngineBehaviour) -> Any:
     """The engines as one ASGI application."""
 
-    async def serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def serve_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             for step in ("startup", "shutdown"):
                 await receive()
                 await send({"type": f"lifespan.{step}.complete"})
             return
         engine, _, path = scope["path"].strip("/").partition("/")
-        status, headers, body = _answer(behaviour, engine, path, scope)
+        status, headers, body = _build_answer(behaviour, engine, path, scope)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    return serve
+    return serve_request
 
 
-def _answer(behaviour: Behaviour, engine: str, path: str, scope: dict[str, Any]) -> tuple[int, Any, bytes]:
+def _build_answer(behaviour: EngineBehaviour, engine: str, path: str, scope: dict[str, Any]) -> tuple[int, Any, bytes]:
     html = [(b"content-type", b"text/html; charset=utf-8")]
     if engine not in ENGINES:
         return 404, html, b"nothing here"
     asked = {name: values[0] for name, values in parse_qs(scope["query_string"].decode()).items()}
     agent = dict(scope["headers"]).get(b"user-agent", b"").decode()
-    way = behaviour.way(engine)
+    way = behaviour.get_mode(engine)
     if way == "sorry" and not path.startswith("sorry"):
-        behaviour.asked.append((engine, path, asked, agent))
+        behaviour.requests.append((engine, path, asked, agent))
         return 302, [(b"location", f"/{engine}/sorry/index?continue=x".encode())], b""
     if path.startswith("sorry"):
         return 429, html, b"<title>Wait</title><p>There is nothing here to be recognised by but the address.</p>"
-    behaviour.asked.append((engine, path, asked, agent))
+    behaviour.requests.append((engine, path, asked, agent))
     if way == "redesigned":
-        return 200, html, REDESIGNED.format("oolong").encode()
-    return STATUSES.get(way, 200), html, page(engine, way).encode()
+        return 200, html, REDESIGNED_PAGE_HTML.format("oolong").encode()
+    return FAILURE_STATUSES.get(way, 200), html, read_result_page(engine, way).encode()

@@ -15,18 +15,20 @@ from typing import Any
 import anyio
 
 from outrider.core.db import Database
-from outrider.core.egress import EgressSettings, Guard
-from outrider.core.http import Http
-from outrider.pages import Document, Pages, PagesSettings
-from outrider.pages.reader import Source
+from outrider.core.egress import EgressGuard, EgressSettings
+from outrider.core.http import HttpClient
+from outrider.pages.document import Document
+from outrider.pages.pages import Pages
+from outrider.pages.reader import ReaderInput
+from outrider.pages.settings import PagesSettings
 from support.databases import sqlite
 from support.fakes import http_servers
 
-FOLDER = Path(__file__).parent / "website"
+WEBSITE_FOLDER = Path(__file__).parent / "website"
 
 
 @dataclass
-class Answer:
+class SiteAnswer:
     """What the site says to one request."""
 
     body: bytes | str = b""
@@ -36,20 +38,20 @@ class Answer:
 
 
 @dataclass
-class Request:
+class SiteRequest:
     path: str
     headers: dict[str, str]
 
 
 @dataclass
-class Site:
+class FakeSite:
     """An ASGI application. `routes` win over files; a callable route makes its answer of the request."""
 
-    routes: dict[str, Answer | Callable[[Request], Answer]] = field(default_factory=dict)
-    asked: list[Request] = field(default_factory=list)
+    routes: dict[str, SiteAnswer | Callable[[SiteRequest], SiteAnswer]] = field(default_factory=dict)
+    requests: list[SiteRequest] = field(default_factory=list)
 
-    def paths(self) -> list[str]:
-        return [request.path for request in self.asked]
+    def list_paths(self) -> list[str]:
+        return [request.path for request in self.requests]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -58,44 +60,44 @@ class Site:
             await send({"type": "lifespan.shutdown.complete"})
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        request = Request(scope["path"], headers)
-        self.asked.append(request)
-        answer = self._answer(request)
+        request = SiteRequest(scope["path"], headers)
+        self.requests.append(request)
+        answer = self._find_answer(request)
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         given = ({"content-type": answer.type} if answer.type else {}) | answer.headers
         pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given.items()]
         await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
         await send({"type": "http.response.body", "body": b"" if answer.status == 304 else body})
 
-    def _answer(self, request: Request) -> Answer:
+    def _find_answer(self, request: SiteRequest) -> SiteAnswer:
         route = self.routes.get(request.path)
         if route is not None:
             return route(request) if callable(route) else route  # ty: ignore[invalid-explicit-return]
-        file = FOLDER / request.path.lstrip("/")
+        file = WEBSITE_FOLDER / request.path.lstrip("/")
         if not file.is_file():
-            return Answer("nothing here", "text/plain", 404)
-        return Answer(file.read_bytes(), mimetypes.guess_type(file.name)[0] or "text/plain")
+            return SiteAnswer("nothing here", "text/plain", 404)
+        return SiteAnswer(file.read_bytes(), mimetypes.guess_type(file.name)[0] or "text/plain")
 
 
-class Clock:
+class FakeClock:
     """Time that passes only when told, or when somebody sleeps."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
-        self.slept: list[float] = []
+        self.sleeps: list[float] = []
 
     def __call__(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
+        self.sleeps.append(seconds)
         self.now += seconds
         await anyio.lowlevel.checkpoint()
 
 
 @asynccontextmanager
-async def client() -> AsyncGenerator[Http]:
-    http = Http(Guard(EgressSettings(allow=["127.0.0.1:*"])))
+async def open_http_client() -> AsyncGenerator[HttpClient]:
+    http = HttpClient(EgressGuard(EgressSettings(allow=["127.0.0.1:*"])))
     try:
         with anyio.fail_after(60):
             yield http
@@ -104,26 +106,26 @@ async def client() -> AsyncGenerator[Http]:
 
 
 @asynccontextmanager
-async def reading(
-    site: Site, *, clock: Clock | None = None, file: Path | None = None, render: Any = None, **settings: Any
+async def open_pages(
+    site: FakeSite, *, clock: FakeClock | None = None, file: Path | None = None, render: Any = None, **settings: Any
 ) -> AsyncGenerator[tuple[Pages, str]]:
     """Pages that may read the site, and its address."""
-    clock = clock or Clock()
-    database = Database.file(file or sqlite.migrated(Path.home() / "pages.db"))
+    clock = clock or FakeClock()
+    database = Database.from_file(file or sqlite.create_migrated_file(Path.home() / "pages.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
     try:
-        async with http_servers.serve(site) as url, client() as http:
+        async with http_servers.serve_app(site) as url, open_http_client() as http:
             yield Pages(http, chosen, database, clock=clock, sleep=clock.sleep, render=render), url
     finally:
         await database.close()
 
 
-def pdf(*pages: str, title: str = "", author: str = "") -> bytes:
+def build_pdf(*pages: str, title: str = "", author: str = "") -> bytes:
     """A PDF with these lines, one a page."""
-    return drawn(*([(72, 700, 24, text)] for text in pages), title=title, author=author)
+    return build_positioned_pdf(*([(72, 700, 24, text)] for text in pages), title=title, author=author)
 
 
-def drawn(*pages: list[tuple[int, int, int, str]], title: str = "", author: str = "") -> bytes:
+def build_positioned_pdf(*pages: list[tuple[int, int, int, str]], title: str = "", author: str = "") -> bytes:
     """A PDF of pages with lines at places (x, y, size, text), written by hand (ISO 32000-1 section 7.5)."""
     count = len(pages)
     objects = [
@@ -149,18 +151,18 @@ def drawn(*pages: list[tuple[int, int, int, str]], title: str = "", author: str 
     return out + f"{tail}startxref\n{len(out)}\n%%EOF\n".encode()
 
 
-PNG = bytes.fromhex(
+PIXEL_PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cfc0000003010100c9fe92ef"
     "0000000049454e44ae426082"
 )
 
 
-def crash(source: Source) -> Document:
+def crash_process(source: ReaderInput) -> Document:
     """A reader that takes its process with it."""
     os._exit(3)
 
 
-def hang(source: Source) -> Document:
+def hang_forever(source: ReaderInput) -> Document:
     """A reader that never ends; where the address is a file's, it says its process there first."""
     if source.url.startswith("/"):
         Path(source.url).write_text(str(os.getpid()))
@@ -168,16 +170,16 @@ def hang(source: Source) -> Document:
         pass
 
 
-def err(source: Source) -> Document:
+def raise_error(source: ReaderInput) -> Document:
     """A reader with a bug."""
     raise ZeroDivisionError
 
 
-def surroundings(_: Source) -> Document:
+def list_environment(_: ReaderInput) -> Document:
     """A reader that tells the names in its environment."""
     return Document("\n".join(os.environ))
 
 
-def hog(_: Source) -> Document:
+def allocate_too_much(_: ReaderInput) -> Document:
     """A reader that takes more memory than any machine lends."""
     return Document(str(len(bytes(1 << 42))))

@@ -4,23 +4,23 @@ import anyio
 
 from outrider.app import open_app
 from outrider.settings import load
-from support.apps.agent_runs import begin, flags
+from support.apps.agent_runs import build_model_settings, start_run
 
 
-async def main(url: str, query: str, database: str) -> None:
-    loaded = load(flags(url) | ({"database": database} if database else {}))
+async def work_on_runs(url: str, query: str, database: str) -> None:
+    loaded = load(build_model_settings(url) | ({"database": database} if database else {}))
     async with open_app(loaded) as app:
         if query:
-            run = await begin(app, query)
+            run = await start_run(app, query)
             print(run.id, flush=True)
         else:
-            await app.runs.recover()
+            await app.runs.recover_runs()
             print("ready", flush=True)
         while True:
-            await app.runs.recover()
+            await app.runs.recover_runs()
             await anyio.sleep(0.2)
 
 
 def run(arguments: list[str]) -> None:
     """Begins a run that asks QUERY, or takes up the runs of the dead: MODEL_URL QUERY DATABASE."""
-    anyio.run(main, *arguments)
+    anyio.run(work_on_runs, *arguments)

@@ -12,44 +12,45 @@ from pathlib import Path
 
 import anyio
 
-from outrider.content import Content, Draft
+from outrider.content.models import ContentDraft
+from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, Unavailable
 
-CALL = Call(session="crash")
-WORDS = ("tea", "coffee", "water", "leaf", "bean", "steam", "cup", "kettle", "morning", "evening")
+CRASH_CALL = Call(session="crash")
+SAMPLE_WORDS = ("tea", "coffee", "water", "leaf", "bean", "steam", "cup", "kettle", "morning", "evening")
 
 
-async def main(folder: Path, seed: int) -> None:
+async def change_contents(folder: Path, seed: int) -> None:
     chance = random.Random(seed)
-    database = Database.file(folder / "outrider.db")
-    content = Content(database, folder / "content")
-    kept: list[str] = [each.id for each in (await content.records(CALL, limit=1_000))[0]]
+    database = Database.from_file(folder / "outrider.db")
+    content = ContentStores(database, folder / "content")
+    kept: list[str] = [each.id for each in (await content.list_records(CRASH_CALL, limit=1_000))[0]]
     number = 0
     while True:
         number += 1
         own = f"unique{seed}x{number}"
-        text = f"{own}\n" + " ".join(chance.choices(WORDS, k=chance.choice((5, 400, 3_000))))
+        text = f"{own}\n" + " ".join(chance.choices(SAMPLE_WORDS, k=chance.choice((5, 400, 3_000))))
         what = chance.choice(("add", "add", "update", "delete")) if kept else "add"
         try:
             if what == "add":
-                record = await content.add(CALL, Draft(text))
+                record = await content.add(CRASH_CALL, ContentDraft(text))
                 kept.append(record.id)
             elif what == "update":
-                record = await content.update(CALL, chance.choice(kept), Draft(text))
+                record = await content.update(CRASH_CALL, chance.choice(kept), ContentDraft(text))
             else:
                 gone = kept.pop(chance.randrange(len(kept)))
-                await content.delete(CALL, gone)
-                say({"deleted": gone})
+                await content.delete(CRASH_CALL, gone)
+                print_report({"deleted": gone})
                 continue
         except NotFound:  # another process was faster
             continue
-        say({"kept": record.id, "version": record.version, "own": own})
+        print_report({"kept": record.id, "version": record.version, "own": own})
 
 
-def say(what: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
+def print_report(report: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(report) + "\n")
     sys.stdout.flush()
 
 
@@ -59,9 +60,9 @@ def run(arguments: list[str]) -> None:
     if most:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(most[0]), resource.RLIM_INFINITY))
     try:
-        anyio.run(main, Path(folder), int(seed))
+        anyio.run(change_contents, Path(folder), int(seed))
     except Unavailable as error:
-        say(error.to_dict())
+        print_report(error.to_dict())
 
 
 if __name__ == "__main__":

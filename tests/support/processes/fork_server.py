@@ -17,31 +17,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-LONGEST = 1 << 20  # bytes of a wish
-TESTS = Path(__file__).parents[2]  # `python -m` finds this package from there
+MAX_REQUEST_BYTES = 1 << 20  # bytes of a wish
+TESTS_FOLDER = Path(__file__).parents[2]  # `python -m` finds this package from there
 
 
-class Child:
-    """A process that a nursery has forked."""
+class ForkedProcess:
+    """A process that a fork_server has forked."""
 
     def __init__(self, pid: int) -> None:
-        self._watch = os.pidfd_open(pid)
+        self._pidfd = os.pidfd_open(pid)
 
     def kill(self) -> None:
         """Ends it as a power cut would, and waits until it is gone."""
-        if self._watch >= 0:
-            if self.lives(0):
-                signal.pidfd_send_signal(self._watch, signal.SIGKILL)
-                select.select([self._watch], [], [])
-            os.close(self._watch)
-            self._watch = -1
+        if self._pidfd >= 0:
+            if self.is_alive_after(0):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                select.select([self._pidfd], [], [])
+            os.close(self._pidfd)
+            self._pidfd = -1
 
-    def lives(self, seconds: float) -> bool:
+    def is_alive_after(self, seconds: float) -> bool:
         """Whether it still lives after that time; what waits here takes nothing of its processor."""
-        return not select.select([self._watch], [], [], seconds)[0]
+        return not select.select([self._pidfd], [], [], seconds)[0]
 
 
-class Nursery:
+class ForkServer:
     """Forks processes of one program.
 
     Args:
@@ -52,14 +52,16 @@ class Nursery:
     def __init__(self, program: str, *modules: str) -> None:
         self._socket, theirs = socket.socketpair()
         command = [sys.executable, "-m", "support.processes.fork_server", program, str(theirs.fileno()), *modules]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=TESTS)
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=TESTS_FOLDER)
         theirs.close()
 
-    def fork(self, arguments: Sequence[str], environ: Mapping[str, str], folder: Path, output: IO[Any]) -> Child:
+    def fork_process(
+        self, arguments: Sequence[str], environ: Mapping[str, str], folder: Path, output: IO[Any]
+    ) -> ForkedProcess:
         """A process with that environment, directory and standard output."""
         wish = json.dumps([list(arguments), dict(environ), str(folder)]).encode()
         socket.send_fds(self._socket, [wish], [output.fileno()])
-        return Child(int(self._socket.recv(32)))
+        return ForkedProcess(int(self._socket.recv(32)))
 
     def close(self) -> None:
         """Ends the process that forks."""
@@ -67,7 +69,7 @@ class Nursery:
         self._process.wait()
 
 
-def warm(name: str) -> Any:
+def import_program(name: str) -> Any:
     """Imports a module, or with `.*` at its end all of a package; and what it names in `WARM`."""
     found = importlib.import_module(name.removesuffix(".*"))
     if name.endswith("*"):
@@ -78,37 +80,37 @@ def warm(name: str) -> Any:
     return found
 
 
-def _serve(program: str, number: int, modules: Sequence[str]) -> None:
+def _serve_forks(program: str, number: int, modules: Sequence[str]) -> None:
     run = importlib.import_module(program).run
     for name in modules:
-        warm(name)
+        import_program(name)
     with socket.socket(fileno=number) as wishes:
         while True:
-            wish, outputs, _, _ = socket.recv_fds(wishes, LONGEST, 1)
+            wish, outputs, _, _ = socket.recv_fds(wishes, MAX_REQUEST_BYTES, 1)
             if not wish:
                 return
             pid = os.fork()
             if not pid:
                 wishes.close()
-                become(run, json.loads(wish), {1: outputs[0]})
+                run_program_and_exit(run, json.loads(wish), {1: outputs[0]})
             os.close(outputs[0])
             wishes.send(str(pid).encode())
 
 
-def become(
+def run_program_and_exit(
     run: Any,
-    wish: tuple[list[str], dict[str, str], str],
+    request: tuple[list[str], dict[str, str], str],
     streams: Mapping[int, int],
-    watcher: socket.socket | None = None,
+    exit_channel: socket.socket | None = None,
 ) -> None:
     """Runs the program and ends this process.
 
     Args:
-        wish: Its arguments, environment and directory.
+        request: Its arguments, environment and directory.
         streams: Its open files, by the numbers that they are to have.
-        watcher: Hears the exit code at the very end, as one byte.
+        exit_channel: Hears the exit code at the very end, as one byte.
     """
-    arguments, environ, folder = wish
+    arguments, environ, folder = request
     for number, stream in streams.items():
         os.dup2(stream, number)
         os.close(stream)
@@ -125,10 +127,10 @@ def become(
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        if watcher:
-            watcher.send(bytes([code]))
+        if exit_channel:
+            exit_channel.send(bytes([code]))
         os._exit(code)
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    _serve_forks(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

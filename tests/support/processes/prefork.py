@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from support.processes.fork_server import LONGEST, TESTS, become, warm
+from support.processes.fork_server import MAX_REQUEST_BYTES, TESTS_FOLDER, import_program, run_program_and_exit
 
 # Hands over its streams, and ends as the program does. Without `site` it takes 15 ms.
-COMMAND = """
+CLIENT_SOURCE = """
 import json, os, socket, sys
 door = socket.socket(socket.AF_UNIX)
 door.connect("\\0" + sys.argv[1])
@@ -31,41 +31,41 @@ sys.exit((door.recv(1) or b"\\1")[0])
 """
 
 
-def command(program: str, *arguments: str | Path) -> list[str]:
+def build_command(program: str, *arguments: str | Path) -> list[str]:
     """A command that runs a program of this folder, which has `run(arguments)` and names in `WARM` what it imports."""
-    return [sys.executable, "-ISc", COMMAND, _door(program), *map(str, arguments)]
+    return [sys.executable, "-ISc", CLIENT_SOURCE, _start_server(program), *map(str, arguments)]
 
 
 @cache
-def _door(program: str) -> str:
+def _start_server(program: str) -> str:
     """Starts the process that forks, which ends with this one; the name of its socket, which is no file."""
     name = f"outrider-warmed-{uuid4().hex}"
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(f"\0{name}")
         door.listen()
         server = [sys.executable, "-m", "support.processes.prefork", program, str(door.fileno())]
-        _kept.append(subprocess.Popen(server, stdin=subprocess.PIPE, pass_fds=[door.fileno()], cwd=TESTS))
+        _servers.append(subprocess.Popen(server, stdin=subprocess.PIPE, pass_fds=[door.fileno()], cwd=TESTS_FOLDER))
     return name
 
 
-_kept: list[Any] = []  # their standard input is closed when this process ends
+_servers: list[Any] = []  # their standard input is closed when this process ends
 
 
-def _serve(program: str, number: int) -> None:
-    run = warm(program).run
+def _serve_programs(program: str, number: int) -> None:
+    run = import_program(program).run
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what ends
     with socket.socket(fileno=number) as door:
         while 0 not in select.select([door, 0], [], [])[0]:
             visitor, _ = door.accept()
             with visitor:
-                wish, streams, _, _ = socket.recv_fds(visitor, LONGEST, 3)
+                wish, streams, _, _ = socket.recv_fds(visitor, MAX_REQUEST_BYTES, 3)
                 if not os.fork():
                     door.close()
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    become(run, json.loads(wish), dict(enumerate(streams)), visitor)
+                    run_program_and_exit(run, json.loads(wish), dict(enumerate(streams)), visitor)
                 for each in streams:
                     os.close(each)
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], int(sys.argv[2]))
+    _serve_programs(sys.argv[1], int(sys.argv[2]))

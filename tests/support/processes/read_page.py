@@ -9,23 +9,23 @@ import sys
 import time
 from pathlib import Path
 
-from outrider.pages.excerpt import excerpts
-from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
-from outrider.pages.sniffing.sniff import sniff
+from outrider.pages.excerpt import find_excerpts
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import find_reader
 
-WORDS = b"<p>Hello, words enough to be a paragraph of an article.</p>" * 50 + "é".encode()
-ORDINARY = b"<title>x</title><nav>y</nav><article>" + WORDS
+PARAGRAPHS_HTML = b"<p>Hello, words enough to be a paragraph of an article.</p>" * 50 + "é".encode()
+ORDINARY_PAGE_HTML = b"<title>x</title><nav>y</nav><article>" + PARAGRAPHS_HTML
 
 
-def read(body: bytes) -> int:
+def count_excerpts(body: bytes) -> int:
     """The number of excerpts of what is read."""
-    mime = sniff("", body)
-    document = reader_for(mime).read(Source(body, "https://a.b/", mime))
-    return len(excerpts(document.markdown, "hello text x", max_tokens=500))
+    mime = detect_mime_type("", body)
+    document = find_reader(mime).read(ReaderInput(body, "https://a.b/", mime))
+    return len(find_excerpts(document.markdown, "hello text x", max_tokens=500))
 
 
-def resident() -> float:
+def measure_peak_memory_mb() -> float:
     """The most memory so far, of this process and its children, in megabytes."""
     pids = [os.getpid(), *map(int, Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())]
     lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
@@ -33,11 +33,11 @@ def resident() -> float:
 
 
 def run(_: list[str]) -> None:
-    assert read(ORDINARY)
+    assert count_excerpts(ORDINARY_PAGE_HTML)
     body = sys.stdin.buffer.read()
-    before, begun = resident(), time.process_time()
-    read(body)
-    print(json.dumps({"megabytes": resident() - before, "seconds": time.process_time() - begun}))
+    before, begun = measure_peak_memory_mb(), time.process_time()
+    count_excerpts(body)
+    print(json.dumps({"megabytes": measure_peak_memory_mb() - before, "seconds": time.process_time() - begun}))
 
 
-assert read(ORDINARY)
+assert count_excerpts(ORDINARY_PAGE_HTML)

@@ -24,14 +24,14 @@ ATTEMPTS: dict[str, Callable[[], object]] = {}
 CONTROLS: set[str] = set()
 NAMESPACES_ONLY: set[str] = set()
 libc = ctypes.CDLL(None, use_errno=True)
-SECONDS = 5
-NEW_USER = 0x10000000
+ATTEMPT_TIMEOUT_S = 5
+CLONE_NEWUSER = 0x10000000
 
 
 def attempt(*, control: bool = False, landlock: bool = True) -> Callable[[Callable[[], object]], Callable[[], object]]:
     """Registers a way out. `landlock` false: that level does not claim to hold it."""
 
-    def add(fn: Callable[[], object]) -> Callable[[], object]:
+    def register_attempt(fn: Callable[[], object]) -> Callable[[], object]:
         name = getattr(fn, "__name__", "")
         ATTEMPTS[name] = fn
         if control:
@@ -40,10 +40,10 @@ def attempt(*, control: bool = False, landlock: bool = True) -> Callable[[Callab
             NAMESPACES_ONLY.add(name)
         return fn
 
-    return add
+    return register_attempt
 
 
-def kernel(name: str, *arguments: Any) -> int:
+def call_kernel(name: str, *arguments: Any) -> int:
     """A system call by its name. Raises OSError."""
     result = libc.syscall(FACTS["calls"][name], *arguments)
     if result < 0:
@@ -52,7 +52,7 @@ def kernel(name: str, *arguments: Any) -> int:
     return result
 
 
-def checked(result: int) -> int:
+def check_result(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -147,8 +147,8 @@ def learns_that_a_file_outside_exists():
 
 @attempt(control=True, landlock=False)
 def watches_a_folder_outside():
-    watch = checked(libc.inotify_init())
-    return checked(libc.inotify_add_watch(watch, FACTS["outside"].encode(), 0x100)) > 0
+    watch = check_result(libc.inotify_init())
+    return check_result(libc.inotify_add_watch(watch, FACTS["outside"].encode(), 0x100)) > 0
 
 
 @attempt()
@@ -241,17 +241,19 @@ def opens_a_disk():
 
 @attempt()
 def reads_the_kernels_log():
-    return kernel("syslog", 3, ctypes.create_string_buffer(100), 100)
+    return call_kernel("syslog", 3, ctypes.create_string_buffer(100), 100)
 
 
 @attempt()
 def opens_a_file_by_its_handle():
-    return kernel("name_to_handle_at", -100, b"/", ctypes.create_string_buffer(200), ctypes.byref(ctypes.c_int()), 0)
+    return call_kernel(
+        "name_to_handle_at", -100, b"/", ctypes.create_string_buffer(200), ctypes.byref(ctypes.c_int()), 0
+    )
 
 
 @attempt()
 def opens_by_a_handle_of_its_own_making():
-    return kernel("open_by_handle_at", -100, ctypes.create_string_buffer(200), 0)
+    return call_kernel("open_by_handle_at", -100, ctypes.create_string_buffer(200), 0)
 
 
 # Changing what lies outside
@@ -435,12 +437,12 @@ def changes_an_open_file_to_one_that_gives_its_rights():
 
 @attempt()
 def makes_a_user_namespace():
-    return checked(libc.unshare(NEW_USER)) == 0
+    return check_result(libc.unshare(CLONE_NEWUSER)) == 0
 
 
 @attempt()
 def makes_a_namespace_by_clone():
-    child = kernel("clone", NEW_USER | signal.SIGCHLD, 0, 0, 0, 0)
+    child = call_kernel("clone", CLONE_NEWUSER | signal.SIGCHLD, 0, 0, 0, 0)
     if not child:
         os._exit(0)
     return True
@@ -448,8 +450,8 @@ def makes_a_namespace_by_clone():
 
 @attempt()
 def makes_a_namespace_by_the_newer_clone():
-    arguments = struct.pack("=QQQQQQQQ", NEW_USER, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
-    child = kernel("clone3", arguments, len(arguments))
+    arguments = struct.pack("=QQQQQQQQ", CLONE_NEWUSER, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
+    child = call_kernel("clone3", arguments, len(arguments))
     if not child:
         os._exit(0)
     return True
@@ -457,37 +459,37 @@ def makes_a_namespace_by_the_newer_clone():
 
 @attempt()
 def makes_a_mount_namespace():
-    return checked(libc.unshare(0x20000)) == 0
+    return check_result(libc.unshare(0x20000)) == 0
 
 
 @attempt()
 def enters_a_namespace_of_another():
-    return checked(libc.setns(os.open(f"/proc/{os.getppid()}/ns/net", os.O_RDONLY), 0)) == 0
+    return check_result(libc.setns(os.open(f"/proc/{os.getppid()}/ns/net", os.O_RDONLY), 0)) == 0
 
 
 @attempt()
 def enters_a_namespace_by_a_process():
-    return checked(libc.setns(os.pidfd_open(os.getppid()), 0x40000000)) == 0
+    return check_result(libc.setns(os.pidfd_open(os.getppid()), 0x40000000)) == 0
 
 
 @attempt()
 def mounts():
-    return checked(libc.mount(b"none", b".", b"tmpfs", 0, None)) == 0
+    return check_result(libc.mount(b"none", b".", b"tmpfs", 0, None)) == 0
 
 
 @attempt()
 def mounts_a_folder_elsewhere():
-    return checked(libc.mount(b"/usr", b".", None, 0x1000, None)) == 0
+    return check_result(libc.mount(b"/usr", b".", None, 0x1000, None)) == 0
 
 
 @attempt()
 def makes_the_system_writable():
-    return checked(libc.mount(None, b"/usr", None, 0x1020, None)) == 0
+    return check_result(libc.mount(None, b"/usr", None, 0x1020, None)) == 0
 
 
 @attempt()
 def takes_a_mount_away():
-    return checked(libc.umount2(b"/proc", 2)) == 0
+    return check_result(libc.umount2(b"/proc", 2)) == 0
 
 
 @attempt()
@@ -498,27 +500,27 @@ def changes_its_root():
 
 @attempt()
 def exchanges_the_root():
-    return kernel("pivot_root", b".", b".") == 0
+    return call_kernel("pivot_root", b".", b".") == 0
 
 
 @attempt()
 def opens_a_file_system():
-    return kernel("fsopen", b"tmpfs", 0)
+    return call_kernel("fsopen", b"tmpfs", 0)
 
 
 @attempt()
 def opens_a_tree():
-    return kernel("open_tree", -100, b"/", 1)
+    return call_kernel("open_tree", -100, b"/", 1)
 
 
 @attempt()
 def moves_a_mount():
-    return kernel("move_mount", -100, b"/usr", -100, b".", 0) == 0
+    return call_kernel("move_mount", -100, b"/usr", -100, b".", 0) == 0
 
 
 @attempt()
 def changes_what_a_mount_allows():
-    return kernel("mount_setattr", -100, b"/usr", 0, struct.pack("=QQQQ", 0, 1, 0, 0), 32) == 0
+    return call_kernel("mount_setattr", -100, b"/usr", 0, struct.pack("=QQQQ", 0, 1, 0, 0), 32) == 0
 
 
 # Reaching into the kernel and other processes
@@ -526,87 +528,87 @@ def changes_what_a_mount_allows():
 
 @attempt()
 def loads_a_program_into_the_kernel():
-    return kernel("bpf", 0, ctypes.create_string_buffer(128), 128)
+    return call_kernel("bpf", 0, ctypes.create_string_buffer(128), 128)
 
 
 @attempt()
 def counts_events_of_the_machine():
-    return kernel("perf_event_open", ctypes.create_string_buffer(struct.pack("=II", 1, 112), 112), 0, -1, -1, 0)
+    return call_kernel("perf_event_open", ctypes.create_string_buffer(struct.pack("=II", 1, 112), 112), 0, -1, -1, 0)
 
 
 @attempt()
 def reads_keys():
-    return kernel("keyctl", 0, -3, 0, 0, 0)
+    return call_kernel("keyctl", 0, -3, 0, 0, 0)
 
 
 @attempt()
 def keeps_a_key():
-    return kernel("add_key", b"user", b"outrider", b"x", 1, -3)
+    return call_kernel("add_key", b"user", b"outrider", b"x", 1, -3)
 
 
 @attempt()
 def asks_for_a_key():
-    return kernel("request_key", b"user", b"outrider", None, -3)
+    return call_kernel("request_key", b"user", b"outrider", None, -3)
 
 
 @attempt()
 def handles_faults_of_the_kernel():
-    return kernel("userfaultfd", 0)
+    return call_kernel("userfaultfd", 0)
 
 
 @attempt()
 def makes_a_ring_that_no_filter_sees():
-    return kernel("io_uring_setup", 1, ctypes.create_string_buffer(120))
+    return call_kernel("io_uring_setup", 1, ctypes.create_string_buffer(120))
 
 
 @attempt()
 def loads_a_module():
-    return kernel("init_module", b"", 0, b"") == 0
+    return call_kernel("init_module", b"", 0, b"") == 0
 
 
 @attempt()
 def loads_another_kernel():
-    return kernel("kexec_load", 0, 0, None, 0) == 0
+    return call_kernel("kexec_load", 0, 0, None, 0) == 0
 
 
 @attempt()
 def restarts_the_machine():
-    return kernel("reboot", 0, 0, 0, None) == 0  # without the magic numbers: no machine would
+    return call_kernel("reboot", 0, 0, 0, None) == 0  # without the magic numbers: no machine would
 
 
 @attempt()
 def traces_the_server():
-    return checked(libc.ptrace(0x4206, FACTS["victim"], None, None)) == 0  # PTRACE_SEIZE
+    return check_result(libc.ptrace(0x4206, FACTS["victim"], None, None)) == 0  # PTRACE_SEIZE
 
 
 @attempt()
 def traces_its_parent():
-    return checked(libc.ptrace(0x4206, os.getppid(), None, None)) == 0
+    return check_result(libc.ptrace(0x4206, os.getppid(), None, None)) == 0
 
 
 @attempt()
 def reads_the_memory_of_another():
-    return kernel("process_vm_readv", FACTS["victim"], ctypes.create_string_buffer(16), 1, None, 0, 0) >= 0
+    return call_kernel("process_vm_readv", FACTS["victim"], ctypes.create_string_buffer(16), 1, None, 0, 0) >= 0
 
 
 @attempt()
 def writes_the_memory_of_another():
-    return kernel("process_vm_writev", FACTS["victim"], None, 0, None, 0, 0) >= 0
+    return call_kernel("process_vm_writev", FACTS["victim"], None, 0, None, 0, 0) >= 0
 
 
 @attempt()
 def takes_a_descriptor_of_another():
-    return kernel("pidfd_getfd", os.pidfd_open(os.getppid()), 1, 0)
+    return call_kernel("pidfd_getfd", os.pidfd_open(os.getppid()), 1, 0)
 
 
 @attempt()
 def compares_itself_with_another():
-    return kernel("kcmp", os.getpid(), os.getppid(), 0, 0, 0) >= 0
+    return call_kernel("kcmp", os.getpid(), os.getppid(), 0, 0, 0) >= 0
 
 
 @attempt()
 def gives_up_random_addresses():
-    return checked(libc.personality(0x0040000)) >= 0
+    return check_result(libc.personality(0x0040000)) >= 0
 
 
 @attempt()
@@ -616,7 +618,7 @@ def makes_a_file_without_a_name():
 
 @attempt()
 def makes_memory_that_nobody_sees():
-    return kernel("memfd_secret", 0)
+    return call_kernel("memfd_secret", 0)
 
 
 @attempt()
@@ -627,22 +629,22 @@ def renames_the_machine():
 
 @attempt()
 def sets_the_clock():
-    return kernel("clock_settime", 0, struct.pack("=qq", 0, 0)) == 0
+    return call_kernel("clock_settime", 0, struct.pack("=qq", 0, 0)) == 0
 
 
 @attempt()
 def takes_the_swap_away():
-    return kernel("swapoff", b"/nothing") == 0
+    return call_kernel("swapoff", b"/nothing") == 0
 
 
 @attempt()
 def keeps_accounts():
-    return kernel("acct", None) == 0
+    return call_kernel("acct", None) == 0
 
 
 @attempt()
 def sets_a_quota():
-    return kernel("quotactl", 0, None, 0, None) == 0
+    return call_kernel("quotactl", 0, None, 0, None) == 0
 
 
 @attempt()
@@ -712,12 +714,12 @@ def binds_a_process_outside_to_a_processor():
 
 @attempt(control=True)
 def finds_shared_memory_of_others():
-    return checked(libc.shmget(FACTS["segment"], 0, 0)) >= 0
+    return check_result(libc.shmget(FACTS["segment"], 0, 0)) >= 0
 
 
 @attempt(control=True, landlock=True)
 def makes_a_message_queue_of_the_system():
-    queue = checked(libc.msgget(FACTS["segment"] + 1, 0o1666))
+    queue = check_result(libc.msgget(FACTS["segment"] + 1, 0o1666))
     return FACTS["level"] != "namespaces" and not libc.msgctl(queue, 0, None)
 
 
@@ -794,14 +796,14 @@ def sees_an_interface_of_the_machine():
     return [name for _, name in socket.if_nameindex() if name != "lo"]
 
 
-def tried(fn: Callable[[], object]) -> str:
+def run_attempt(fn: Callable[[], object]) -> str:
     """What came of an attempt, in a process of its own."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        signal.alarm(SECONDS)
-        os.write(writing, outcome(fn).encode())
+        signal.alarm(ATTEMPT_TIMEOUT_S)
+        os.write(writing, describe_outcome(fn).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as stream:
@@ -810,7 +812,7 @@ def tried(fn: Callable[[], object]) -> str:
     return said or f"held: ended by signal {os.WTERMSIG(status)}"
 
 
-def outcome(fn: Callable[[], object]) -> str:
+def describe_outcome(fn: Callable[[], object]) -> str:
     try:
         found = fn()
     except OSError as error:
@@ -823,4 +825,4 @@ def outcome(fn: Callable[[], object]) -> str:
 if __name__ == "__main__":
     FACTS.update(json.loads(Path(__file__).with_name("facts.json").read_text()))
     wanted = FACTS["wanted"] or list(ATTEMPTS)
-    print(json.dumps({name: tried(ATTEMPTS[name]) for name in wanted}))
+    print(json.dumps({name: run_attempt(ATTEMPTS[name]) for name in wanted}))

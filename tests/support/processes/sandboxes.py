@@ -9,45 +9,49 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from outrider.workspace.sandbox.job import Job, Level, Limits
+from outrider.workspace.jobs import build_python_job, build_shell_job
+from outrider.workspace.sandbox.job import IsolationLevel, Job, ResourceLimits
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.settings import CodeSettings
-from outrider.workspace.scripts import python_job, shell_job
 
 if TYPE_CHECKING:
-    from outrider.workspace.sandbox.running import Running
+    from outrider.workspace.sandbox.process import SandboxProcess
 
-LEVELS: tuple[Level, ...] = ("namespaces", "landlock", "none")
+ISOLATION_LEVELS: tuple[IsolationLevel, ...] = ("namespaces", "landlock", "none")
 
 
 @dataclass(frozen=True)
-class Box:
+class SandboxWorkspace:
     """A sandbox of one level, and a workspace for it."""
 
     sandbox: Sandbox
     directory: Path
 
-    async def python(self, code: str, *, seconds: float = 60, limits: Limits | None = None, **more: Any) -> "Running":
+    async def run_python(
+        self, code: str, *, seconds: float = 60, limits: ResourceLimits | None = None, **more: Any
+    ) -> "SandboxProcess":
         """Runs Python to its end."""
-        job = await python_job(self.sandbox, self.directory, code)
-        return await self.run(replace(job, limits=limits or job.limits, **more), seconds)
+        job = await build_python_job(self.sandbox, self.directory, code)
+        return await self.run_job(replace(job, limits=limits or job.limits, **more), seconds)
 
-    async def shell(self, command: str, *, seconds: float = 60, limits: Limits | None = None) -> "Running":
+    async def run_shell(
+        self, command: str, *, seconds: float = 60, limits: ResourceLimits | None = None
+    ) -> "SandboxProcess":
         """Runs a command to its end."""
-        job = await shell_job(self.sandbox, self.directory, command)
-        return await self.run(replace(job, limits=limits or job.limits), seconds)
+        job = await build_shell_job(self.sandbox, self.directory, command)
+        return await self.run_job(replace(job, limits=limits or job.limits), seconds)
 
-    async def run(self, job: Job, seconds: float = 60) -> "Running":
+    async def run_job(self, job: Job, seconds: float = 60) -> "SandboxProcess":
         running = await self.sandbox.start(job)
-        await running.run(seconds)
+        await running.communicate(seconds)
         return running
 
 
 @asynccontextmanager
-async def sandboxed(level: Level, **settings: Any) -> AsyncGenerator[Sandbox]:
+async def open_sandbox(level: IsolationLevel, **settings: Any) -> AsyncGenerator[Sandbox]:
     """A sandbox of that level. Skips the test where there is none."""
     sandbox = Sandbox(CodeSettings(isolation=level, **settings))
-    found = await sandbox.isolation()
+    found = await sandbox.detect_isolation()
     if found.backend is None:
         pytest.skip(f"this machine has no {level}: {'; '.join(found.reasons.values())}")
     try:
@@ -57,16 +61,16 @@ async def sandboxed(level: Level, **settings: Any) -> AsyncGenerator[Sandbox]:
 
 
 @contextmanager
-def boxed(sandbox: Sandbox) -> Generator[Box]:
+def open_workspace(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
     """A new workspace for it, where every user can enter."""
     with tempfile.TemporaryDirectory(prefix="outrider-test-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         directory = Path(folder) / "workspace"
         directory.mkdir()
-        yield Box(sandbox, directory)
+        yield SandboxWorkspace(sandbox, directory)
 
 
-def processes_with(mark: str) -> list[int]:
+def find_processes_with(mark: str) -> list[int]:
     """Processes of this machine that have a word in their command line."""
     found = []
     for entry in Path("/proc").iterdir():

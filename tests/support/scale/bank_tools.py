@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx2
 
-from outrider.core.artifacts import Artifacts
+from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import Unavailable
 from outrider.core.tool import Toolset
@@ -13,7 +13,7 @@ from outrider.core.tool import Toolset
 bank = Toolset("bank", "For tests.")
 
 
-def install(folder: Path) -> Path:
+def install_plugin(folder: Path) -> Path:
     """Writes down that this toolset is a plugin; the folder must be on the path of whoever is to find it."""
     described = folder / "bank_tools-1.0.dist-info"
     described.mkdir(parents=True)
@@ -25,17 +25,17 @@ def install(folder: Path) -> Path:
 @bank.tool(effect="write", title="Deposit")
 async def deposit(call: Call, /, text: str) -> str:
     """Pay something in."""
-    return await _booked(call, text)
+    return await _book_entry(call, text)
 
 
 @bank.tool(effect="act", title="Transfer")
 async def transfer(call: Call, /, text: str) -> str:
     """Send something away, which a person must allow."""
-    return await _booked(call, text)
+    return await _book_entry(call, text)
 
 
 @bank.tool(effect="write", title="Keep", stake="never_ask")
-async def keep(artifacts: Artifacts, call: Call, /, text: str) -> str:
+async def keep(artifacts: ArtifactStore, call: Call, /, text: str) -> str:
     """Keep something as a file."""
     kept = await artifacts.save(text.encode(), name="kept.txt", mime_type="text/plain", session=call.session, call=call)
     return kept.uri
@@ -47,7 +47,7 @@ async def look(text: str) -> str:
     return f"seen {text}"
 
 
-async def _booked(call: Call, text: str) -> str:
+async def _book_entry(call: Call, text: str) -> str:
     assert call.run is not None
     entry = {"key": call.run.idempotency_key, "text": text}
     try:

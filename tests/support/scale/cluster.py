@@ -16,25 +16,25 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from support.databases import postgres
-from support.scale.networks import Network, Place
-from support.scale.proxies import Wire, spread, to_socket
+from support.scale.networks import Machine, MachineNetwork
+from support.scale.proxies import FaultyProxy, balance_connections, proxy_to_socket
 
-HERE = Path(__file__).parent
-MODERN = "2026-07-28"
-STARTED = 90.0  # seconds that a process may need on a busy machine
-KEY = "a key that all replicas of the test share, of more than 32 characters"
-TOKEN = "a token that all clients of the test share"
+SCALE_FOLDER = Path(__file__).parent
+MODERN_VERSION = "2026-07-28"
+START_TIMEOUT_S = 90.0  # seconds that a process may need on a busy machine
+SHARED_STATE_KEY = "a key that all replicas of the test share, of more than 32 characters"
+SHARED_CLIENT_TOKEN = "a token that all clients of the test share"
 # On a small disk its journal must leave room for the rest.
-SMALL = ("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB")
+SMALL_WAL_OPTIONS = ("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB")
 
 
 @dataclass(frozen=True)
-class Clock:
+class ProcessClock:
     """What a process takes for the time of day; see `clock/sitecustomize.py`."""
 
     file: Path
 
-    def set(self, seconds: int) -> None:
+    def set_offset(self, seconds: int) -> None:
         """So many seconds ahead of the truth."""
         draft = self.file.with_suffix(".draft")
         draft.write_text(str(seconds))
@@ -42,55 +42,57 @@ class Clock:
 
 
 @dataclass
-class Process:
+class ClusterProcess:
     """A replica or a worker: one home of its own, one way to the database.
 
     Attributes:
-        wire: The proxy on its way to the database.
-        direct: Where the database is without that proxy (and by which query), if it goes there directly.
+        database_proxy: The proxy on its way to the database.
+        direct_database: Where the database is without that proxy (and by which query), if it goes there directly.
         port: Where it serves; 0 for a worker.
-        place: Its machine.
+        machine: Its machine.
         clock: Its time of day.
     """
 
     name: str
     home: Path
-    wire: Wire
-    clock: Clock
+    database_proxy: FaultyProxy
+    clock: ProcessClock
     environment: dict[str, str]
     settings: Sequence[str]
     port: int = 0
-    direct: str = ""
-    place: Place = field(default_factory=Place)
+    direct_database: str = ""
+    machine: Machine = field(default_factory=Machine)
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
     def url(self) -> str:
-        return f"http://{self.place.host}:{self.port}/mcp"
+        return f"http://{self.machine.host}:{self.port}/mcp"
 
     @property
-    def database(self) -> str:
+    def database_url(self) -> str:
         """Its address of the database."""
-        host, _, query = (self.direct or f"{self.wire.host}:{self.wire.port}").partition("?")
+        host, _, query = (self.direct_database or f"{self.database_proxy.host}:{self.database_proxy.port}").partition(
+            "?"
+        )
         return f"postgresql://outrider@{host}/postgres" + (f"?{query}" if query else "")
 
     @property
-    def number(self) -> int:
+    def pid(self) -> int:
         """The process's id."""
         assert self._process is not None
         return self._process.pid
 
     @property
-    def log(self) -> Path:
+    def log_file(self) -> Path:
         return self.home / "stderr.txt"
 
     def start(self) -> None:
         """Begins to start it."""
-        given = [*self.settings, f"database={self.database}"]
-        given += [f"serve.port={self.port}", f"serve.host={self.place.host}"] if self.port else []
-        command = [*self.place.prefix, sys.executable, "-m", "outrider", "serve" if self.port else "worker"]
+        given = [*self.settings, f"database={self.database_url}"]
+        given += [f"serve.port={self.port}", f"serve.host={self.machine.host}"] if self.port else []
+        command = [*self.machine.command_prefix, sys.executable, "-m", "outrider", "serve" if self.port else "worker"]
         command += [word for each in given for word in ("--set", each)]
-        with self.log.open("ab") as log:
+        with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(command, env=self.environment, cwd=self.home, stderr=log, stdout=log)
 
     def kill(self) -> None:
@@ -99,23 +101,23 @@ class Process:
             self._process.kill()
             self._process.wait()
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Waits until it says that it is there."""
         assert self._process is not None
-        end = time.monotonic() + STARTED
-        while lacks := await self._lacks():
-            assert self._process.poll() is None, self.log.read_text()[-3_000:]
-            assert time.monotonic() < end, f"{self.name} is not ready: {lacks}\n{self.log.read_text()[-3_000:]}"
+        end = time.monotonic() + START_TIMEOUT_S
+        while lacks := await self._explain_not_ready():
+            assert self._process.poll() is None, self.log_file.read_text()[-3_000:]
+            assert time.monotonic() < end, f"{self.name} is not ready: {lacks}\n{self.log_file.read_text()[-3_000:]}"
             await anyio.sleep(0.1)
 
-    async def _lacks(self) -> str:
+    async def _explain_not_ready(self) -> str:
         """Why it is not ready; empty when it is."""
         if not self.port:
             said = b"outrider worker is at work"
-            return "" if said in self.log.read_bytes() else "it does not say that it is at work"
+            return "" if said in self.log_file.read_bytes() else "it does not say that it is at work"
         try:
             async with httpx2.AsyncClient(trust_env=False, timeout=5) as client:
-                answer = await client.get(f"http://{self.place.host}:{self.port}/readyz")
+                answer = await client.get(f"http://{self.machine.host}:{self.port}/readyz")
         except httpx2.HTTPError as error:
             return repr(error)
         return "" if answer.status_code == 200 else answer.text
@@ -130,39 +132,41 @@ class Cluster:
         headers: What every request brings.
     """
 
-    server: postgres.Server
-    replicas: list[Process]
-    workers: list[Process]
-    balancer: Wire
+    server: postgres.PostgresServer
+    replicas: list[ClusterProcess]
+    workers: list[ClusterProcess]
+    load_balancer: FaultyProxy
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.balancer.port}/mcp"
+        return f"http://127.0.0.1:{self.load_balancer.port}/mcp"
 
     @property
-    def processes(self) -> list[Process]:
+    def processes(self) -> list[ClusterProcess]:
         return [*self.replicas, *self.workers]
 
-    async def call(
+    async def call_tool(
         self,
         tool: str,
         arguments: dict[str, Any],
         *,
         session: str = "scale",
         url: str = "",
-        mode: Any = MODERN,
+        mode: Any = MODERN_VERSION,
         progress: Any = None,
         meta: dict[str, Any] | None = None,
         seconds: float = 90,
     ) -> Any:
         """One call of a client of its own, on a connection of its own: it may land on any replica."""
         given: Any = {"session_id": session} | (meta or {})
-        async with self.client(url, mode=mode, seconds=seconds) as client:
+        async with self.open_client(url, mode=mode, seconds=seconds) as client:
             return await client.call_tool(tool, arguments, meta=given, progress_callback=progress)
 
     @asynccontextmanager
-    async def client(self, url: str = "", *, mode: Any = MODERN, seconds: float = 90) -> AsyncGenerator[Client]:
+    async def open_client(
+        self, url: str = "", *, mode: Any = MODERN_VERSION, seconds: float = 90
+    ) -> AsyncGenerator[Client]:
         """A client on a connection of its own, to that replica or to any."""
         async with (
             httpx2.AsyncClient(trust_env=False, timeout=seconds, headers=self.headers) as http,
@@ -170,13 +174,13 @@ class Cluster:
         ):
             yield client
 
-    def rows(self, query: str) -> list[list[str]]:
+    def query_rows(self, query: str) -> list[list[str]]:
         """What the database says."""
-        return [line.split("|") for line in self.server.sql(query).splitlines()]
+        return [line.split("|") for line in self.server.run_sql(query).splitlines()]
 
 
 @asynccontextmanager
-async def cluster(
+async def start_cluster(
     folder: Path,
     *,
     replicas: int,
@@ -185,7 +189,7 @@ async def cluster(
     environment: dict[str, str],
     prepare: Callable[[Path], None] = lambda home: None,
     programs: Path,
-    network: Network | None = None,
+    network: MachineNetwork | None = None,
     disk: Path | None = None,
     proxied: bool = True,
 ) -> AsyncGenerator[Cluster]:
@@ -204,60 +208,62 @@ async def cluster(
         proxied: Whether a proxy of this process stands before the database, which can be cut, and takes time.
     """
     async with AsyncExitStack() as stack:
-        net = network or Network()
-        listens = ("-h", net.gate) if net.switch else ()
-        server = stack.enter_context(postgres.serving(programs, disk, *SMALL, *listens))
-        _let_in(server)
-        made: list[Process] = []
+        net = network or MachineNetwork()
+        listens = ("-h", net.gateway) if net.bridge else ()
+        server = stack.enter_context(postgres.start_server(programs, disk, *SMALL_WAL_OPTIONS, *listens))
+        _allow_network_clients(server)
+        made: list[ClusterProcess] = []
         straight = "" if proxied else f"?host={server.folder}"
-        own = [f"serve.state_key={KEY}", *([f"serve.token={TOKEN}"] if net.switch else [])]
+        own = [f"serve.state_key={SHARED_STATE_KEY}", *([f"serve.token={SHARED_CLIENT_TOKEN}"] if net.bridge else [])]
         for number in range(replicas + workers):
             name = f"replica{number}" if number < replicas else f"worker{number - replicas}"
             home = folder / name
             home.mkdir(parents=True)
             prepare(home)
-            clock = Clock(home / "clock")
-            clock.set(0)
-            wire = await stack.enter_async_context(to_socket(server.folder / ".s.PGSQL.5432", net.gate))
+            clock = ProcessClock(home / "clock")
+            clock.set_offset(0)
+            wire = await stack.enter_async_context(proxy_to_socket(server.folder / ".s.PGSQL.5432", net.gateway))
             made.append(
-                Process(
+                ClusterProcess(
                     name,
                     home,
                     wire,
                     clock,
-                    _environment(home, clock, environment),
+                    _build_environment(home, clock, environment),
                     [*settings, *own],
-                    port=_free_port() if number < replicas else 0,
-                    direct=f"{net.gate}:5432" if net.switch and number % 2 == 0 else straight,
-                    place=net.place(),
+                    port=_find_free_port() if number < replicas else 0,
+                    direct_database=f"{net.gateway}:5432" if net.bridge and number % 2 == 0 else straight,
+                    machine=net.add_machine(),
                 )
             )
             stack.callback(made[-1].kill)
-        balancer = await stack.enter_async_context(spread([(each.place.host, each.port) for each in made[:replicas]]))
+        balancer = await stack.enter_async_context(
+            balance_connections([(each.machine.host, each.port) for each in made[:replicas]])
+        )
         made[0].start()
-        await made[0].ready()  # it makes the tables
+        await made[0].wait_until_ready()  # it makes the tables
         for each in made[1:]:
             each.start()
         for each in made[1:]:
-            await each.ready()
-        headers = {"Authorization": f"Bearer {TOKEN}"} if net.switch else {}
+            await each.wait_until_ready()
+        headers = {"Authorization": f"Bearer {SHARED_CLIENT_TOKEN}"} if net.bridge else {}
         yield Cluster(server, made[:replicas], made[replicas:], balancer, headers)
 
 
-def _environment(home: Path, clock: Clock, more: dict[str, str]) -> dict[str, str]:
-    path = os.pathsep.join(filter(None, (str(HERE / "clock"), more.get("PYTHONPATH", ""))))
+def _build_environment(home: Path, clock: ProcessClock, more: dict[str, str]) -> dict[str, str]:
+    path = os.pathsep.join(filter(None, (str(SCALE_FOLDER / "clock"), more.get("PYTHONPATH", ""))))
     own = {"HOME": str(home), "PATH": os.environ["PATH"], "WRONG_BY": str(clock.file), "PGAPPNAME": home.name}
     return own | more | {"PYTHONPATH": path}
 
 
-def _let_in(server: postgres.Server) -> None:
+def _allow_network_clients(server: postgres.PostgresServer) -> None:
     """Whoever comes over the network."""
     with (server.folder / "data" / "pg_hba.conf").open("a") as rules:
         rules.write("host all all 10.0.0.0/8 trust\nhost all all 198.18.0.0/15 trust\n")
-    server.sql("SELECT pg_reload_conf()")
+    server.run_sql("SELECT pg_reload_conf()")
 
 
-def _free_port() -> int:
+def _find_free_port() -> int:
     import socket
 
     with socket.socket() as found:

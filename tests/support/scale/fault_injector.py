@@ -8,109 +8,111 @@ from functools import partial
 
 import anyio
 
-from support.scale.cluster import Cluster, Process
-from support.scale.disk import Disk
-from support.scale.load import Journal
+from support.scale.cluster import Cluster, ClusterProcess
+from support.scale.disk import SmallDisk
+from support.scale.load import LoadJournal
 
-SKEWS = (-86_400, -3_600, -45, 45, 3_600, 172_800)  # seconds from the truth
-SHORT, LONG = (0.5, 4.0), (26.0, 30.0)  # seconds; after the long one both ends have given the connection up
+CLOCK_SKEWS_S = (-86_400, -3_600, -45, 45, 3_600, 172_800)  # seconds from the truth
+SHORT_CUT_S, LONG_CUT_S = (0.5, 4.0), (26.0, 30.0)  # seconds; after the long one both ends have given the connection up
 
 
-class Monkey:
+class FaultInjector:
     """Breaks things at random, everything once before anything twice.
 
     Args:
         disks: Those that can be filled, by what is on them.
     """
 
-    def __init__(self, house: Cluster, journal: Journal, dice: random.Random, disks: dict[str, Disk]) -> None:
-        self._house = house
+    def __init__(self, cluster: Cluster, journal: LoadJournal, rng: random.Random, disks: dict[str, SmallDisk]) -> None:
+        self._cluster = cluster
         self._journal = journal
-        self._dice = dice
+        self._rng = rng
         self._disks = disks
 
-    async def rage(self, seconds: float) -> None:
+    async def inject_faults(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        deeds = list(self._deeds(seconds))
-        self._dice.shuffle(deeds)
+        deeds = list(self._list_faults(seconds))
+        self._rng.shuffle(deeds)
         turn = 0
         while time.monotonic() < end:
             await deeds[turn % len(deeds)]()
             turn += 1
-            await anyio.sleep(self._dice.uniform(0.5, 2.5))
-        for each in self._house.processes:
-            each.clock.set(0)
+            await anyio.sleep(self._rng.uniform(0.5, 2.5))
+        for each in self._cluster.processes:
+            each.clock.set_offset(0)
 
-    def _deeds(self, seconds: float) -> Sequence[Callable[[], Awaitable[None]]]:
+    def _list_faults(self, seconds: float) -> Sequence[Callable[[], Awaitable[None]]]:
         deeds: list[Callable[[], Awaitable[None]]] = [
-            self.kill,
-            self.kill,
-            self.cut,
-            self.stall,
-            self.restart,
-            self.skew,
+            self.kill_process,
+            self.kill_process,
+            self.cut_database_connection,
+            self.stall_database_connection,
+            self.restart_database,
+            self.skew_clock,
         ]
-        if self._house.processes[0].place.cable:
-            deeds += [partial(self.part, each) for each in (SHORT, LONG) if each[1] < seconds / 2]
-        return deeds + [partial(self.fill, what) for what in self._disks]
+        if self._cluster.processes[0].machine.cable:
+            deeds += [
+                partial(self.disconnect_machine, each) for each in (SHORT_CUT_S, LONG_CUT_S) if each[1] < seconds / 2
+            ]
+        return deeds + [partial(self.fill_disk, what) for what in self._disks]
 
-    def _note(self, words: str) -> None:
-        self._journal.events.append(f"{time.monotonic() - self._journal.began:5.1f} {words}")
+    def _record_event(self, words: str) -> None:
+        self._journal.events.append(f"{time.monotonic() - self._journal.started_at:5.1f} {words}")
 
-    async def kill(self) -> None:
+    async def kill_process(self) -> None:
         """A process dies without a word, and its supervisor starts it again."""
-        victim = self._any()
-        self._note(f"kill -9 {victim.name}")
+        victim = self._pick_process()
+        self._record_event(f"kill -9 {victim.name}")
         await anyio.to_thread.run_sync(victim.kill)
-        await anyio.sleep(self._dice.uniform(0.0, 1.0))
+        await anyio.sleep(self._rng.uniform(0.0, 1.0))
         victim.start()
-        await victim.ready()
+        await victim.wait_until_ready()
 
-    async def cut(self) -> None:
-        victim = self._behind_proxy()
-        self._note(f"cut {victim.name} from the database")
-        victim.wire.cut()
-        await anyio.sleep(self._dice.uniform(0.2, 2.0))
-        victim.wire.mend()
+    async def cut_database_connection(self) -> None:
+        victim = self._pick_proxied_process()
+        self._record_event(f"cut {victim.name} from the database")
+        victim.database_proxy.cut_connections()
+        await anyio.sleep(self._rng.uniform(0.2, 2.0))
+        victim.database_proxy.restore()
 
-    async def stall(self) -> None:
-        victim = self._behind_proxy()
-        self._note(f"stall {victim.name}'s wire to the database")
-        victim.wire.stall()
-        await anyio.sleep(self._dice.uniform(0.2, 2.0))
-        victim.wire.mend()
+    async def stall_database_connection(self) -> None:
+        victim = self._pick_proxied_process()
+        self._record_event(f"stall {victim.name}'s wire to the database")
+        victim.database_proxy.stall_connections()
+        await anyio.sleep(self._rng.uniform(0.2, 2.0))
+        victim.database_proxy.restore()
 
-    async def part(self, how_long: tuple[float, float]) -> None:
+    async def disconnect_machine(self, seconds_range: tuple[float, float]) -> None:
         """A machine's cable is pulled."""
-        victim, seconds = self._any(), self._dice.uniform(*how_long)
-        self._note(f"pull {victim.name}'s cable for {seconds:.1f} s")
-        await anyio.to_thread.run_sync(victim.place.cut)
+        victim, seconds = self._pick_process(), self._rng.uniform(*seconds_range)
+        self._record_event(f"pull {victim.name}'s cable for {seconds:.1f} s")
+        await anyio.to_thread.run_sync(victim.machine.disconnect)
         await anyio.sleep(seconds)
-        await anyio.to_thread.run_sync(victim.place.mend)
+        await anyio.to_thread.run_sync(victim.machine.reconnect)
 
-    async def restart(self) -> None:
-        how = self._dice.choice([signal.SIGINT, signal.SIGQUIT])
-        self._note(f"Postgres is stopped by {how.name} and started")
-        await anyio.to_thread.run_sync(self._house.server.stop, how)
-        await anyio.to_thread.run_sync(self._house.server.start)
+    async def restart_database(self) -> None:
+        how = self._rng.choice([signal.SIGINT, signal.SIGQUIT])
+        self._record_event(f"Postgres is stopped by {how.name} and started")
+        await anyio.to_thread.run_sync(self._cluster.server.stop, how)
+        await anyio.to_thread.run_sync(self._cluster.server.start)
 
-    async def skew(self) -> None:
-        victim, seconds = self._any(), self._dice.choice(SKEWS)
-        self._note(f"{victim.name}'s clock is {seconds:+} s from the truth")
-        victim.clock.set(seconds)
+    async def skew_clock(self) -> None:
+        victim, seconds = self._pick_process(), self._rng.choice(CLOCK_SKEWS_S)
+        self._record_event(f"{victim.name}'s clock is {seconds:+} s from the truth")
+        victim.clock.set_offset(seconds)
 
-    async def fill(self, what: str) -> None:
+    async def fill_disk(self, label: str) -> None:
         """A disk is full; then somebody makes room, and starts the database if that has ended itself."""
-        self._note(f"the disk of {what} is full")
-        await anyio.to_thread.run_sync(self._disks[what].fill)
-        await anyio.sleep(self._dice.uniform(1.0, 4.0))
-        self._disks[what].clear()
-        if not self._house.server.lives:
-            self._note("Postgres has ended itself and is started")
-            await anyio.to_thread.run_sync(self._house.server.start)
+        self._record_event(f"the disk of {label} is full")
+        await anyio.to_thread.run_sync(self._disks[label].fill_up)
+        await anyio.sleep(self._rng.uniform(1.0, 4.0))
+        self._disks[label].free_space()
+        if not self._cluster.server.is_alive:
+            self._record_event("Postgres has ended itself and is started")
+            await anyio.to_thread.run_sync(self._cluster.server.start)
 
-    def _any(self) -> Process:
-        return self._dice.choice(self._house.processes)
+    def _pick_process(self) -> ClusterProcess:
+        return self._rng.choice(self._cluster.processes)
 
-    def _behind_proxy(self) -> Process:
-        return self._dice.choice([each for each in self._house.processes if not each.direct])
+    def _pick_proxied_process(self) -> ClusterProcess:
+        return self._rng.choice([each for each in self._cluster.processes if not each.direct_database])

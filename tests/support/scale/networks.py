@@ -14,10 +14,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NEEDED = ("ip", "unshare", "nsenter")
-RANGES = ("10.99", "198.18")  # private (RFC 1918), and of test networks (RFC 2544)
-ARRIVES = 10.0  # seconds in which a packet does, or never
-THERE = """
+REQUIRED_PROGRAMS = ("ip", "unshare", "nsenter")
+ADDRESS_PREFIXES = ("10.99", "198.18")  # private (RFC 1918), and of test networks (RFC 2544)
+PACKET_TIMEOUT_S = 10.0  # seconds in which a packet does, or never
+PROBE_SOURCE = """
 import socket, sys
 host, gate, port = sys.argv[1:]
 with socket.create_server((host, 0)) as server:
@@ -28,67 +28,67 @@ with socket.create_server((host, 0)) as server:
 
 
 @dataclass(frozen=True)
-class Place:
+class Machine:
     """Where a process is.
 
     Attributes:
         host: Its address.
-        prefix: What its command begins with, so that it runs there.
+        command_prefix: What its command begins with, so that it runs there.
         cable: The end of its cable on our side; empty where there is none to be pulled.
     """
 
     host: str = "127.0.0.1"
-    prefix: tuple[str, ...] = ()
+    command_prefix: tuple[str, ...] = ()
     cable: str = ""
 
-    def cut(self) -> None:
+    def disconnect(self) -> None:
         """Nothing arrives any more on either side, and nobody is told, until `mend`."""
-        _do("ip", "link", "set", self.cable, "down")
+        _run_command("ip", "link", "set", self.cable, "down")
 
-    def mend(self) -> None:
-        _do("ip", "link", "set", self.cable, "up")
+    def reconnect(self) -> None:
+        _run_command("ip", "link", "set", self.cable, "up")
 
 
 @dataclass
-class Network:
+class MachineNetwork:
     """A switch with cables to machines.
 
     Attributes:
-        gate: Our own address on it; without a network that is loopback's.
+        gateway: Our own address on it; without a network that is loopback's.
     """
 
-    gate: str = "127.0.0.1"
-    switch: str = ""
+    gateway: str = "127.0.0.1"
+    bridge: str = ""
     _stack: ExitStack = field(default_factory=ExitStack)
     _count: int = 1
 
-    def place(self) -> Place:
+    def add_machine(self) -> Machine:
         """One more machine."""
-        if not self.switch:
-            return Place()
+        if not self.bridge:
+            return Machine()
         self._count += 1
-        number, cable = self._count, f"{self.switch}v{self._count}"
-        holder = self._stack.enter_context(_namespace())
-        address = f"{self.gate.rpartition('.')[0]}.{number}"
+        number, cable = self._count, f"{self.bridge}v{self._count}"
+        holder = self._stack.enter_context(_create_namespace())
+        address = f"{self.gateway.rpartition('.')[0]}.{number}"
         inside = ("nsenter", f"--net=/proc/{holder}/ns/net", "--")
-        _do("ip", "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", str(holder))
-        _do("ip", "link", "set", cable, "master", self.switch, "up")
+        _run_command("ip", "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", str(holder))
+        _run_command("ip", "link", "set", cable, "master", self.bridge, "up")
         for command in ("link set lo up", f"address add {address}/24 dev eth0", "link set eth0 up"):
-            _do(*inside, "ip", *command.split())
-        return Place(address, inside, cable)
+            _run_command(*inside, "ip", *command.split())
+        return Machine(address, inside, cable)
 
 
 @contextmanager
-def network() -> Generator[Network]:
+def create_network() -> Generator[MachineNetwork]:
     """A network, or loopback alone where this user may make none or its packets do not arrive."""
-    missing = [each for each in NEEDED if shutil.which(each) is None]
+    missing = [each for each in REQUIRED_PROGRAMS if shutil.which(each) is None]
     why = "it takes root" if os.geteuid() else f"{', '.join(missing)} is not installed" if missing else ""
     with ExitStack() as stack:
-        for range_ in () if why else RANGES:
+        for range_ in () if why else ADDRESS_PREFIXES:
             attempt = stack.enter_context(ExitStack())
             try:
-                net = attempt.enter_context(_switched(f"{range_}.{os.getpid() % 200 + 20}.1"))
-                _try_out(net)
+                net = attempt.enter_context(_create_bridge(f"{range_}.{os.getpid() % 200 + 20}.1"))
+                _check_connectivity(net)
             except (subprocess.CalledProcessError, OSError) as error:
                 said = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
                 why += f"{'; ' if why else ''}{range_}.x: {said}"
@@ -97,43 +97,50 @@ def network() -> Generator[Network]:
             yield net
             return
         print(f"NOT TRIED: network namespaces ({why}); wires are cut and stalled by proxies alone")
-        yield Network()
+        yield MachineNetwork()
 
 
 @contextmanager
-def _switched(gate: str) -> Generator[Network]:
+def _create_bridge(gateway: str) -> Generator[MachineNetwork]:
     switch = f"or{os.getpid() % 100_000}"
-    _do("ip", "link", "add", switch, "type", "bridge")
+    _run_command("ip", "link", "add", switch, "type", "bridge")
     with ExitStack() as stack:
-        stack.callback(_do, "ip", "link", "delete", switch)
-        _do("ip", "address", "add", f"{gate}/24", "dev", switch)
-        _do("ip", "link", "set", switch, "up")
-        yield Network(gate, switch, stack.enter_context(ExitStack()))
+        stack.callback(_run_command, "ip", "link", "delete", switch)
+        _run_command("ip", "address", "add", f"{gateway}/24", "dev", switch)
+        _run_command("ip", "link", "set", switch, "up")
+        yield MachineNetwork(gateway, switch, stack.enter_context(ExitStack()))
 
 
-def _try_out(net: Network) -> None:
+def _check_connectivity(net: MachineNetwork) -> None:
     """Connects there and back; firewalls and foreign routes let a network be made through which nothing passes.
 
     Raises:
         OSError: Nothing arrived.
     """
-    place = net.place()
-    with socket.create_server((net.gate, 0)) as ours:
-        ours.settimeout(ARRIVES)
-        command = [*place.prefix, sys.executable, "-Sc", THERE, place.host, *map(str, ours.getsockname())]
+    place = net.add_machine()
+    with socket.create_server((net.gateway, 0)) as ours:
+        ours.settimeout(PACKET_TIMEOUT_S)
+        command = [
+            *place.command_prefix,
+            sys.executable,
+            "-Sc",
+            PROBE_SOURCE,
+            place.host,
+            *map(str, ours.getsockname()),
+        ]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as there:
             try:
                 theirs, _ = ours.accept()
                 with theirs:
-                    theirs.settimeout(ARRIVES)
+                    theirs.settimeout(PACKET_TIMEOUT_S)
                     port = theirs.recv(9)
-                    socket.create_connection((place.host, int(port or 0)), ARRIVES).close()
+                    socket.create_connection((place.host, int(port or 0)), PACKET_TIMEOUT_S).close()
             finally:
                 there.kill()
 
 
 @contextmanager
-def _namespace() -> Generator[int]:
+def _create_namespace() -> Generator[int]:
     """A network namespace that lives as long as this process; the id of who holds it."""
     ours = Path("/proc/self/ns/net").readlink()
     with subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE) as holder:
@@ -146,5 +153,5 @@ def _namespace() -> Generator[int]:
             holder.stdin.close()  # cat ends
 
 
-def _do(*command: str) -> None:
+def _run_command(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True, text=True)

@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from outrider.core.egress.listening import stop_listening
+from outrider.core.egress.server_shutdown import stop_listening
 
-PIECE = 65_536
-DIALLED = 1.0  # seconds after which a load balancer tries the next replica
+RELAY_CHUNK_BYTES = 65_536
+DIAL_TIMEOUT_S = 1.0  # seconds after which a load balancer tries the next replica
 Dial = Callable[[], "asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]"]
 
 
-class Wire:
+class FaultyProxy:
     """A listening port whose connections lead elsewhere.
 
     Args:
@@ -29,55 +29,55 @@ class Wire:
         self.host = host
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._flows = asyncio.Event()
-        self._flows.set()
-        self._cut = False
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+        self._is_cut = False
         self.port = 0
 
-    async def open(self) -> None:
-        self._server = await asyncio.start_server(self._met, self.host, 0)
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._handle_connection, self.host, 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    def cut(self) -> None:
+    def cut_connections(self) -> None:
         """Breaks all connections, and every new one, until `mend`."""
-        self._cut = True
+        self._is_cut = True
         for task in self._tasks:
             task.cancel()
 
-    def stall(self) -> None:
+    def stall_connections(self) -> None:
         """Nothing arrives any more on either side, and neither hears of it, until `mend`."""
-        self._flows.clear()
+        self._flowing.clear()
 
-    def mend(self) -> None:
-        self._cut = False
-        self._flows.set()
+    def restore(self) -> None:
+        self._is_cut = False
+        self._flowing.set()
 
     async def close(self) -> None:
-        self.mend()
+        self.restore()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._server is not None:
             await stop_listening(self._server)
 
-    async def _met(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         try:
-            if not self._cut:
-                await self._joined(reader, writer)
+            if not self._is_cut:
+                await self._relay_both_ways(reader, writer)
         except (OSError, asyncio.CancelledError, asyncio.IncompleteReadError):
             pass
         finally:
             self._tasks.discard(task)
-            await _closed(writer)
+            await _close_writer(writer)
 
-    async def _joined(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay_both_ways(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there_reader, there_writer = await self._dial()
         both = [
-            asyncio.ensure_future(self._carry(reader, there_writer)),
-            asyncio.ensure_future(self._carry(there_reader, writer)),
+            asyncio.ensure_future(self._relay_one_way(reader, there_writer)),
+            asyncio.ensure_future(self._relay_one_way(there_reader, writer)),
         ]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -86,55 +86,55 @@ class Wire:
             for each in both:
                 each.cancel()
             await asyncio.gather(*both, return_exceptions=True)
-            await _closed(there_writer)
+            await _close_writer(there_writer)
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(PIECE):
-            await self._flows.wait()
+    async def _relay_one_way(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(RELAY_CHUNK_BYTES):
+            await self._flowing.wait()
             writer.write(data)
             await writer.drain()
 
 
-async def _closed(writer: asyncio.StreamWriter) -> None:
+async def _close_writer(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
     with suppress(OSError, asyncio.CancelledError):
         await writer.wait_closed()
 
 
 @asynccontextmanager
-async def to_socket(path: Path, host: str = "127.0.0.1") -> AsyncGenerator[Wire]:
+async def proxy_to_socket(path: Path, host: str = "127.0.0.1") -> AsyncGenerator[FaultyProxy]:
     """A wire to a Unix socket."""
-    async with _opened(lambda: asyncio.ensure_future(asyncio.open_unix_connection(str(path))), host) as wire:
+    async with _open_proxy(lambda: asyncio.ensure_future(asyncio.open_unix_connection(str(path))), host) as wire:
         yield wire
 
 
 @asynccontextmanager
-async def to_port(port: int, host: str) -> AsyncGenerator[Wire]:
+async def proxy_to_port(port: int, host: str) -> AsyncGenerator[FaultyProxy]:
     """A wire from another address to a port of loopback."""
-    async with _opened(lambda: asyncio.ensure_future(asyncio.open_connection("127.0.0.1", port)), host) as wire:
+    async with _open_proxy(lambda: asyncio.ensure_future(asyncio.open_connection("127.0.0.1", port)), host) as wire:
         yield wire
 
 
 @asynccontextmanager
-async def spread(targets: Sequence[tuple[str, int]]) -> AsyncGenerator[Wire]:
+async def balance_connections(targets: Sequence[tuple[str, int]]) -> AsyncGenerator[FaultyProxy]:
     """A load balancer of the simplest kind: each new connection goes to the next (host, port) that answers."""
     turns = itertools.count()
 
-    async def dial() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def dial_next_target() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         for _ in targets:
             with suppress(OSError):  # TimeoutError is one
-                async with asyncio.timeout(DIALLED):
+                async with asyncio.timeout(DIAL_TIMEOUT_S):
                     return await asyncio.open_connection(*targets[next(turns) % len(targets)])
         raise ConnectionRefusedError
 
-    async with _opened(lambda: asyncio.ensure_future(dial())) as wire:
+    async with _open_proxy(lambda: asyncio.ensure_future(dial_next_target())) as wire:
         yield wire
 
 
 @asynccontextmanager
-async def _opened(dial: Dial, host: str = "127.0.0.1") -> AsyncGenerator[Wire]:
-    wire = Wire(dial, host)
-    await wire.open()
+async def _open_proxy(dial: Dial, host: str = "127.0.0.1") -> AsyncGenerator[FaultyProxy]:
+    wire = FaultyProxy(dial, host)
+    await wire.start()
     try:
         yield wire
     finally:

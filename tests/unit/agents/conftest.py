@@ -13,7 +13,7 @@ from support.databases import sqlite
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     """A real SQLite file of this test's own, with all tables."""
-    opened = Database.file(sqlite.migrated(tmp_path / "data" / "outrider.db"))
+    opened = Database.from_file(sqlite.create_migrated_file(tmp_path / "data" / "outrider.db"))
     yield opened
     await opened.close()
 
@@ -21,6 +21,6 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
 @pytest.fixture(autouse=True)
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder where the toolset of `agent_tools` is installed as a plugin."""
-    folder = agent_tools.install(tmp_path / "plugins")
+    folder = agent_tools.install_plugin(tmp_path / "plugins")
     monkeypatch.syspath_prepend(folder)
     return folder

@@ -15,7 +15,7 @@ from outrider.agents.tables import runs
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
-from outrider.core.questions import Answer, Question
+from outrider.core.questions import Question, QuestionAnswer
 from outrider.core.tool import Tool
 
 pytestmark = pytest.mark.anyio
@@ -89,15 +89,15 @@ async def test_what_is_private_is_not_written_down(questions: Questions):
 
 async def test_decisions_in_parts_are_kept_and_the_rest_stays_open(questions: Questions):
     left, right = await asked(questions), await asked(questions, "right")
-    assert [each.id for each in await questions.pending("root")] == [left.id, right.id]
-    still_open = await questions.settle(
-        "root", {left.id: Answer("rejected", "not today"), "stranger": Answer("approved")}
+    assert [each.id for each in await questions.list_pending("root")] == [left.id, right.id]
+    still_open = await questions.apply_answers(
+        "root", {left.id: QuestionAnswer("rejected", "not today"), "stranger": QuestionAnswer("approved")}
     )
     assert [each.id for each in still_open] == [right.id]
-    decided = await questions.decided("left", "c1")
+    decided = await questions.find_decision("left", "c1")
     assert decided is not None
-    assert decided.given == Answer("rejected", "not today")
-    assert await questions.decided("right", "c1") is None
+    assert decided.recorded_answer == QuestionAnswer("rejected", "not today")
+    assert await questions.find_decision("right", "c1") is None
 
 
 async def test_the_first_decision_stands_and_the_second_hears_it(questions: Questions):
@@ -174,10 +174,10 @@ async def test_a_decision_must_fit_the_question(questions: Questions, kind: str,
 
 async def test_a_question_of_words_is_answered_in_words(questions: Questions):
     made = await asked(questions, kind="question", message="Which Bob?")
-    await questions.settle("root", {made.id: Answer("answered", value="Bob Miller")})
-    decided = await questions.decided("left", "c1")
+    await questions.apply_answers("root", {made.id: QuestionAnswer("answered", value="Bob Miller")})
+    decided = await questions.find_decision("left", "c1")
     assert decided is not None
-    assert decided.given == Answer("answered", value="Bob Miller")
+    assert decided.recorded_answer == QuestionAnswer("answered", value="Bob Miller")
 
 
 async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
@@ -187,19 +187,19 @@ async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
 
 async def test_always_is_remembered_for_person_workspace_agent_and_tool(questions: Questions):
     made = await asked(questions)
-    assert not await questions.allowed_always(ANN, "clerk", "send_mail")
+    assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")
     await questions.decide(made.id, "always_approved")
-    assert await questions.allowed_always(ANN, "clerk", "send_mail")
+    assert await questions.is_always_allowed(ANN, "clerk", "send_mail")
     for other in (Call(workspace="w", identity="bob"), Call(workspace="x", identity="ann@a.example"), Call()):
-        assert not await questions.allowed_always(other, "clerk", "send_mail")
-    assert not await questions.allowed_always(ANN, "boss", "send_mail")
-    assert not await questions.allowed_always(ANN, "clerk", "send_money")
-    assert await questions.forget(ANN, "clerk", "send_mail")
-    assert not await questions.allowed_always(ANN, "clerk", "send_mail")
+        assert not await questions.is_always_allowed(other, "clerk", "send_mail")
+    assert not await questions.is_always_allowed(ANN, "boss", "send_mail")
+    assert not await questions.is_always_allowed(ANN, "clerk", "send_money")
+    assert await questions.revoke_allowance(ANN, "clerk", "send_mail")
+    assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")
 
 
 async def test_an_always_that_came_too_late_allows_nothing(questions: Questions):
     made = await asked(questions)
     await questions.decide(made.id, "rejected")
     await questions.decide(made.id, "always_approved")
-    assert not await questions.allowed_always(ANN, "clerk", "send_mail")
+    assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")

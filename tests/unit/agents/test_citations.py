@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.agents.citations import LIMIT, adopt, cited, rewritten
-from outrider.core.citations import Citations, pool
+from outrider.agents.citations import MAX_REFERENCES, adopt_citations, list_references, rewrite_references
+from outrider.core.citations import CitationPool, build_references
 from outrider.core.context import Call
 from outrider.core.db import Database
 
@@ -21,13 +21,13 @@ def sources(*names: str) -> dict[str, dict[str, Any]]:
 
 
 def test_the_example_of_the_contract():
-    told = rewritten("Paris has 2.1 M people :cite[k3d,zz9].", sources("k3d", "zz9"), ["p0q", "7ab"])
+    told = rewrite_references("Paris has 2.1 M people :cite[k3d,zz9].", sources("k3d", "zz9"), ["p0q", "7ab"])
     assert told.text == "Paris has 2.1 M people :cite[p0q,7ab]."
     assert told.refs == {"p0q": {"title": "source k3d"}, "7ab": {"title": "source zz9"}}
 
 
 def test_a_new_reference_that_is_also_an_old_one_is_not_replaced_twice():
-    told = rewritten("one :cite[aaa], two :cite[bbb]", sources("aaa", "bbb"), ["bbb", "aaa"])
+    told = rewrite_references("one :cite[aaa], two :cite[bbb]", sources("aaa", "bbb"), ["bbb", "aaa"])
     assert told.text == "one :cite[bbb], two :cite[aaa]"
     assert told.refs == {"bbb": {"title": "source aaa"}, "aaa": {"title": "source bbb"}}
 
@@ -49,23 +49,23 @@ def test_a_new_reference_that_is_also_an_old_one_is_not_replaced_twice():
     ],
 )
 def test_blocks_are_cleaned_and_nothing_else_is_touched(text: str, expected: str):
-    assert rewritten(text, sources("aaa", "bbb"), ["p0q", "7ab"]).text == expected
+    assert rewrite_references(text, sources("aaa", "bbb"), ["p0q", "7ab"]).text == expected
 
 
 def test_no_more_references_are_used_than_the_parent_has():
-    names = list(pool()[:70])
+    names = list(build_references()[:70])
     text = " ".join(f"fact{number} :cite[{name}]" for number, name in enumerate(names))
-    told = rewritten(text, sources(*names), pool()[1000 : 1000 + LIMIT])
-    assert len(told.refs) == LIMIT
+    told = rewrite_references(text, sources(*names), build_references()[1000 : 1000 + MAX_REFERENCES])
+    assert len(told.refs) == MAX_REFERENCES
     assert told.text.endswith("fact68 fact69")
 
 
 def test_blocks_hidden_a_hundred_deep_end_soon():
     text = ":cite[" * 100 + "xxx" + "]" * 100 + ":ci" * 100 + ":cite[x]" + "te[x]" * 100
-    assert not BLOCKS.findall(rewritten(text, {}, []).text)
+    assert not BLOCKS.findall(rewrite_references(text, {}, []).text)
 
 
-NAMES = st.sampled_from(pool()[:12])
+NAMES = st.sampled_from(build_references()[:12])
 INSIDE = st.lists(st.one_of(NAMES, st.text(":cite[], abx", max_size=6)), max_size=5).map(",".join)
 PIECES = st.one_of(st.text(":cite[], abx", max_size=12), INSIDE.map(lambda inside: f" :cite[{inside}]"))
 
@@ -73,38 +73,42 @@ PIECES = st.one_of(st.text(":cite[], abx", max_size=12), INSIDE.map(lambda insid
 @given(
     st.lists(PIECES, max_size=12).map("".join),
     st.sets(NAMES),
-    st.lists(st.sampled_from(pool()[:16]), unique=True, max_size=14),
+    st.lists(st.sampled_from(build_references()[:16]), unique=True, max_size=14),
 )
 def test_no_reference_ever_stands_for_another_source(text: str, known: set[str], fresh: list[str]):
-    told = rewritten(text, sources(*known), fresh)
+    told = rewrite_references(text, sources(*known), fresh)
     back = {new: citation["title"].removeprefix("source ") for new, citation in told.refs.items()}
     named = [block.split(",") for block in BLOCKS.findall(told.text)]
     assert all(name in back for names in named for name in names)
     assert all(len(set(names)) == len(names) for names in named)
     assert set(back) <= set(fresh)
-    assert list(back.values()) == cited(text, sources(*known))[: len(fresh)]
+    assert list(back.values()) == list_references(text, sources(*known))[: len(fresh)]
     # Told back in the child's own references it is the child's text, without what it could not prove.
-    again = rewritten(told.text, {new: {} for new in back}, [back[new] for new in cited(told.text, back)])
-    assert again.text == rewritten(text, sources(*back.values()), list(back.values())).text
+    again = rewrite_references(
+        told.text, {new: {} for new in back}, [back[new] for new in list_references(told.text, back)]
+    )
+    assert again.text == rewrite_references(text, sources(*back.values()), list(back.values())).text
 
 
 async def test_references_come_from_the_slice_that_the_host_reserved(database: Database):
     call = Call(citations=(100, 2))
-    told = await adopt(
-        Citations(database), call, "a :cite[x1x] b :cite[y2y] c :cite[z3z]", sources("x1x", "y2y", "z3z")
+    told = await adopt_citations(
+        CitationPool(database), call, "a :cite[x1x] b :cite[y2y] c :cite[z3z]", sources("x1x", "y2y", "z3z")
     )
-    one, two = pool()[100:102]
+    one, two = build_references()[100:102]
     assert told.text == f"a :cite[{one}] b :cite[{two}] c"
     assert list(told.refs) == [one, two]
 
 
 async def test_without_a_slice_two_children_of_one_message_share_no_reference(database: Database):
-    citations, call = Citations(database), Call(session="s", message="m")
-    first = await adopt(citations, call, "a :cite[x1x]", sources("x1x"))
-    second = await adopt(citations, call, "b :cite[x1x]", sources("x1x"))
+    citations, call = CitationPool(database), Call(session="s", message="m")
+    first = await adopt_citations(citations, call, "a :cite[x1x]", sources("x1x"))
+    second = await adopt_citations(citations, call, "b :cite[x1x]", sources("x1x"))
     assert not first.refs.keys() & second.refs.keys()
 
 
 async def test_an_answer_survives_the_end_of_the_pool(database: Database):
-    told = await adopt(Citations(database), Call(citations=(len(pool()), 64)), "a :cite[x1x].", sources("x1x"))
+    told = await adopt_citations(
+        CitationPool(database), Call(citations=(len(build_references()), 64)), "a :cite[x1x].", sources("x1x")
+    )
     assert (told.text, told.refs) == ("a.", {})

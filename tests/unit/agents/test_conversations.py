@@ -73,10 +73,12 @@ async def test_only_those_who_take_part_see_a_conversation(conversations: Conver
 
 async def test_messages_come_in_the_order_in_which_they_were_written(conversations: Conversations):
     made = await conversations.create(ANN, "a", title="t")
-    await conversations.post(made.id, "user", "first\0", agent="a")
+    await conversations.post_message(made.id, "user", "first\0", agent="a")
     cites = {"k3d": {"title": "T", "href": "https://a.example"}}
-    await conversations.post(made.id, "agent", "second", agent="a", thoughts="hm", citations=cites, run_id="run_1")
-    first, second = await conversations.messages(made.id)
+    await conversations.post_message(
+        made.id, "agent", "second", agent="a", thoughts="hm", citations=cites, run_id="run_1"
+    )
+    first, second = await conversations.list_messages(made.id)
     assert (first.role, first.text) == ("user", "first\ufffd")
     assert (second.role, second.thoughts, second.citations, second.run_id) == ("agent", "hm", cites, "run_1")
     assert (await conversations.get(made.id)).updated_at == second.created_at
@@ -85,5 +87,5 @@ async def test_messages_come_in_the_order_in_which_they_were_written(conversatio
 async def test_attachments_are_found_by_their_ids_and_strangers_are_left_out(conversations: Conversations):
     made = await conversations.create(ANN, "a", title="t")
     files = [{"id": f"fil_{letter}", "title": letter, "content_type": "text/csv"} for letter in "ab"]
-    await conversations.post(made.id, "user", "with files", files=files)
-    assert await conversations.attachments(made.id, ["fil_b", "nobody", "fil_a", "fil_b"]) == [files[1], files[0]]
+    await conversations.post_message(made.id, "user", "with files", files=files)
+    assert await conversations.find_attachments(made.id, ["fil_b", "nobody", "fil_a", "fil_b"]) == [files[1], files[0]]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from outrider.agents.catalogue import Catalogue
-from outrider.agents.definition import Agent, Budgets, define, parse_agent, written
+from outrider.agents.definition import Agent, Budgets, build_agent, parse_agent, render_agent
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
@@ -33,7 +33,7 @@ def test_a_file_holds_everything_about_an_agent():
 
 def test_what_is_written_reads_the_same():
     agent = parse_agent(GOOD, "x.md", name="prices")
-    assert parse_agent(written(agent), "y.md") == agent
+    assert parse_agent(render_agent(agent), "y.md") == agent
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_front_matter_cannot_say_where_it_comes_from():
 
 def test_the_kinds_that_ship_are_good_agents(tmp_path: Path):
     catalogue = Catalogue(tmp_path / "home", tmp_path / "workspace")
-    assert set(catalogue.files()) == {"analyst", "browser", "researcher"}
-    assert catalogue.problems() == []
-    assert all(agent.origin == "kind" and agent.toolsets for agent in catalogue.files().values())
+    assert set(catalogue.load_files()) == {"analyst", "browser", "researcher"}
+    assert catalogue.list_problems() == []
+    assert all(agent.origin == "kind" and agent.toolsets for agent in catalogue.load_files().values())
 
 
 @pytest.fixture
@@ -90,23 +90,23 @@ def test_your_own_file_replaces_a_kind_and_a_workspaces_replaces_nothing(folders
     put(workspace, "browser", "theirs")
     put(workspace, "helper", "theirs")
     catalogue = Catalogue(home, workspace)
-    found = catalogue.files()
+    found = catalogue.load_files()
     assert (found["researcher"].description, found["researcher"].origin) == ("mine", "home")
     assert found["browser"].origin == "kind"
     assert found["helper"].origin == "workspace"
-    assert ["exists already" in each.message for each in catalogue.problems()] == [True, True]
+    assert ["exists already" in each.message for each in catalogue.list_problems()] == [True, True]
 
 
 def test_files_are_read_again_when_they_change(folders: tuple[Path, Path]):
     home, workspace = folders
     catalogue = Catalogue(home, workspace)
     put(home, "a", "one")
-    assert catalogue.files()["a"].description == "one"
+    assert catalogue.load_files()["a"].description == "one"
     put(home, "a", "number two")
-    assert catalogue.files()["a"].description == "number two"
+    assert catalogue.load_files()["a"].description == "number two"
     (home / "a.md").write_text("broken")
-    assert "a" not in catalogue.files()
-    assert "no front matter" in catalogue.problems()[0].message
+    assert "a" not in catalogue.load_files()
+    assert "no front matter" in catalogue.list_problems()[0].message
 
 
 async def test_an_agent_whose_file_is_broken_is_not_said_to_be_missing(folders: tuple[Path, Path]):
@@ -120,9 +120,9 @@ async def test_an_agent_whose_file_is_broken_is_not_said_to_be_missing(folders: 
 
 async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path, Path], database: Database):
     catalogue = Catalogue(*folders, database)
-    agent = define({"name": "shared", "description": "x", "instructions": "y"}, "here")
-    await catalogue.put(agent)
-    await catalogue.put(agent.model_copy(update={"description": "for w"}), "w")
+    agent = build_agent({"name": "shared", "description": "x", "instructions": "y"}, "here")
+    await catalogue.save(agent)
+    await catalogue.save(agent.model_copy(update={"description": "for w"}), "w")
     assert (await catalogue.get("shared")).description == "x"
     assert (await catalogue.get("shared", "w")).description == "for w"
     assert (await catalogue.get("shared")).origin == "row"
@@ -133,8 +133,8 @@ async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path
 
 def test_budgets_are_filled_in_and_held_under_others():
     own, house = Budgets(steps=90, cost=1), Budgets(steps=50, seconds=600)
-    assert own.over(house) == Budgets(steps=90, seconds=600, cost=1)
-    assert own.within(house) == Budgets(steps=50, seconds=600, cost=1)
+    assert own.fill_from(house) == Budgets(steps=90, seconds=600, cost=1)
+    assert own.clamp_to(house) == Budgets(steps=50, seconds=600, cost=1)
 
 
 def test_an_agent_is_fixed():

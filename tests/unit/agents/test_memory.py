@@ -22,43 +22,47 @@ from pydantic_ai.models import ModelRequestParameters
 
 from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Agent, Budgets
-from outrider.agents.runtime.memory import BYTES, Memory
+from outrider.agents.runtime.context_window import BYTES_PER_TOKEN, ContextWindow
 from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.settings import load
-from support.apps.agent_runs import KEY, Office, begin, flags, office
+from support.apps.agent_runs import SCRIPTED_API_KEY, ScriptedApp, build_model_settings, open_scripted_app, start_run
 from support.fakes import http_servers
-from support.fakes.model_apis import Asked, ModelServer, Turn
+from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest
 
 PAGES = 9
 LIMIT = 5_000
 FINDINGS = "Findings: tea [p01], hills [p02]."
 
 
-def reader(pages: int = PAGES, *, summary: Turn | None = None, most: int = 10**9) -> Callable[[Asked], Turn]:
+def reader(
+    pages: int = PAGES, *, summary: ModelTurn | None = None, most: int = 10**9
+) -> Callable[[ScriptedRequest], ModelTurn]:
     """A model that reads one page after the other; a request of more than `most` bytes is too long for it."""
     read = 0
 
-    def play(asked: Asked) -> Turn:
+    def play(asked: ScriptedRequest) -> ModelTurn:
         nonlocal read
         if "Summarise the work below" in asked.text:
-            return summary or Turn(text=FINDINGS)
+            return summary or ModelTurn(text=FINDINGS)
         if len(asked.text) > most:
-            return Turn(status=400, message="this model's maximum context length is 4096 tokens")
+            return ModelTurn(status=400, message="this model's maximum context length is 4096 tokens")
         read += 1
         return (
-            Turn(calls=[("read_page", {"number": read})]) if read <= pages else Turn(text="Tea :cite[p01] :cite[p09].")
+            ModelTurn(calls=[("read_page", {"number": read})])
+            if read <= pages
+            else ModelTurn(text="Tea :cite[p01] :cite[p09].")
         )
 
     return play
 
 
-def thought(asked: list[Asked]) -> list[Asked]:
+def thought(asked: list[ScriptedRequest]) -> list[ScriptedRequest]:
     """The requests that are no summaries."""
     return [each for each in asked if "Summarise the work below" not in each.text]
 
 
-def pairs(asked: Asked) -> tuple[list[str], list[str]]:
+def pairs(asked: ScriptedRequest) -> tuple[list[str], list[str]]:
     """The calls of a request and the results in it, in order, by id."""
     calls, results = [], []
     for message in asked.body["messages"]:
@@ -72,12 +76,12 @@ def pairs(asked: Asked) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("wire", ["chat", "anthropic"])
 async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str):
-    async with office(reader(), wire) as house:
-        run = await house.run("Read about tea.", budgets={"context": LIMIT})
+    async with open_scripted_app(reader(), wire) as house:
+        run = await house.run_to_end("Read about tea.", budgets={"context": LIMIT})
     assert (run.status, run.stop_reason) == ("completed", "done")
-    requests = thought(house.server.asked)
+    requests = thought(house.model_server.requests)
     assert len(requests) == PAGES + 1
-    assert max(len(json.dumps(each.body["messages"])) / BYTES for each in requests) < LIMIT * 1.1
+    assert max(len(json.dumps(each.body["messages"])) / BYTES_PER_TOKEN for each in requests) < LIMIT * 1.1
     for each in requests:
         calls, results = pairs(each)
         assert calls == results
@@ -86,56 +90,56 @@ async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str)
 
 
 async def test_what_was_removed_can_still_be_cited():
-    async with office(reader()) as house:
-        run = await house.run(budgets={"context": LIMIT})
-    last = thought(house.server.asked)[-1]
+    async with open_scripted_app(reader()) as house:
+        run = await house.run_to_end(budgets={"context": LIMIT})
+    last = thought(house.model_server.requests)[-1]
     for number in range(1, PAGES + 1):
         assert f"[p{number:02}] Page {number} <https://pages.example/{number}>" in last.text
     assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGES + 1)}
 
 
 async def test_old_results_go_before_anything_is_summarised():
-    async with office(reader(5)) as house:
-        await house.run(budgets={"context": LIMIT})
-    assert len(thought(house.server.asked)) == len(house.server.asked)
-    assert "removed to save space; call the tool again" in house.server.asked[-1].text
-    assert "Page 5 ends." in house.server.asked[-1].text
+    async with open_scripted_app(reader(5)) as house:
+        await house.run_to_end(budgets={"context": LIMIT})
+    assert len(thought(house.model_server.requests)) == len(house.model_server.requests)
+    assert "removed to save space; call the tool again" in house.model_server.requests[-1].text
+    assert "Page 5 ends." in house.model_server.requests[-1].text
 
 
 async def test_then_the_middle_becomes_a_summary_by_the_model():
-    async with office(reader(30)) as house:
-        run = await house.run("Read about tea.", budgets={"context": LIMIT, "steps": 100})
+    async with open_scripted_app(reader(30)) as house:
+        run = await house.run_to_end("Read about tea.", budgets={"context": LIMIT, "steps": 100})
     assert run.status == "completed"
-    assert len(house.server.asked) > len(thought(house.server.asked))
-    assert FINDINGS in thought(house.server.asked)[-1].text
-    assert run.usage["requests"] == len(house.server.asked)
+    assert len(house.model_server.requests) > len(thought(house.model_server.requests))
+    assert FINDINGS in thought(house.model_server.requests)[-1].text
+    assert run.usage["requests"] == len(house.model_server.requests)
 
 
 async def test_a_summary_that_fails_is_made_without_a_model():
-    async with office(reader(30, summary=Turn(status=500))) as house:
-        run = await house.run(budgets={"context": LIMIT, "steps": 100})
+    async with open_scripted_app(reader(30, summary=ModelTurn(status=500))) as house:
+        run = await house.run_to_end(budgets={"context": LIMIT, "steps": 100})
     assert run.status == "completed"
-    assert "Called read_page" in thought(house.server.asked)[-1].text
+    assert "Called read_page" in thought(house.model_server.requests)[-1].text
 
 
 async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_made_once_more():
-    async with office(reader(6, most=20_000)) as house:
-        run = await house.run()
+    async with open_scripted_app(reader(6, most=20_000)) as house:
+        run = await house.run_to_end()
     assert run.status == "completed"
-    refused = [at for at, each in enumerate(house.server.asked) if len(each.text) > 20_000]
+    refused = [at for at, each in enumerate(house.model_server.requests) if len(each.text) > 20_000]
     assert len(refused) == 1
-    assert len(house.server.asked) == 6 + 1 + 1
+    assert len(house.model_server.requests) == 6 + 1 + 1
 
 
 async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
-    async with office(reader(30)) as house:
+    async with open_scripted_app(reader(30)) as house:
         agent = Agent(name="t", description="t", instructions="t", toolsets=["ledger"])
         agent = agent.model_copy(update={"budgets": Budgets(context=LIMIT, steps=100)})
         conversation = await house.app.runs.conversations.create(Call(), "t", title="t")
-        await house.end(await house.app.runs.start(agent, Assignment("First."), Call(), conversation))
-        before = len(house.server.asked)
-        await house.end(await house.app.runs.start(agent, Assignment("Second."), Call(), conversation))
-    (second,) = house.server.asked[before:]
+        await house.wait_for_end(await house.app.runs.start(agent, Assignment("First."), Call(), conversation))
+        before = len(house.model_server.requests)
+        await house.wait_for_end(await house.app.runs.start(agent, Assignment("Second."), Call(), conversation))
+    (second,) = house.model_server.requests[before:]
     assert "Second." in second.text
     assert FINDINGS in second.text
 
@@ -144,7 +148,7 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
     reached, gate = anyio.Event(), anyio.Event()
     play, budgets = reader(40), {"context": LIMIT, "steps": 100}
 
-    def gated(asked: Asked) -> Turn:
+    def gated(asked: ScriptedRequest) -> ModelTurn:
         turn = play(asked)
         if {"number": 36} not in [arguments for _, arguments in turn.calls]:
             return turn
@@ -152,22 +156,22 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
         return replace(turn, until=gate)
 
     server = ModelServer(gated)
-    async with http_servers.serve(server.app()) as url:
-        loaded = load(flags(url), environ={"SCRIPTED_KEY": KEY})
+    async with http_servers.serve_app(server.build_app()) as url:
+        loaded = load(build_model_settings(url), environ={"SCRIPTED_KEY": SCRIPTED_API_KEY})
         async with open_app(loaded) as app:
-            run = await begin(app, "Read.", budgets=budgets)
+            run = await start_run(app, "Read.", budgets=budgets)
             with anyio.fail_after(60):
                 await reached.wait()
-        before = [each.text for each in server.asked]
+        before = [each.text for each in server.requests]
         gate.set()
         async with open_app(loaded) as app:
-            await app.runs.recover()
-            ended = await Office(app, server).end(run)
+            await app.runs.recover_runs()
+            ended = await ScriptedApp(app, server).wait_for_end(run)
     assert ended.status == "completed"
     summaries = [text for text in before if "Summarise the work below" in text]
     assert summaries
-    assert not set(summaries) & {each.text for each in server.asked[len(before) :]}
-    assert FINDINGS in server.asked[-1].text
+    assert not set(summaries) & {each.text for each in server.requests[len(before) :]}
+    assert FINDINGS in server.requests[-1].text
 
 
 CALLS = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_size=1, max_size=14)
@@ -177,7 +181,7 @@ CALLS = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_si
 def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: int):
     messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart("Go.")])]
     nothing = ModelRequestParameters()
-    memory = Memory(limit, "Go.", {"abc": {"title": "A", "href": "https://a.example"}})
+    memory = ContextWindow(limit, "Go.", {"abc": {"title": "A", "href": "https://a.example"}})
     for step, sizes in enumerate(steps):
         calls = [ToolCallPart("t", {"n": at}, tool_call_id=f"{step}.{at}") for at in range(len(sizes))]
         messages.append(ModelResponse(parts=[TextPart("I go on."), *calls]))
@@ -186,22 +190,22 @@ def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: i
         ]
         messages.append(ModelRequest(parts=results or [UserPromptPart("Go on.")]))
         fit(memory, messages, nothing)
-        shown = memory.view(messages)
+        shown = memory.render_messages(messages)
         assert isinstance(shown[0], ModelRequest)
         assert _ids(shown, ToolCallPart) == _ids(shown, ToolReturnPart)
         assert any(isinstance(part, UserPromptPart) and "Go." in str(part.content) for part in shown[0].parts)
         assert [f"{step}.{at}" for at in range(len(sizes))] == _ids(shown[-1:], ToolReturnPart)
 
 
-def fit(memory: Memory, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
-    if not memory.is_over(messages, parameters):
+def fit(memory: ContextWindow, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
+    if not memory.is_over_limit(messages, parameters):
         return
-    memory.prune(messages, parameters)
-    end = memory.boundary(messages)
-    if end and memory.is_over(messages, parameters):
-        memory.summarise(messages, end, memory.plain(messages, end))
-    if memory.is_over(messages, parameters):
-        memory.squeeze(messages, parameters)
+    memory.prune_results(messages, parameters)
+    end = memory.find_boundary(messages)
+    if end and memory.is_over_limit(messages, parameters):
+        memory.apply_summary(messages, end, memory.summarize_calls(messages, end))
+    if memory.is_over_limit(messages, parameters):
+        memory.truncate_results(messages, parameters)
 
 
 def _ids(messages: list[ModelMessage], kind: Any) -> list[str]:

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from support.apps.agent_runs import office
-from support.apps.agent_tools import lines
-from support.fakes.model_apis import Turn, script
+from support.apps.agent_runs import open_scripted_app
+from support.apps.agent_tools import read_ledger_lines
+from support.fakes.model_apis import ModelTurn, play_turns
 
 SECRET = "correct-horse-9182"
-UNLOCK = script(Turn(calls=[("unlock", {"door": "cellar", "password": SECRET})]), Turn(text="It is open."))
+UNLOCK = play_turns(
+    ModelTurn(calls=[("unlock", {"door": "cellar", "password": SECRET})]), ModelTurn(text="It is open.")
+)
 
 
 def holds(home: Path, text: str) -> list[str]:
@@ -19,37 +21,37 @@ def holds(home: Path, text: str) -> list[str]:
 
 
 async def test_a_run_goes_on_with_what_its_model_gave_and_no_file_holds_it(home: Path):
-    async with office(UNLOCK) as house:
-        run = await house.run()
-        (question,) = await house.app.runs.questions.pending(run.id)
+    async with open_scripted_app(UNLOCK) as house:
+        run = await house.run_to_end()
+        (question,) = await house.app.runs.questions.list_pending(run.id)
         assert question.arguments == {"door": "cellar", "password": "(not kept)"}
     assert holds(home, "cellar")
     assert holds(home, SECRET) == []
-    async with office(UNLOCK) as house:
+    async with open_scripted_app(UNLOCK) as house:
         await house.app.runs.questions.decide(question.id, "approved")
-        ended = await house.end(await house.app.runs.resume(run.id))
+        ended = await house.wait_for_end(await house.app.runs.resume(run.id))
         assert holds(home, SECRET) == []
     assert (ended.status, ended.answer) == ("completed", "It is open.")
-    assert [line.split(maxsplit=1)[1] for line in lines(home)] == [f"cellar {len(SECRET)} {SECRET[::-1]}"]
-    assert SECRET in house.server.asked[0].text
+    assert [line.split(maxsplit=1)[1] for line in read_ledger_lines(home)] == [f"cellar {len(SECRET)} {SECRET[::-1]}"]
+    assert SECRET in house.model_server.requests[0].text
     assert holds(home, SECRET) == []
 
 
 async def test_afterwards_not_even_the_agent_remembers(home: Path):
-    async with office(UNLOCK) as house:
-        run = await house.run(stakes={"unlock": "low"})
+    async with open_scripted_app(UNLOCK) as house:
+        run = await house.run_to_end(stakes={"unlock": "low"})
         history = (await house.app.runs.get(run.id)).history
     assert SECRET not in str(history)
     assert "(not kept)" in str(history)
 
 
 async def test_under_another_key_the_run_says_what_is_missing():
-    async with office(UNLOCK, serve={"state_key": "a" * 40}) as house:
-        run = await house.run()
-        (question,) = await house.app.runs.questions.pending(run.id)
-    async with office(UNLOCK, serve={"state_key": "b" * 40}) as house:
+    async with open_scripted_app(UNLOCK, serve={"state_key": "a" * 40}) as house:
+        run = await house.run_to_end()
+        (question,) = await house.app.runs.questions.list_pending(run.id)
+    async with open_scripted_app(UNLOCK, serve={"state_key": "b" * 40}) as house:
         await house.app.runs.questions.decide(question.id, "approved")
-        ended = await house.end(await house.app.runs.resume(run.id))
+        ended = await house.wait_for_end(await house.app.runs.resume(run.id))
     assert (ended.status, ended.stop_reason) == ("failed", "error")
     assert ended.error is not None
     assert ended.error["code"] == "sealed_elsewhere"
@@ -58,8 +60,8 @@ async def test_under_another_key_the_run_says_what_is_missing():
 
 @pytest.mark.parametrize("broken", ['{"door": "cellar", "password": "correct-horse-9182', "correct-horse-9182"])
 async def test_arguments_that_are_no_json_are_not_kept_either(home: Path, broken: str):
-    turns = script(Turn(calls=[("unlock", broken)]), Turn(text="I give up."))
-    async with office(turns) as house:
-        run = await house.run()
+    turns = play_turns(ModelTurn(calls=[("unlock", broken)]), ModelTurn(text="I give up."))
+    async with open_scripted_app(turns) as house:
+        run = await house.run_to_end()
     assert run.answer == "I give up."
     assert holds(home, SECRET) == []

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from outrider.agents.evaluations import Record
-from outrider.agents.evaluations.ranking import ranked, weight
-from outrider.agents.evaluations.wall import is_wall
+from outrider.agents.evaluations import EvaluationRecord
+from outrider.agents.evaluations.ranking import rank_failures, weigh_failure
+from outrider.agents.evaluations.robot_check import is_robot_check
 
 HOST = "shop.example"
 
 
-def failure(kind: Any, summary: str, url: str = "", **details: Any) -> Record:
-    return Record("e", kind, 1, summary, url, True, details=details)
+def failure(kind: Any, summary: str, url: str = "", **details: Any) -> EvaluationRecord:
+    return EvaluationRecord("e", kind, 1, summary, url, True, details=details)
 
 
 OWN_500 = failure("network", "GET /api: 500", f"https://{HOST}/api", status=500)
@@ -29,20 +29,21 @@ WALL = failure("agent", "the page is a robot check (captcha)")
 
 def test_the_weights_are_those_of_the_contract():
     found = {
-        each.summary: weight(each, HOST) for each in (OWN_500, OTHER_404, NO_ANSWER, ADS, THROWN, SAID, LATE, WALL)
+        each.summary: weigh_failure(each, HOST)
+        for each in (OWN_500, OTHER_404, NO_ANSWER, ADS, THROWN, SAID, LATE, WALL)
     }
     assert list(found.values()) == [165, 85, 95, 45, 110, 70, 95, 105]
 
 
 def test_what_fails_on_the_site_itself_is_told_before_strangers_and_noise():
-    told = ranked([ADS, ICON, ECHOED, OTHER_404, SAID, THROWN, OWN_500], HOST, 8)
+    told = rank_failures([ADS, ICON, ECHOED, OTHER_404, SAID, THROWN, OWN_500], HOST, 8)
     assert told == [OWN_500, THROWN, OTHER_404, SAID, ADS, ICON, ECHOED]
 
 
 def test_the_same_failure_is_told_once_and_no_more_than_asked():
     again = failure("console", THROWN.summary, level="exception")
-    assert ranked([THROWN, again, SAID], HOST, 8) == [THROWN, SAID]
-    assert ranked([SAID, THROWN], HOST, 1) == [THROWN]
+    assert rank_failures([THROWN, again, SAID], HOST, 8) == [THROWN, SAID]
+    assert rank_failures([SAID, THROWN], HOST, 1) == [THROWN]
 
 
 @pytest.mark.parametrize(
@@ -56,4 +57,4 @@ def test_the_same_failure_is_told_once_and_no_more_than_asked():
     ],
 )
 def test_only_a_page_that_is_nothing_else_is_a_robot_check(title: str, text: str, frames: tuple[str, ...], wall: bool):
-    assert is_wall(title, text, frames) is wall
+    assert is_robot_check(title, text, frames) is wall

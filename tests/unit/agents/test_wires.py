@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from support.apps.agent_runs import KEY, office
-from support.fakes.model_apis import WIRES, Asked, Turn, script
+from support.apps.agent_runs import SCRIPTED_API_KEY, open_scripted_app
+from support.fakes.model_apis import API_FORMATS, ModelTurn, ScriptedRequest, play_turns
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", API_FORMATS)
 async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
-    turns = script(
-        Turn(thinking="First I look.", text="Looking.", calls=[("look", {"text": "a"}), ("note", {"text": "b"})]),
-        Turn(thinking="Now I know.", text="It is **done**: ü.", tokens=(200, 20)),
+    turns = play_turns(
+        ModelTurn(thinking="First I look.", text="Looking.", calls=[("look", {"text": "a"}), ("note", {"text": "b"})]),
+        ModelTurn(thinking="Now I know.", text="It is **done**: ü.", tokens=(200, 20)),
     )
-    async with office(turns, wire) as house:
-        run = await house.begin("What is there?")
-        events = await house.events(run)
+    async with open_scripted_app(turns, wire) as house:
+        run = await house.start_run("What is there?")
+        events = await house.collect_events(run)
         ended = await house.app.runs.get(run.id)
     assert (ended.status, ended.stop_reason, ended.answer) == ("completed", "done", "It is **done**: ü.")
     assert ended.thoughts == "First I look.\n\nNow I know."
@@ -35,30 +35,30 @@ async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
     outcomes = {event.data["tool"]: event.data["outcome"] for event in events if event.kind == "tool_ended"}
     assert outcomes == {"look": "ok", "note": "ok"}
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
-    asked = house.server.asked
+    asked = house.model_server.requests
     assert "What is there?" in asked[0].text
-    assert {"look", "note", "send"} <= set(asked[0].tools)
+    assert {"look", "note", "send"} <= set(asked[0].tool_names)
     assert ["seen: a" in result or "noted: b" in result for result in asked[1].results] == [True, True]
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", API_FORMATS)
 async def test_the_key_reaches_the_provider_and_nothing_else(wire: str, home):
-    async with office(script(Turn(status=400)), wire) as house:
-        run = await house.run()
-        assert KEY in json.dumps(dict(house.server.asked[0].headers))
+    async with open_scripted_app(play_turns(ModelTurn(status=400)), wire) as house:
+        run = await house.run_to_end()
+        assert SCRIPTED_API_KEY in json.dumps(dict(house.model_server.requests[0].headers))
         assert (run.status, run.stop_reason) == ("failed", "model_error")
         assert "HTTP 400" in run.error["message"]
     kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
     assert b"scripted" in kept
-    assert KEY.encode() not in kept
+    assert SCRIPTED_API_KEY.encode() not in kept
 
 
 async def test_a_conversation_goes_on_where_it_was():
-    def play(asked: Asked) -> Turn:
-        return Turn(text=f"Turn {asked.turns}.", thinking="Hm.")
+    def play(asked: ScriptedRequest) -> ModelTurn:
+        return ModelTurn(text=f"Turn {asked.turn_count}.", thinking="Hm.")
 
-    async with office(play) as house:
-        first = await house.run("One?")
+    async with open_scripted_app(play) as house:
+        first = await house.run_to_end("One?")
         conversation = await house.app.runs.conversations.get(first.conversation_id)
         agent = (await house.app.runs.get(first.id)).definition
         from outrider.agents.assignment import Assignment
@@ -66,6 +66,6 @@ async def test_a_conversation_goes_on_where_it_was():
         from outrider.core.context import Call
 
         second = await house.app.runs.start(Agent(**agent), Assignment("Two?"), Call(), conversation)
-        ended = await house.end(second)
+        ended = await house.wait_for_end(second)
     assert (first.answer, ended.answer) == ("Turn 0.", "Turn 1.")
-    assert "One?" in house.server.asked[1].text
+    assert "One?" in house.model_server.requests[1].text

@@ -10,15 +10,15 @@ import pytest
 from starlette.applications import Starlette
 
 from outrider.app import App, open_app
-from outrider.app.neighbours import Neighbours
-from outrider.browser.tables import browser_sessions
+from outrider.app.cluster.cluster import Cluster
+from outrider.browser.session.tables import browser_sessions
 from outrider.core.context import Call
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.core.replicas import Replicas
-from outrider.core.result import Result, Text
-from outrider.core.result_facts import result_facts
-from outrider.serve.hop import Door, Seal
+from outrider.core.replicas import ReplicaRegistry
+from outrider.core.result import Result, TextBlock
+from outrider.core.result_facts import serialize_result
+from outrider.serve.rpc import RpcCipher, RpcEndpoint
 from outrider.settings import load
 from support.fakes import http_servers
 
@@ -29,17 +29,17 @@ Here = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
 
 
 @asynccontextmanager
-async def neighbours(here: Here) -> AsyncGenerator[tuple[App, Neighbours]]:
+async def neighbours(here: Here) -> AsyncGenerator[tuple[App, Cluster]]:
     """This process, and another that has one browser session and makes calls as `here` does."""
     loaded = load({"toolsets": ["browser"], "serve": {"state_key": KEY}})
     async with open_app(loaded) as app:
-        other = Replicas(app.database)
-        door = Door(Seal(KEY, loaded.settings.data_dir), other.id, app.database.now, here)
-        async with http_servers.serve(Starlette(routes=[door.route()])) as url:
+        other = ReplicaRegistry(app.database)
+        door = RpcEndpoint(RpcCipher(KEY, loaded.settings.data_dir), other.id, app.database.now, here)
+        async with http_servers.serve_app(Starlette(routes=[door.build_route()])) as url:
             other.address = url
-            await other.beat()
+            await other.send_heartbeat()
             await _add_session(app, other.id)
-            yield app, Neighbours(loaded, app.database, Guard(loaded.settings.egress), app.browsers)
+            yield app, Cluster(loaded, app.database, EgressGuard(loaded.settings.egress), app.browsers)
 
 
 async def _add_session(app: App, replica: str) -> None:
@@ -52,21 +52,21 @@ async def _add_session(app: App, replica: str) -> None:
         "title": "Tea",
     }
     row |= {"status": "active", "options": {}, "memory": None, "created_at": now, "used_at": now}
-    await app.database.short(lambda each: each.execute(browser_sessions.insert(), [row]), write=True)
+    await app.database.run_transaction(lambda each: each.execute(browser_sessions.insert(), [row]), write=True)
 
 
-async def asked(app: App, ours: Neighbours, **call: Any) -> Result | None:
-    tool = app.toolbox.get("snapshotPage")
+async def asked(app: App, ours: Cluster, **call: Any) -> Result | None:
+    tool = app.toolbox.get_tool("snapshotPage")
     with anyio.fail_after(30):
-        return await ours.elsewhere(tool, {"sessionId": SESSION}, Call(session="mine", **call))
+        return await ours.call_remotely(tool, {"sessionId": SESSION}, Call(session="mine", **call))
 
 
 async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result():
     async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         await call.progress(1, 2, "half", {"page": 1})
-        await call.alive("a person has paused it")
+        await call.heartbeat("a person has paused it")
         await call.progress(2, 2, "whole", None)
-        return result_facts(Result((Text(f"{tool} of {arguments['sessionId']}"),)))
+        return serialize_result(Result((TextBlock(f"{tool} of {arguments['sessionId']}"),)))
 
     heard: list[Any] = []
 

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from outrider.app.people import sweep
+from outrider.app.identity_cleanup import delete_old_files
 
 DAY = 86_400
 
@@ -20,7 +20,7 @@ def test_old_files_go_and_young_ones_stay_where_they_are(tmp_path: Path):
     outside.write_text("kept")
     os.utime(outside, (0, 0))
     (tmp_path / "a" / "link").symlink_to(outside)
-    assert sweep(tmp_path, 30 * DAY) == 2
+    assert delete_old_files(tmp_path, 30 * DAY) == 2
     assert [path.name for path in tmp_path.rglob("*.png")] == ["young.png"]
     assert outside.read_text() == "kept"
-    assert sweep(tmp_path / "nowhere", 1) == 0
+    assert delete_old_files(tmp_path / "nowhere", 1) == 0

@@ -5,13 +5,20 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.browser.cdp import Connection
-from outrider.browser.control import Control
-from outrider.browser.control_input import CLICKS, FARTHEST, TURN, TYPED, Rejected, read_input
-from outrider.browser.control_queue import AHEAD, LIMIT
-from outrider.browser.gate import Gate
-from outrider.browser.page import Page
-from support.fakes.cdp_transport import Wire
+from outrider.browser.live.control import SessionControl
+from outrider.browser.live.control_input import (
+    MAX_CLICK_COUNT,
+    MAX_COORDINATE_PX,
+    MAX_TEXT_CHARS,
+    MAX_WHEEL_DELTA_PX,
+    InputRejected,
+    parse_input,
+)
+from outrider.browser.live.control_queue import MAX_QUEUED_INPUTS, MAX_UNANSWERED_INPUTS
+from outrider.browser.live.pause_gate import PauseGate
+from outrider.browser.protocol.cdp import CdpConnection
+from outrider.browser.protocol.page import BrowserPage
+from support.fakes.cdp_transport import FakeCdpTransport
 
 pytestmark = pytest.mark.anyio
 
@@ -20,20 +27,20 @@ class Hall:
     """A control with its page."""
 
     def __init__(self) -> None:
-        self.wire = Wire()
-        self.connection = Connection(self.wire)
+        self.wire = FakeCdpTransport()
+        self.connection = CdpConnection(self.wire)
         self.connection.start()
-        self.page: Page | None = Page("target", self.connection.channel("s"))
-        self.gate = Gate(30)
+        self.page: BrowserPage | None = BrowserPage("target", self.connection.get_channel("s"))
+        self.gate = PauseGate(30)
         self.handed_back = 0
-        self.control = Control(self.gate, lambda: self.page, self._count)
+        self.control = SessionControl(self.gate, lambda: self.page, self._count)
 
     def _count(self) -> None:
         self.handed_back += 1
 
 
 @pytest.fixture
-async def hall():
+async def live_control():
     made = Hall()
     yield made
     await made.connection.aclose()
@@ -42,46 +49,48 @@ async def hall():
 CLICK = {"x": 10, "y": 20, "button": "left", "click_count": 1, "modifiers": 0}
 
 
-async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(hall: Hall):
-    control = hall.control
-    assert control.input("ada", "input_click", CLICK).facts() == {"ok": False, "error": "not_holder"}
-    assert control.take("ada").ok
+async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(live_control: Hall):
+    control = live_control.control
+    assert control.submit_input("ada", "input_click", CLICK).to_dict() == {"ok": False, "error": "not_holder"}
+    assert control.take_control("ada").ok
     assert control.paused
-    assert control.input("bob", "input_click", CLICK).error == "not_holder"
-    assert control.input("ada", "input_click", CLICK).facts() == {"ok": True, "queued": True, "dropped": False}
+    assert control.submit_input("bob", "input_click", CLICK).error == "not_holder"
+    assert control.submit_input("ada", "input_click", CLICK).to_dict() == {"ok": True, "queued": True, "dropped": False}
     assert control.resume("ada").ok
-    assert control.input("ada", "input_click", CLICK).error == "not_paused"
+    assert control.submit_input("ada", "input_click", CLICK).error == "not_paused"
     control.pause()
-    hall.page = None
-    assert control.input("ada", "input_click", CLICK).error == "no_active_session"
+    live_control.page = None
+    assert control.submit_input("ada", "input_click", CLICK).error == "no_active_session"
 
 
-async def test_one_connection_holds_at_a_time_and_losing_it_releases(hall: Hall):
-    control = hall.control
-    assert control.take("ada").ok
+async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_control: Hall):
+    control = live_control.control
+    assert control.take_control("ada").ok
     since = control.held_since
-    assert control.take("ada").ok
+    assert control.take_control("ada").ok
     assert control.held_since == since
-    assert control.take("bob").error == "not_holder"
-    assert control.release("bob").error == "not_holder"
-    control.gone("bob")
+    assert control.take_control("bob").error == "not_holder"
+    assert control.release_control("bob").error == "not_holder"
+    control.handle_disconnect("bob")
     assert control.holder == "ada"
-    control.gone("ada")
+    control.handle_disconnect("ada")
     assert (control.holder, control.held_since, control.paused) == (None, None, False)
-    assert hall.handed_back == 1
+    assert live_control.handed_back == 1
     assert control.take("bob").ok
 
 
-async def test_a_pause_without_control_hands_nothing_back(hall: Hall):
-    hall.control.pause()
-    assert hall.control.resume("anybody").ok
-    assert hall.handed_back == 0
+async def test_a_pause_without_control_hands_nothing_back(live_control: Hall):
+    live_control.control.pause()
+    assert live_control.control.resume("anybody").ok
+    assert live_control.handed_back == 0
 
 
-async def test_a_click_is_a_move_and_presses_and_releases(hall: Hall):
-    hall.control.take("ada")
-    hall.control.input("ada", "input_click", CLICK | {"click_count": 2, "button": "right", "modifiers": ["Shift"]})
-    assert hall.wire.inputs("type", "button", "buttons", "clickCount", "modifiers") == [
+async def test_a_click_is_a_move_and_presses_and_releases(live_control: Hall):
+    live_control.control.take_control("ada")
+    live_control.control.submit_input(
+        "ada", "input_click", CLICK | {"click_count": 2, "button": "right", "modifiers": ["Shift"]}
+    )
+    assert live_control.wire.list_input_parameters("type", "button", "buttons", "clickCount", "modifiers") == [
         ("mouseMoved", None, None, None, 8),
         ("mousePressed", "right", 2, 1, 8),
         ("mouseReleased", "right", 0, 1, 8),
@@ -90,15 +99,15 @@ async def test_a_click_is_a_move_and_presses_and_releases(hall: Hall):
     ]
 
 
-async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(hall: Hall):
-    control = hall.control
-    control.take("ada")
-    control.input("ada", "input_keydown", {"key": "Shift", "code": "ShiftLeft"})
-    control.input("ada", "input_down", {"x": 1, "y": 1})
-    control.input("ada", "input_move", {"x": 5, "y": 6})
-    control.input("ada", "input_keydown", {"key": "A", "code": "KeyA", "repeat": True})
-    control.release("ada")
-    assert hall.wire.inputs("type", "key", "modifiers", "buttons") == [
+async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(live_control: Hall):
+    control = live_control.control
+    control.take_control("ada")
+    control.submit_input("ada", "input_keydown", {"key": "Shift", "code": "ShiftLeft"})
+    control.submit_input("ada", "input_down", {"x": 1, "y": 1})
+    control.submit_input("ada", "input_move", {"x": 5, "y": 6})
+    control.submit_input("ada", "input_keydown", {"key": "A", "code": "KeyA", "repeat": True})
+    control.release_control("ada")
+    assert live_control.wire.list_input_parameters("type", "key", "modifiers", "buttons") == [
         ("rawKeyDown", "Shift", 8, None),
         ("mousePressed", None, 8, 1),
         ("mouseMoved", None, 8, 1),
@@ -107,37 +116,37 @@ async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(hall
         ("keyUp", "Shift", 0, None),
         ("keyUp", "A", 0, None),
     ]
-    assert hall.wire.sent[3]["params"]["autoRepeat"] is True
+    assert live_control.wire.sent[3]["params"]["autoRepeat"] is True
 
 
-async def test_a_text_is_one_event(hall: Hall):
-    hall.control.take("ada")
-    hall.control.input("ada", "input_type", {"text": "naïve 日本"})
-    assert [each["params"] for each in hall.wire.sent] == [{"text": "naïve 日本"}]
+async def test_a_text_is_one_event(live_control: Hall):
+    live_control.control.take_control("ada")
+    live_control.control.submit_input("ada", "input_type", {"text": "naïve 日本"})
+    assert [each["params"] for each in live_control.wire.sent] == [{"text": "naïve 日本"}]
 
 
-async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_oldest(hall: Hall):
-    hall.wire.answering = False
-    control = hall.control
-    control.take("ada")
-    for number in range(AHEAD):
-        control.input("ada", "input_type", {"text": f"{number}"})
+async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_oldest(live_control: Hall):
+    live_control.wire.is_replying = False
+    control = live_control.control
+    control.take_control("ada")
+    for number in range(MAX_UNANSWERED_INPUTS):
+        control.submit_input("ada", "input_type", {"text": f"{number}"})
     for x in range(50):
-        control.input("ada", "input_move", {"x": x, "y": 0})
-    control.input("ada", "input_wheel", {"x": 49, "y": 0, "delta_x": 1, "delta_y": 10})
-    control.input("ada", "input_wheel", {"x": 49, "y": 0, "delta_x": 2, "delta_y": 20})
-    assert len(hall.wire.sent) == AHEAD
-    assert control.state()["queued"] == 2
-    for _ in range(LIMIT - 2):
-        assert not control.input("ada", "input_keydown", {"key": "a"}).dropped
-    answer = control.input("ada", "input_keydown", {"key": "b"})
-    assert answer.facts() == {"ok": True, "queued": True, "dropped": True}
-    hall.wire.answer(hall.wire.sent[0])
+        control.submit_input("ada", "input_move", {"x": x, "y": 0})
+    control.submit_input("ada", "input_wheel", {"x": 49, "y": 0, "delta_x": 1, "delta_y": 10})
+    control.submit_input("ada", "input_wheel", {"x": 49, "y": 0, "delta_x": 2, "delta_y": 20})
+    assert len(live_control.wire.sent) == MAX_UNANSWERED_INPUTS
+    assert control.serialize_state()["queued"] == 2
+    for _ in range(MAX_QUEUED_INPUTS - 2):
+        assert not control.submit_input("ada", "input_keydown", {"key": "a"}).dropped
+    answer = control.submit_input("ada", "input_keydown", {"key": "b"})
+    assert answer.to_dict() == {"ok": True, "queued": True, "dropped": True}
+    live_control.wire.reply_to_command(live_control.wire.sent[0])
     await anyio.lowlevel.checkpoint()
     await anyio.lowlevel.checkpoint()
-    assert hall.wire.sent[AHEAD]["params"]["deltaY"] == 30
-    control.release("ada")
-    assert control.state()["queued"] == 0
+    assert live_control.wire.sent[MAX_UNANSWERED_INPUTS]["params"]["deltaY"] == 30
+    control.release_control("ada")
+    assert control.serialize_state()["queued"] == 0
 
 
 @pytest.mark.parametrize(
@@ -150,7 +159,7 @@ async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_olde
         ("input_click", CLICK | {"modifiers": 16}, "invalid_payload"),
         ("input_click", CLICK | {"modifiers": ["Hyper"]}, "invalid_payload"),
         ("input_click", CLICK | {"x": -1}, "invalid_coordinates"),
-        ("input_click", CLICK | {"x": FARTHEST + 1}, "invalid_coordinates"),
+        ("input_click", CLICK | {"x": MAX_COORDINATE_PX + 1}, "invalid_coordinates"),
         ("input_click", CLICK | {"x": "10"}, "invalid_coordinates"),
         ("input_click", CLICK | {"x": True}, "invalid_coordinates"),
         ("input_move", {"x": float("nan"), "y": 0}, "invalid_coordinates"),
@@ -159,9 +168,9 @@ async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_olde
         ("input_click", CLICK | {"button": "back"}, "invalid_button"),
         ("input_click", CLICK | {"button": ["left"]}, "invalid_button"),
         ("input_click", CLICK | {"click_count": 0}, "invalid_click_count"),
-        ("input_click", CLICK | {"click_count": CLICKS + 1}, "invalid_click_count"),
+        ("input_click", CLICK | {"click_count": MAX_CLICK_COUNT + 1}, "invalid_click_count"),
         ("input_click", CLICK | {"click_count": True}, "invalid_click_count"),
-        ("input_wheel", {"x": 0, "y": 0, "delta_y": TURN + 1}, "invalid_wheel_delta"),
+        ("input_wheel", {"x": 0, "y": 0, "delta_y": MAX_WHEEL_DELTA_PX + 1}, "invalid_wheel_delta"),
         ("input_wheel", {"x": 0, "y": 0, "delta_x": "1"}, "invalid_wheel_delta"),
         ("input_keydown", {"key": ""}, "invalid_key"),
         ("input_keydown", {"key": "Hyperspace"}, "invalid_key"),
@@ -171,12 +180,12 @@ async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_olde
         ("input_type", {}, "invalid_text"),
         ("input_type", {"text": ""}, "invalid_text"),
         ("input_type", {"text": 7}, "invalid_text"),
-        ("input_type", {"text": "x" * (TYPED + 1)}, "text_too_long"),
+        ("input_type", {"text": "x" * (MAX_TEXT_CHARS + 1)}, "text_too_long"),
     ],
 )
-async def test_what_cannot_be_is_named(hall: Hall, kind: str, payload: Any, error: str):
-    hall.control.take("ada")
-    assert hall.control.input("ada", kind, payload).facts() == {"ok": False, "error": error}
-    assert hall.wire.sent == []
-    with pytest.raises(Rejected, match=error):
-        read_input(kind, payload)
+async def test_what_cannot_be_is_named(live_control: Hall, kind: str, payload: Any, error: str):
+    live_control.control.take_control("ada")
+    assert live_control.control.submit_input("ada", kind, payload).to_dict() == {"ok": False, "error": error}
+    assert live_control.wire.sent == []
+    with pytest.raises(InputRejected, match=error):
+        parse_input(kind, payload)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from outrider.browser.cdp import BrowserGone, ContextGone, Hung, PageGone, ProtocolError
-from outrider.browser.diagnose import failure
+from outrider.browser.protocol.action_errors import build_action_error
+from outrider.browser.protocol.cdp import BrowserGone, CommandTimeout, ContextGone, PageGone, ProtocolError
 from outrider.core.errors import OutriderError
-from outrider.toolsets.browser_use import in_words
+from outrider.toolsets.browser.results import translate_errors
 
 pytestmark = pytest.mark.anyio
 CASES = [
@@ -14,7 +14,7 @@ CASES = [
     (PageGone("the page has been closed", code="page_gone"), "page_gone", "execution_error", "navigateToUrl"),
     (PageGone("the page has crashed", code="page_crashed"), "page_crashed", "page_crashed", "navigateToUrl"),
     (BrowserGone("it ended", code="browser_gone"), "browser_gone", "browser_gone", "navigateToUrl"),
-    (Hung("no answer", code="hung"), "hung", "timeout", "try once more"),
+    (CommandTimeout("no answer", code="hung"), "hung", "timeout", "try once more"),
     (TimeoutError(), "timeout", "timeout", ""),
 ]
 
@@ -24,7 +24,7 @@ async def test_every_failure_has_a_code_a_reason_and_names_what_was_asked_for(
     failure: Exception, code: str, reason: str, hint: str
 ):
     with pytest.raises(OutriderError) as told:
-        async with in_words("#save"):
+        async with translate_errors("#save"):
             raise failure
     assert told.value.code == code
     assert told.value.details | {"ok": False, "reason": reason, "selector": "#save"} == told.value.details
@@ -33,8 +33,8 @@ async def test_every_failure_has_a_code_a_reason_and_names_what_was_asked_for(
 
 async def test_a_failure_that_is_about_no_element_names_none():
     with pytest.raises(OutriderError) as told:
-        async with in_words():
-            raise Hung("no answer", code="hung")
+        async with translate_errors():
+            raise CommandTimeout("no answer", code="hung")
     assert "selector" not in told.value.details
 
 
@@ -52,8 +52,8 @@ async def test_a_failure_that_is_about_no_element_names_none():
 )
 async def test_the_way_out_is_told_in_names_of_tools(advice: str, told: str):
     with pytest.raises(OutriderError) as raised:
-        async with in_words("#letter"):
-            raise failure(
+        async with translate_errors("#letter"):
+            raise build_action_error(
                 "type",
                 "#letter",
                 {"reason": "not_editable", "message": "takes no text", "hint": advice, "suggestions": [advice]},

@@ -7,11 +7,11 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.browser.cdp import Connection, PageGone
-from outrider.browser.page import Page
-from outrider.browser.screencast import IN_FLIGHT, QUEUE, Screencast
-from outrider.browser.tabs import Tabs
-from support.fakes.cdp_transport import Wire
+from outrider.browser.live.screencast import MAX_FRAMES_IN_FLIGHT, VIEWER_QUEUE_FRAMES, Screencast
+from outrider.browser.page.tabs import Tabs
+from outrider.browser.protocol.cdp import CdpConnection, PageGone
+from outrider.browser.protocol.page import BrowserPage
+from support.fakes.cdp_transport import FakeCdpTransport
 
 pytestmark = pytest.mark.anyio
 SECONDS = 10
@@ -20,14 +20,14 @@ SECONDS = 10
 class Chromium:
     """Casts as Chromium does: a frame at the start, then whenever something is drawn, three unacknowledged at most."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: FakeCdpTransport) -> None:
         self.wire = wire
         self.casting = ""
         self.unacknowledged = 0
         self.number = 0
         self.shown = "nothing"
         self.commands: list[tuple[str, str]] = []
-        wire.heard = self.hear
+        wire.on_command = self.hear
 
     def hear(self, command: dict[str, Any]) -> None:
         session, method = command.get("sessionId", ""), command["method"].removeprefix("Page.")
@@ -44,28 +44,28 @@ class Chromium:
     def draw(self, what: str) -> None:
         """The page looks different; whether that is sent, depends."""
         self.shown = what
-        if not self.casting or self.unacknowledged >= IN_FLIGHT:
+        if not self.casting or self.unacknowledged >= MAX_FRAMES_IN_FLIGHT:
             return
         self.number += 1
         self.unacknowledged += 1
         metadata = {"deviceWidth": 1200, "deviceHeight": 800, "pageScaleFactor": 1, "timestamp": 1.0}
         data = b64encode(what.encode()).decode()
-        self.wire.event(self.casting, "Page.screencastFrame", data=data, metadata=metadata, sessionId=self.number)
+        self.wire.send_event(self.casting, "Page.screencastFrame", data=data, metadata=metadata, sessionId=self.number)
 
 
 class Show:
     """A session's tabs with their screencast."""
 
     def __init__(self) -> None:
-        self.wire = Wire()
-        self.connection = Connection(self.wire)
+        self.wire = FakeCdpTransport()
+        self.connection = CdpConnection(self.wire)
         self.connection.start()
         self.chromium = Chromium(self.wire)
         self.tabs = Tabs(5)
         self.cast = Screencast(self.tabs)
 
-    def open(self, name: str, *, front: bool = True) -> Page:
-        page = Page(name, self.connection.channel(name))
+    def open(self, name: str, *, front: bool = True) -> BrowserPage:
+        page = BrowserPage(name, self.connection.get_channel(name))
         self.tabs.add(page, front=front)
         return page
 
@@ -84,7 +84,7 @@ async def test_it_runs_while_somebody_watches(show: Show):
     with show.cast.watch() as first, show.cast.watch() as second:
         assert show.chromium.commands == [("a", "startScreencast")]
         for viewer in (first, second):
-            frame = await viewer.next(SECONDS)
+            frame = await viewer.next_frame(SECONDS)
             assert frame is not None
             assert (frame.data, frame.size, frame.seq) == (b"nothing", (1200, 800), 1)
         assert show.cast.counters.emitted == 2
@@ -109,11 +109,11 @@ async def test_it_follows_the_tab_in_front(show: Show):
         assert show.chromium.casting == "a"
         second = show.open("b")
         assert show.chromium.casting == "b"
-        second.lose(PageGone("closed"))
+        second.mark_lost(PageGone("closed"))
         assert show.chromium.casting == "behind"
         show.tabs.current = first
-        first.lose(PageGone("crashed"), crashed=True)
-        assert show.cast.last is not None
+        first.mark_lost(PageGone("crashed"), crashed=True)
+        assert show.cast.last_frame is not None
         show.open("anew")
         assert show.chromium.casting == "anew"
 
@@ -121,12 +121,12 @@ async def test_it_follows_the_tab_in_front(show: Show):
 async def test_a_page_behind_another_is_brought_to_the_front_unless_windows_are_a_persons(show: Show):
     show.open("a")
     with show.cast.watch():
-        show.wire.event("a", "Page.screencastVisibilityChanged", visible=True)
-        show.wire.event("a", "Page.screencastVisibilityChanged", visible=False)
+        show.wire.send_event("a", "Page.screencastVisibilityChanged", visible=True)
+        show.wire.send_event("a", "Page.screencastVisibilityChanged", visible=False)
     assert show.chromium.commands.count(("a", "bringToFront")) == 1
     quiet = Screencast(show.tabs, lambda: False)
     with quiet.watch():
-        show.wire.event("a", "Page.screencastVisibilityChanged", visible=False)
+        show.wire.send_event("a", "Page.screencastVisibilityChanged", visible=False)
     assert show.chromium.commands.count(("a", "bringToFront")) == 1
 
 
@@ -135,11 +135,11 @@ async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(s
     with show.cast.watch() as viewer:
         for number in range(20):
             show.chromium.draw(f"{number}")
-        assert len(viewer.frames) == QUEUE
-        assert show.cast.counters.received == IN_FLIGHT
-        assert show.cast.counters.dropped == IN_FLIGHT - QUEUE
+        assert len(viewer.frames) == VIEWER_QUEUE_FRAMES
+        assert show.cast.counters.received == MAX_FRAMES_IN_FLIGHT
+        assert show.cast.counters.dropped == MAX_FRAMES_IN_FLIGHT - VIEWER_QUEUE_FRAMES
         with anyio.fail_after(SECONDS):
-            while (frame := await viewer.next(SECONDS)) and frame.data != b"19":
+            while (frame := await viewer.next_frame(SECONDS)) and frame.data != b"19":
                 pass
         assert frame is not None
 
@@ -147,9 +147,9 @@ async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(s
 async def test_the_end_of_a_session_ends_watching_it(show: Show):
     show.open("a")
     with show.cast.watch() as viewer:
-        await viewer.next(SECONDS)
+        await viewer.next_frame(SECONDS)
         show.cast.close()
-        assert await viewer.next(SECONDS) is None
-        assert viewer.over
+        assert await viewer.next_frame(SECONDS) is None
+        assert viewer.is_over
     with show.cast.watch() as late:
-        assert late.over
+        assert late.is_over

@@ -9,28 +9,29 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.content import Content, Draft, SearchOptions
-from outrider.content.keywords.file_index import FileIndex
-from outrider.content.record import Record
+from outrider.content.lexical.file_index import FileIndex
+from outrider.content.models import ContentDraft, ContentRecord
+from outrider.content.search import SearchOptions
+from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.db import Database
 from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
-POSTGRES = postgres.found()
+POSTGRES = postgres.find_programs()
 EVIL = "nul \0 lone \ud800 surrogate, 日本語\r\nand\ra\u2028line 👨\u200d👩\u200d👧 e\u0301"
 
 
 @pytest.fixture(scope="module")
-def one_for_all(server: postgres.Server) -> str:
-    return server.migrated()
+def shared_address(server: postgres.PostgresServer) -> str:
+    return server.create_migrated_database()
 
 
 @pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         return request.getfixturevalue("one_for_all")
-    return f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / 'outrider.db')}"
+    return f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / 'outrider.db')}"
 
 
 @pytest.fixture
@@ -39,27 +40,27 @@ def call(request: pytest.FixtureRequest) -> Call:
 
 
 @asynccontextmanager
-async def opened(address: str, folder: Path) -> AsyncGenerator[Content]:
+async def opened(address: str, folder: Path) -> AsyncGenerator[ContentStores]:
     database = Database(address)
-    content = Content(database, folder)
+    content = ContentStores(database, folder)
     yield content
     await content.close()
     await database.close()
 
 
-async def ids(content: Content, call: Call, query: str, **options: Any) -> set[str]:
+async def ids(content: ContentStores, call: Call, query: str, **options: Any) -> set[str]:
     found = await content.search(call, query, SearchOptions(top_n=100, **options))
     return {hit.content_id for hit in found.hits}
 
 
-async def text_of(content: Content, call: Call, record: Record) -> str:
-    return (await content.read(call, record.id)).text
+async def text_of(content: ContentStores, call: Call, record: ContentRecord) -> str:
+    return (await content.read_lines(call, record.id)).text
 
 
 async def test_texts_come_back_as_they_were_and_are_found(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
         texts = ["plain tea", EVIL, "  blanks stay \n\n", "x" * 5_000, "# One\r\n\r\nword " * 900, "\n" * 5_000]
-        records = [await content.add(call, Draft(text)) for text in texts]
+        records = [await content.add(call, ContentDraft(text)) for text in texts]
         for text, record in zip(texts, records, strict=True):
             kept = text.replace("\0", "\ufffd").replace("\ud800", "?")
             assert await text_of(content, call, record) == kept
@@ -70,16 +71,16 @@ async def test_texts_come_back_as_they_were_and_are_found(address: str, tmp_path
 async def test_any_lines_are_read_as_an_editor_would_show_them(address: str, tmp_path: Path, call: Call):
     lines = [f"line {n} {'word ' * (n % 300)}" + ("\n", "\r\n", "\r")[n % 3] for n in range(1, 400)]
     async with opened(address, tmp_path / "content") as content:
-        record = await content.add(call, Draft("".join(lines)))
+        record = await content.add(call, ContentDraft("".join(lines)))
         assert record.line_count == len(lines)
         for first, last in ((1, 1), (2, 5), (120, 121), (399, 399), (1, 399), (250, None), (300, 9_999)):
-            passage = await content.read(call, record.id, first, last)
+            passage = await content.read_lines(call, record.id, first, last)
             assert passage.text == "".join(lines[first - 1 : last])
 
 
 async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
-        record = await content.add(call, Draft(""))
+        record = await content.add(call, ContentDraft(""))
         assert (record.line_count, record.chunk_count) == (0, 0)
         renamed = await content.update(call, record.id, filename="nothing.txt")
         assert (renamed.filename, renamed.version) == ("nothing.txt", 2)
@@ -87,7 +88,7 @@ async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: P
 
 async def test_an_index_that_is_lost_comes_back_from_the_rows(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
-        kept = [await content.add(call, Draft(f"tea number{n}")) for n in range(20)]
+        kept = [await content.add(call, ContentDraft(f"tea number{n}")) for n in range(20)]
     shutil.rmtree(tmp_path / "content", ignore_errors=True)
     async with opened(address, tmp_path / "content") as content:
         assert await ids(content, call, "tea") == {each.id for each in kept}
@@ -98,25 +99,25 @@ async def test_an_index_hears_of_what_others_changed(address: str, tmp_path: Pat
         opened(address, tmp_path / "one") as one,
         opened(address, tmp_path / "two") as two,
     ):
-        first = await one.add(call, Draft("green tea"))
-        second = await one.add(call, Draft("black tea"))
+        first = await one.add(call, ContentDraft("green tea"))
+        second = await one.add(call, ContentDraft("black tea"))
         assert await ids(two, call, "tea") == {first.id, second.id}
-        await two.update(call, first.id, Draft("plain water"))
+        await two.update(call, first.id, ContentDraft("plain water"))
         await two.delete(call, second.id)
         assert await ids(one, call, "tea") == set()
         assert await ids(one, call, "water") == {first.id}
-        await one.sweep()
-        await one.rebuild((await one.store(call)).id)
+        await one.purge_stale()
+        await one.rebuild_indexes((await one.get_store(call)).id)
         assert await ids(one, call, "water") == {first.id}
 
 
 async def test_equal_texts_that_come_at_once_are_kept_once(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
-        await content.store(call)
+        await content.get_store(call)
         got: list[str] = []
 
         async def add() -> None:
-            got.append((await content.add(call, Draft("the very same words"))).id)
+            got.append((await content.add(call, ContentDraft("the very same words"))).id)
 
         async with anyio.create_task_group() as tasks:
             for _ in range(8):
@@ -129,9 +130,9 @@ async def test_many_tasks_change_one_store_and_nothing_is_lost(address: str, tmp
     async with opened(address, tmp_path / "content") as content:
 
         async def work(number: int) -> None:
-            record = await content.add(call, Draft(f"tea of task{number}"))
-            await content.update(call, record.id, Draft(f"coffee of task{number}"))
-            gone = await content.add(call, Draft(f"water of task{number}"))
+            record = await content.add(call, ContentDraft(f"tea of task{number}"))
+            await content.update(call, record.id, ContentDraft(f"coffee of task{number}"))
+            gone = await content.add(call, ContentDraft(f"water of task{number}"))
             await content.delete(call, gone.id)
 
         async with anyio.create_task_group() as tasks:
@@ -144,27 +145,27 @@ async def test_many_tasks_change_one_store_and_nothing_is_lost(address: str, tmp
 async def test_a_deleted_store_leaves_nothing_behind(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
         store = await content.create_store(call, "short-lived")
-        record = await content.add(call, Draft("tea"), store.id)
+        record = await content.add(call, ContentDraft("tea"), store.id)
         await content.delete_store(call, store.id)
-        assert (await content.stores(call))[1] == 0
+        assert (await content.list_stores(call))[1] == 0
         assert await ids(content, call, "tea") == set()
-        again = await content.add(call, Draft("tea"))
+        again = await content.add(call, ContentDraft("tea"))
         assert again.id != record.id
 
 
 async def test_what_is_read_again_replaces_what_came_from_there(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
-        page = Draft("old words", source="https://example.org/a")
-        first = await content.offer(call, page)
-        assert (await content.offer(call, page)).version == 1
-        second = await content.offer(call, Draft("new words", source="https://example.org/a"))
+        page = ContentDraft("old words", source="https://example.org/a")
+        first = await content.upsert_by_source(call, page)
+        assert (await content.upsert_by_source(call, page)).version == 1
+        second = await content.upsert_by_source(call, ContentDraft("new words", source="https://example.org/a"))
         assert (second.id, second.version) == (first.id, 2)
         assert await ids(content, call, "old") == set()
 
 
 async def test_queries_in_any_script_and_of_any_signs_are_harmless(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as content:
-        record = await content.add(call, Draft('O\'Neill said: 100% of C++ (and SQL) is "tea" & AND OR NOT *'))
+        record = await content.add(call, ContentDraft('O\'Neill said: 100% of C++ (and SQL) is "tea" & AND OR NOT *'))
         for query in (
             '"',
             "'; DROP TABLE contents; --",
@@ -187,20 +188,20 @@ async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path
     """The file is put back to an older copy, and changed in another way to the same count of changes."""
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     async with opened(address, tmp_path / "content") as content:
-        await content.add(call, Draft("green tea"))
+        await content.add(call, ContentDraft("green tea"))
     shutil.copy(tmp_path / "outrider.db", tmp_path / "backup.db")
     async with opened(address, tmp_path / "content") as content:
-        await content.add(call, Draft("lost coffee"))
+        await content.add(call, ContentDraft("lost coffee"))
     for file in tmp_path.glob("outrider.db*"):
         file.unlink()
     shutil.copy(tmp_path / "backup.db", tmp_path / "outrider.db")
     async with opened(address, tmp_path / "content") as content:
         assert await ids(content, call, "coffee") == set()
-        kept = await content.add(call, Draft("white tea"))
+        kept = await content.add(call, ContentDraft("white tea"))
         assert kept.id in await ids(content, call, "tea")
         assert await ids(content, call, "coffee") == set()
-        store = await content.store(call)
-        found = await FileIndex(tmp_path / "content" / "keywords").candidates([("coffee",)], [store.id], 10)
+        store = await content.get_store(call)
+        found = await FileIndex(tmp_path / "content" / "keywords").find_candidates([("coffee",)], [store.id], 10)
         assert (list(found.postings), found.chunks) == ([], 2)
 
 
@@ -208,26 +209,30 @@ async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_pat
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     text = "head\n" + "some words of no weight. " * 395_000 + "the needle is here\ntail"
     async with opened(address, tmp_path / "content") as content:
-        record = await content.add(call, Draft(text))
+        record = await content.add(call, ContentDraft(text))
         [hit] = (await content.search(call, "needle")).hits
         assert (hit.from_line, hit.to_line) == (2, 2)
         assert text[hit.start : hit.end] == hit.text
-        assert (await content.read(call, record.id, 3)).text == "tail"
+        assert (await content.read_lines(call, record.id, 3)).text == "tail"
 
 
 async def test_what_was_only_read_goes_when_nobody_has_used_it_for_long(tmp_path: Path, call: Call):
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
-    read, asked = Draft("only read", source="https://a.example", unasked=True), Draft("asked for")
+    read, asked = ContentDraft("only read", source="https://a.example", unasked=True), ContentDraft("asked for")
     async with opened(address, tmp_path / "content") as content:
-        await content.offer(call, read)
-        both = await content.offer(call, Draft("read, then asked for", source="https://b.example", unasked=True))
-        assert (await content.add(call, Draft("read, then asked for"))).id == both.id
-        await content.offer(call, Draft("asked for and read again", source="https://b.example", unasked=True))
+        await content.upsert_by_source(call, read)
+        both = await content.upsert_by_source(
+            call, ContentDraft("read, then asked for", source="https://b.example", unasked=True)
+        )
+        assert (await content.add(call, ContentDraft("read, then asked for"))).id == both.id
+        await content.upsert_by_source(
+            call, ContentDraft("asked for and read again", source="https://b.example", unasked=True)
+        )
         await content.add(call, asked)
-        await content.sweep()
+        await content.purge_stale()
         assert len(await ids(content, call, "only asked")) == 3
         content.settings.keep_read_days = 1e-9
-        await content.sweep()
-        left = {each.preview for each in (await content.records(call))[0]}
+        await content.purge_stale()
+        left = {each.preview for each in (await content.list_records(call))[0]}
         assert left == {"asked for and read again", "asked for"}
         assert await ids(content, call, "only") == set()

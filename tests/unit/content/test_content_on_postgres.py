@@ -5,24 +5,25 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.content import Content, Draft, SearchOptions
 from outrider.content.embedding_settings import EmbeddingSettings
-from outrider.content.meaning.embedding import chosen
-from outrider.content.search import Mode
+from outrider.content.models import ContentDraft
+from outrider.content.search import SearchMode, SearchOptions
+from outrider.content.semantic.select_embedder import select_embedder
+from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
-from outrider.core.http import Http
+from outrider.core.http import HttpClient
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
-MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")
+MODES: tuple[SearchMode, ...] = ("keyword", "semantic", "hybrid")
 
 
 @pytest.fixture(scope="module")
-def address(server: postgres.Server) -> str:
-    return server.migrated()
+def address(server: postgres.PostgresServer) -> str:
+    return server.create_migrated_database()
 
 
 class House:
@@ -30,11 +31,11 @@ class House:
 
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)
-        http = Http(Guard(EgressSettings()))
-        embedder = chosen(EmbeddingSettings(provider="builtin"), http, {})
-        self.content = Content(self.database, folder, embedder=lambda: embedder)
+        http = HttpClient(EgressGuard(EgressSettings()))
+        embedder = select_embedder(EmbeddingSettings(provider="builtin"), http, {})
+        self.content = ContentStores(self.database, folder, embedder=lambda: embedder)
 
-    async def found(self, call: Call, query: str, mode: Mode) -> list[str]:
+    async def found(self, call: Call, query: str, mode: SearchMode) -> list[str]:
         return [hit.filename for hit in (await self.content.search(call, query, SearchOptions(mode=mode))).hits]
 
     async def close(self) -> None:
@@ -45,14 +46,16 @@ class House:
 async def test_what_one_house_keeps_another_finds_until_it_is_gone(address: str, tmp_path: Path):
     call = Call(session="one")
     first, second = House(address, tmp_path / "first"), House(address, tmp_path / "second")
-    kept = await first.content.add(call, Draft("The automobile would not start, its battery was flat.", filename="car"))
-    await first.content.add(call, Draft("Green tea is steeped at eighty degrees.", filename="tea"))
+    kept = await first.content.add(
+        call, ContentDraft("The automobile would not start, its battery was flat.", filename="car")
+    )
+    await first.content.add(call, ContentDraft("Green tea is steeped at eighty degrees.", filename="tea"))
     for mode in MODES:
         assert (await second.found(call, "car battery", mode))[0] == "car"
         assert await second.found(Call(session="other"), "car battery", mode) == []
     assert await second.found(call, "'quoted' \\ | & ! :* car", "keyword") == []
     assert await second.found(call, "automobile's", "keyword") == ["car"]
-    await second.content.update(call, kept.id, Draft("Coffee is roasted.", filename="coffee"))
+    await second.content.update(call, kept.id, ContentDraft("Coffee is roasted.", filename="coffee"))
     assert await first.found(call, "automobile", "keyword") == []
     assert (await first.found(call, "roasting coffee", "hybrid"))[0] == "coffee"
     await first.content.delete(call, kept.id)
@@ -65,11 +68,11 @@ async def test_what_one_house_keeps_another_finds_until_it_is_gone(address: str,
 async def test_two_houses_fill_one_store_at_the_same_time(address: str, tmp_path: Path):
     call = Call(session="two")
     houses = [House(address, tmp_path / f"{number}") for number in range(2)]
-    await houses[0].content.store(call)
+    await houses[0].content.get_store(call)
 
     async def fill(number: int) -> None:
         for each in range(10):
-            await houses[number].content.add(call, Draft(f"tea {number} {each}", filename=f"{number}.{each}"))
+            await houses[number].content.add(call, ContentDraft(f"tea {number} {each}", filename=f"{number}.{each}"))
             await houses[number].found(call, "tea", "keyword")
 
     async with anyio.create_task_group() as tasks:
@@ -78,7 +81,7 @@ async def test_two_houses_fill_one_store_at_the_same_time(address: str, tmp_path
     for house in houses:
         answer = await house.content.search(call, "tea", SearchOptions(top_n=50))
         assert len(answer.hits) == 20
-    store = await houses[0].content.store(call)
+    store = await houses[0].content.get_store(call)
     await houses[0].content.delete_store(call, store.id)
     assert await houses[1].found(call, "tea", "keyword") == []
     for house in houses:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
-from outrider.content.fusion import DEEP, fused
+from outrider.content.fusion import CALIBRATION_DEPTH, fuse_rankings
 
 rankings = some.lists(
     some.dictionaries(some.sampled_from("abcdefgh"), some.floats(0, 1), max_size=8).map(
@@ -16,34 +16,34 @@ rankings = some.lists(
 
 def test_what_both_found_well_is_before_what_one_found_best():
     words, meaning = [("both", 0.6), ("words", 0.7)], [("both", 0.7), ("meaning", 0.8)]
-    assert fused([words, meaning])[0][0] == "both"
+    assert fuse_rankings([words, meaning])[0][0] == "both"
 
 
 def test_the_weight_decides_between_two_that_disagree():
     words, meaning = [("w", 0.8), ("m", 0.1)], [("m", 0.8), ("w", 0.1)]
-    assert fused([words, meaning], [0.8, 0.2])[0][0] == "w"
-    assert fused([words, meaning], [0.2, 0.8])[0][0] == "m"
+    assert fuse_rankings([words, meaning], [0.8, 0.2])[0][0] == "w"
+    assert fuse_rankings([words, meaning], [0.2, 0.8])[0][0] == "m"
 
 
 def test_the_best_of_bad_ones_stays_behind_a_good_one():
-    assert [chunk for chunk, _ in fused([[("bad", 0.1)], [("good", 0.7), ("bad", 0.1)]])] == ["good", "bad"]
+    assert [chunk for chunk, _ in fuse_rankings([[("bad", 0.1)], [("good", 0.7), ("bad", 0.1)]])] == ["good", "bad"]
 
 
 def test_what_all_texts_have_in_common_counts_nothing():
-    alike = [(f"c{n}", 0.8) for n in range(DEEP)]
-    scores = dict(fused([[("found", 0.5)], [("near", 0.9), *alike]]))
+    alike = [(f"c{n}", 0.8) for n in range(CALIBRATION_DEPTH)]
+    scores = dict(fuse_rankings([[("found", 0.5)], [("near", 0.9), *alike]]))
     assert scores["c7"] == 0
     assert scores["near"] > 0
 
 
 def test_a_ranking_of_nothing_leaves_the_order_of_the_other():
-    assert [chunk for chunk, _ in fused([[], [("a", 0.9), ("b", 0.4)]])] == ["a", "b"]
-    assert fused([[], []]) == []
+    assert [chunk for chunk, _ in fuse_rankings([[], [("a", 0.9), ("b", 0.4)]])] == ["a", "b"]
+    assert fuse_rankings([[], []]) == []
 
 
 @given(rankings)
 def test_each_chunk_comes_once_with_a_score_from_0_to_1_best_first(found: list[list[tuple[str, float]]]):
-    result = fused(found)
+    result = fuse_rankings(found)
     assert sorted(chunk for chunk, _ in result) == sorted({chunk for each in found for chunk, _ in each})
     scores = [score for _, score in result]
     assert scores == sorted(scores, reverse=True)

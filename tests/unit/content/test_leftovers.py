@@ -8,42 +8,46 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.app.usage import Usage
-from outrider.content import Content, Draft, SearchOptions
+from outrider.app.usage import QuotaUsage
 from outrider.content.embedding_settings import EmbeddingSettings
-from outrider.content.keywords.checking import unfaithful
-from outrider.content.leftovers import AT_ONCE, some
-from outrider.content.meaning.embedder import Means
-from outrider.content.meaning.embedders.builtin import builtin
+from outrider.content.lexical.consistency import find_mismatches
+from outrider.content.models import ContentDraft
+from outrider.content.purge import PURGE_BATCH_ROWS, purge_batch
+from outrider.content.search import SearchOptions
+from outrider.content.semantic.embedder import EmbedderDependencies
+from outrider.content.semantic.embedders.builtin import builtin
+from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.database.checking import check
-from outrider.core.database.copying import Copy
+from outrider.core.database.copier import DatabaseCopy
+from outrider.core.database.integrity import check_database
 from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotFound
-from outrider.core.http import Http
-from outrider.identity.quotas import Owner
+from outrider.core.http import HttpClient
+from outrider.identity.quotas import QuotaOwner
 from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
-POSTGRES = postgres.found()
-MEANS = Means(EmbeddingSettings(), Http(Guard(EgressSettings())), Path(), {}, {})
-MANY = AT_ONCE + 50
-NOTES = [Draft(f"tea number {number}", filename=f"{number}") for number in range(MANY)]
-LONG = Draft("\n\n".join(f"# Part {number}\n\n{'tea and more tea. ' * 60}" for number in range(MANY)), filename="long")
+POSTGRES = postgres.find_programs()
+MEANS = EmbedderDependencies(EmbeddingSettings(), HttpClient(EgressGuard(EgressSettings())), Path(), {}, {})
+MANY = PURGE_BATCH_ROWS + 50
+NOTES = [ContentDraft(f"tea number {number}", filename=f"{number}") for number in range(MANY)]
+LONG = ContentDraft(
+    "\n\n".join(f"# Part {number}\n\n{'tea and more tea. ' * 60}" for number in range(MANY)), filename="long"
+)
 
 
 @pytest.fixture(scope="module")
-def one_for_all(server: postgres.Server) -> str:
-    return server.migrated()
+def shared_address(server: postgres.PostgresServer) -> str:
+    return server.create_migrated_database()
 
 
 @pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         return request.getfixturevalue("one_for_all")
-    return f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / 'outrider.db')}"
+    return f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / 'outrider.db')}"
 
 
 @pytest.fixture
@@ -57,7 +61,7 @@ class House:
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)
         self.folder = folder
-        self.content = Content(self.database, folder, embedder=lambda: builtin.open(MEANS))
+        self.content = ContentStores(self.database, folder, embedder=lambda: builtin.open(MEANS))
 
     async def found(self, call: Call, query: str, **options: Any) -> set[str]:
         found = await self.content.search(call, query, SearchOptions(top_n=100, **options))
@@ -83,8 +87,8 @@ class House:
 
     async def complaints(self) -> list[str]:
         """What `outrider db check` would say."""
-        said = [each.message async for each in check(self.database) if each.code == "orphans"]
-        return said + [each.store async for each in unfaithful(self.database, self.folder, repair=False)]
+        said = [each.message async for each in check_database(self.database) if each.code == "orphans"]
+        return said + [each.store async for each in find_mismatches(self.database, self.folder, repair=False)]
 
 
 @asynccontextmanager
@@ -98,25 +102,25 @@ async def opened(address: str, folder: Path) -> AsyncGenerator[House]:
 async def test_a_large_store_is_out_of_sight_before_its_rows_are_gone(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as house:
         content = house.content
-        store = await content.store(call)
+        store = await content.get_store(call)
         [first, *_] = await content.add_many(call, NOTES)
         assert len(await house.found(call, "tea")) == 100
         await content.delete(call, first.id)  # leaves a removal
         await content.delete_store(call, store.id)
         assert (await house.rows(store.id))["chunks"] > 0
-        assert await content.stores(call) == ([], 0)
+        assert await content.list_stores(call) == ([], 0)
         assert await house.found(call, "tea") == set()
-        assert await Usage(house.database).stored(Owner(call.workspace or "")) == 0
-        assert (await content.overview.stores(text="Session", workspace=call.workspace)).items == []
-        assert (await content.overview.contents(store.id)).items == []
+        assert await QuotaUsage(house.database).sum_stored_bytes(QuotaOwner(call.workspace or "")) == 0
+        assert (await content.overview.list_stores(text="Session", workspace=call.workspace)).items == []
+        assert (await content.overview.list_contents(store.id)).items == []
         with pytest.raises(NotFound):
-            await content.records(call, store.id)
+            await content.list_records(call, store.id)
         with pytest.raises(NotFound):
-            await content.add(call, Draft("tea"), store.id)
+            await content.add(call, ContentDraft("tea"), store.id)
         assert await house.complaints() == []
-        own = await content.store(call)
+        own = await content.get_store(call)
         assert (own.is_default, own.content_count) == (True, 0)
-        await content.sweep()
+        await content.purge_stale()
         assert await house.rows(store.id) == {}
         assert not list((tmp_path / "content").rglob(store.id))
         assert await house.complaints() == []
@@ -135,11 +139,11 @@ async def test_a_content_of_a_deleted_store_can_be_reached_by_no_id(address: str
             there = set((await connection.execute(select(contents.c.id))).scalars())
         left = next(each for each in records if each.id in there)
         with pytest.raises(NotFound):
-            await house.content.read(call, left.id)
+            await house.content.read_lines(call, left.id)
         with pytest.raises(NotFound):
-            await house.content.overview.content(left.id)
-        assert await house.content.overview.passages(left.id) == []
-        await house.content.sweep()
+            await house.content.overview.get_content(left.id)
+        assert await house.content.overview.list_passages(left.id) == []
+        await house.content.purge_stale()
 
 
 async def test_a_small_store_is_gone_whole_and_leaves_nothing_to_sweep(address: str, tmp_path: Path, call: Call):
@@ -155,21 +159,21 @@ async def test_a_small_store_is_gone_whole_and_leaves_nothing_to_sweep(address: 
 async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp_path: Path, call: Call):
     async with opened(address, tmp_path / "content") as house:
         content = house.content
-        store = await content.store(call)
+        store = await content.get_store(call)
         long = await content.add(call, LONG)
-        await content.add(call, Draft("a cup of tea", filename="short"))
+        await content.add(call, ContentDraft("a cup of tea", filename="short"))
         assert "long" in await house.found(call, "tea", mode="semantic")
         await content.delete(call, long.id)
         assert (await house.rows(store.id))["chunks"] > 1
         for mode in ("keyword", "semantic", "hybrid"):
             assert await house.found(call, "tea", mode=mode) == {"short"}
-        assert (await content.store(call)).chunk_count == 1
+        assert (await content.get_store(call)).chunk_count == 1
         assert await house.complaints() == []
         again = await content.add(call, LONG)
         assert again.id != long.id
-        await content.sweep()
+        await content.purge_stale()
         assert (await house.rows(store.id))["chunks"] == again.chunk_count + 1
-        assert (await content.read(call, again.id)).text == LONG.text
+        assert (await content.read_lines(call, again.id)).text == LONG.text
         assert await house.complaints() == []
 
 
@@ -178,12 +182,12 @@ async def test_what_a_killed_process_had_not_swept_the_next_one_does(address: st
         store = await house.content.create_store(call)
         await house.content.add_many(call, NOTES, store.id)
         await house.content.delete_store(call, store.id)
-        await house.database.short(some, write=True)
+        await house.database.run_transaction(purge_batch, write=True)
     async with opened(address, tmp_path / "content") as house:
         assert "leftovers" in await house.rows(store.id)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(house.content.mind)
+                tasks.start_soon(house.content.run_forever)
                 await house.found(call, "tea")  # the first use
                 while await house.rows(store.id):
                     await anyio.lowlevel.checkpoint()
@@ -198,16 +202,16 @@ async def test_several_processes_sweep_while_others_write(address: str, tmp_path
 
         async def write(number: int) -> None:
             for each in range(5):
-                await two.content.add(call, Draft(f"coffee {number} {each}", filename=f"{number}.{each}"))
+                await two.content.add(call, ContentDraft(f"coffee {number} {each}", filename=f"{number}.{each}"))
 
         for store in gone:
             await one.content.delete_store(call, store.id)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(one.content.sweep)
-            tasks.start_soon(two.content.sweep)
+            tasks.start_soon(one.content.purge_stale)
+            tasks.start_soon(two.content.purge_stale)
             for number in range(3):
                 tasks.start_soon(write, number)
-        await one.content.sweep()
+        await one.content.purge_stale()
         assert [await two.rows(store.id) for store in gone] == [{}, {}]
         assert len(await two.found(call, "coffee")) == 15
         assert await two.complaints() == []
@@ -222,7 +226,7 @@ async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, 
         async def write(number: int) -> None:
             nonlocal refused
             try:
-                await house.content.add(call, Draft(f"late {number}"), store.id)
+                await house.content.add(call, ContentDraft(f"late {number}"), store.id)
             except NotFound:
                 refused += 1
 
@@ -233,23 +237,25 @@ async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, 
             for number in range(5, 10):
                 tasks.start_soon(write, number)
         assert refused
-        await house.content.sweep()
+        await house.content.purge_stale()
         assert await house.rows(store.id) == {}
         assert await house.complaints() == []
 
 
 async def test_a_copied_database_hides_and_sweeps_the_same(tmp_path: Path, call: Call):
-    source, target = (f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / name)}" for name in ("one.db", "two.db"))
+    source, target = (
+        f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / name)}" for name in ("one.db", "two.db")
+    )
     async with opened(source, tmp_path / "one") as one, opened(target, tmp_path / "two") as two:
         store = await one.content.create_store(call)
         await one.content.add_many(call, NOTES, store.id)
-        await one.content.add(call, Draft("tea", filename="kept"))
+        await one.content.add(call, ContentDraft("tea", filename="kept"))
         await one.content.delete_store(call, store.id)
-        copy = Copy(one.database, two.database)
-        assert not [each async for each in copy.run() if each.left_out]
-        assert all([each.whole async for each in copy.verify()])
+        copy = DatabaseCopy(one.database, two.database)
+        assert not [each async for each in copy.copy_tables() if each.left_out]
+        assert all([each.is_complete async for each in copy.verify_tables()])
         assert await two.found(call, "tea") == {"kept"}
         assert await two.complaints() == []
-        await two.content.sweep()
+        await two.content.purge_stale()
         assert await two.rows(store.id) == {}
         assert await two.found(call, "tea") == {"kept"}

@@ -12,6 +12,6 @@ from support.databases import sqlite
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     """A real SQLite file of this test's own, with all tables."""
-    opened = Database.file(sqlite.migrated(tmp_path / "data" / "outrider.db"))
+    opened = Database.from_file(sqlite.create_migrated_file(tmp_path / "data" / "outrider.db"))
     yield opened
     await opened.close()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from outrider.core.arguments import as_object, validate
+from outrider.core.arguments import parse_arguments, validate_arguments
 from outrider.core.errors import InvalidInput
 
 JSON = st.recursive(
@@ -43,19 +43,19 @@ def outcome(function: Callable[..., Any], *given: object) -> Any:
 
 def refused(arguments: object) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
-        validate(Search, "find", arguments)
+        validate_arguments(Search, "find", arguments)
     return caught.value
 
 
 @settings(max_examples=40)
 @given(st.dictionaries(st.text(), JSON))
 def test_an_object_and_its_json_text_mean_the_same(arguments: dict[str, Any]):
-    assert as_object(arguments) == as_object(json.dumps(arguments)) == arguments
+    assert parse_arguments(arguments) == parse_arguments(json.dumps(arguments)) == arguments
 
 
 @pytest.mark.parametrize("nothing", ["", "  \n", None, 7, True, b"{}", 3j, {}, "{}"], ids=repr)
 def test_nothing_and_what_cannot_be_arguments_mean_no_arguments(nothing: object):
-    assert as_object(nothing) == {}
+    assert parse_arguments(nothing) == {}
 
 
 @pytest.mark.parametrize(
@@ -73,30 +73,30 @@ def test_nothing_and_what_cannot_be_arguments_mean_no_arguments(nothing: object)
 )
 def test_json_that_is_no_object_is_named_and_an_object_asked_for(arguments: object, kind: str):
     with pytest.raises(InvalidInput, match=f"^the arguments are a JSON {kind}$") as caught:
-        as_object(arguments)
+        parse_arguments(arguments)
     assert caught.value.hint == "send a JSON object"
 
 
 @pytest.mark.parametrize("garbage", ["{", "{'query': 'tea'}", "query=tea", '{"query": "tea"', "[" * 100_000])
 def test_text_that_is_no_json_is_refused_with_a_remedy(garbage: str):
     with pytest.raises(InvalidInput, match=r"^the arguments are not valid JSON: ") as caught:
-        as_object(garbage)
+        parse_arguments(garbage)
     assert caught.value.hint == "send a JSON object"
 
 
 def test_a_parse_error_says_where_it_is():
     with pytest.raises(InvalidInput, match="line 1 column 11"):
-        as_object('{"query": tea}')
+        parse_arguments('{"query": tea}')
 
 
 @given(st.text())
 def test_any_text_is_an_object_or_a_readable_refusal(text: str):
-    found = outcome(as_object, text)
+    found = outcome(parse_arguments, text)
     assert isinstance(found, dict) or found.hint == "send a JSON object"
 
 
 def test_good_arguments_become_the_model_with_its_defaults():
-    assert validate(Search, "find", '{"query": "tea", "count": "3"}') == Search(query="tea", count=3)
+    assert validate_arguments(Search, "find", '{"query": "tea", "count": "3"}') == Search(query="tea", count=3)
 
 
 def test_a_missing_field_is_named_with_its_description():
@@ -120,7 +120,7 @@ def test_a_tool_without_parameters_says_so():
     class Nothing(BaseModel, extra="forbid"): ...
 
     with pytest.raises(InvalidInput) as caught:
-        validate(Nothing, "now", {"zone": "utc"})
+        validate_arguments(Nothing, "now", {"zone": "utc"})
     assert caught.value.hint == "this tool takes no parameters"
 
 
@@ -167,7 +167,7 @@ def test_a_value_that_is_no_json_is_named_by_its_kind():
 @settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(["query", "count", "places", "other"]) | st.text(), JSON))
 def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
-    found = outcome(validate, Search, "find", arguments)
+    found = outcome(validate_arguments, Search, "find", arguments)
     assert isinstance(found, Search) or (found.hint and found.details["fields"])
 
 
@@ -188,12 +188,12 @@ class Box(BaseModel, extra="forbid"):
     ],
 )
 def test_a_list_or_an_object_may_come_as_its_json_text_and_a_list_as_its_only_item(sent: Any, meant: Any):
-    assert validate(Box, "open", sent) == Box.model_validate(meant)
+    assert validate_arguments(Box, "open", sent) == Box.model_validate(meant)
 
 
 @pytest.mark.parametrize("sent", [{"urls": 5}, {"urls": "[1]"}, {"place": "Linz"}, {"options": "[1]"}])
 def test_what_means_neither_is_refused_as_it_was_sent(sent: dict[str, Any]):
     with pytest.raises(InvalidInput) as caught:
-        validate(Box, "open", sent)
+        validate_arguments(Box, "open", sent)
     assert caught.value.details["fields"] == list(sent)
     assert "(got " in caught.value.message

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from outrider.core.artifacts import SCHEME, Artifact, Artifacts
+from outrider.core.artifacts import ARTIFACT_URI_PREFIX, Artifact, ArtifactStore
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
@@ -45,11 +45,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def artifacts(folder: Path, database: Database) -> Artifacts:
-    return Artifacts(folder, database, keep_seconds=HOUR)
+async def artifacts(folder: Path, database: Database) -> ArtifactStore:
+    return ArtifactStore(folder, database, keep_seconds=HOUR)
 
 
-async def save(artifacts: Artifacts, data: bytes = b"data", name: str = "a.png", session: str = "s") -> Artifact:
+async def save(artifacts: ArtifactStore, data: bytes = b"data", name: str = "a.png", session: str = "s") -> Artifact:
     return await artifacts.save(data, name=name, mime_type="image/png", session=session)
 
 
@@ -57,10 +57,10 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-async def test_what_is_saved_can_be_read_under_its_address(artifacts: Artifacts, folder: Path):
+async def test_what_is_saved_can_be_read_under_its_address(artifacts: ArtifactStore, folder: Path):
     data = bytes(range(256)) * 100
     kept = await save(artifacts, data)
-    assert kept.uri == SCHEME + kept.id
+    assert kept.uri == ARTIFACT_URI_PREFIX + kept.id
     assert (kept.name, kept.mime_type, kept.session, kept.size) == ("a.png", "image/png", "s", len(data))
     assert kept.sha256 == hashlib.sha256(data).hexdigest()
     assert await artifacts.read(kept.uri) == await artifacts.read(kept.id) == (kept, data)
@@ -68,37 +68,37 @@ async def test_what_is_saved_can_be_read_under_its_address(artifacts: Artifacts,
     assert files(folder) == [kept.id]
 
 
-async def test_an_empty_file_is_a_file(artifacts: Artifacts):
+async def test_an_empty_file_is_a_file(artifacts: ArtifactStore):
     assert (await artifacts.read((await save(artifacts, b"")).uri))[1] == b""
 
 
-async def test_the_same_bytes_are_kept_twice_under_two_addresses(artifacts: Artifacts):
+async def test_the_same_bytes_are_kept_twice_under_two_addresses(artifacts: ArtifactStore):
     assert (await save(artifacts)).uri != (await save(artifacts)).uri
 
 
-async def test_the_newest_are_listed_first(artifacts: Artifacts):
+async def test_the_newest_are_listed_first(artifacts: ArtifactStore):
     for name in "abc":
         await save(artifacts, name=name)
-    assert [kept.name for kept in await artifacts.recent(2)] == ["c", "b"]
+    assert [kept.name for kept in await artifacts.list_recent(2)] == ["c", "b"]
 
 
 @pytest.mark.parametrize(
     "uri",
     [
         "",
-        SCHEME,
+        ARTIFACT_URI_PREFIX,
         "../../etc/passwd",
-        SCHEME + "../outrider.db",
+        ARTIFACT_URI_PREFIX + "../outrider.db",
         "file:///etc/passwd",
         str(uuid.uuid4()),
-        SCHEME + str(uuid.uuid4()),
+        ARTIFACT_URI_PREFIX + str(uuid.uuid4()),
         "x" * 100_000,
         "\ud800\0",
         "%",
     ],
     ids=["empty", "bare", "up", "scheme up", "file", "other", "other uri", "long", "odd", "like"],
 )
-async def test_an_address_that_names_nothing_is_not_found(artifacts: Artifacts, uri: str):
+async def test_an_address_that_names_nothing_is_not_found(artifacts: ArtifactStore, uri: str):
     await save(artifacts)
     with pytest.raises(NotFound, match="no artifact") as caught:
         await artifacts.read(uri)
@@ -106,20 +106,20 @@ async def test_an_address_that_names_nothing_is_not_found(artifacts: Artifacts, 
     assert caught.value.hint
 
 
-async def test_an_address_with_something_behind_it_names_nothing(artifacts: Artifacts):
+async def test_an_address_with_something_behind_it_names_nothing(artifacts: ArtifactStore):
     kept = await save(artifacts)
     with pytest.raises(NotFound):
         await artifacts.get(kept.uri + "/..")
 
 
-async def test_a_file_that_is_gone_is_not_found(artifacts: Artifacts, folder: Path):
+async def test_a_file_that_is_gone_is_not_found(artifacts: ArtifactStore, folder: Path):
     kept = await save(artifacts)
     (folder / kept.id).unlink()
     with pytest.raises(NotFound, match="is gone"):
         await artifacts.read(kept.uri)
 
 
-async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: Artifacts, folder: Path):
+async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: ArtifactStore, folder: Path):
     kept = await save(artifacts)
     (folder / kept.id).unlink()
     (folder / kept.id).mkdir()
@@ -127,22 +127,22 @@ async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: Artif
         await artifacts.read(kept.uri)
 
 
-async def test_what_is_older_than_the_retention_is_swept(artifacts: Artifacts, folder: Path, database: Database):
+async def test_what_is_older_than_the_retention_is_swept(artifacts: ArtifactStore, folder: Path, database: Database):
     old, older = await save(artifacts), await save(artifacts)
     (folder / older.id).unlink()
-    assert await artifacts.sweep() == 0
-    assert await Artifacts(folder, database, keep_seconds=0).sweep() == 2
-    assert (files(folder), await artifacts.recent()) == ([], [])
+    assert await artifacts.delete_expired() == 0
+    assert await ArtifactStore(folder, database, keep_seconds=0).delete_expired() == 2
+    assert (files(folder), await artifacts.list_recent()) == ([], [])
     with pytest.raises(NotFound, match="no artifact"):
         await artifacts.get(old.uri)
 
 
 async def test_a_file_that_cannot_be_removed_does_not_stop_the_sweep(folder: Path, database: Database):
-    artifacts = Artifacts(folder, database, keep_seconds=0)
+    artifacts = ArtifactStore(folder, database, keep_seconds=0)
     stuck, gone = await save(artifacts), await save(artifacts)
     (folder / stuck.id).unlink()
     (folder / stuck.id).mkdir()
-    assert await artifacts.sweep() == 2
+    assert await artifacts.delete_expired() == 2
     assert gone.id not in files(folder)
 
 
@@ -157,22 +157,22 @@ def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: 
 @pytest.mark.parametrize("place", ["a file", "a file/artifacts"])
 async def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path, database: Database, place: str):
     (tmp_path / "a file").touch()
-    artifacts = Artifacts(tmp_path / place, database, keep_seconds=HOUR)
+    artifacts = ArtifactStore(tmp_path / place, database, keep_seconds=HOUR)
     with pytest.raises(Unavailable, match="the file cannot be kept: ") as caught:
         await save(artifacts)
     assert caught.value.code == "storage"
-    assert await artifacts.recent() == []
+    assert await artifacts.list_recent() == []
 
 
 async def test_a_file_that_the_database_does_not_know_is_not_left_behind(folder: Path, tmp_path: Path):
-    artifacts = Artifacts(folder, Database.file(tmp_path), keep_seconds=HOUR)
+    artifacts = ArtifactStore(folder, Database.from_file(tmp_path), keep_seconds=HOUR)
     with pytest.raises(Unavailable):
         await save(artifacts)
     assert files(folder) == []
 
 
 async def test_names_from_elsewhere_never_reach_the_disk_and_are_kept_as_a_database_takes_them(
-    artifacts: Artifacts, folder: Path
+    artifacts: ArtifactStore, folder: Path
 ):
     kept = await save(artifacts, name="../../" + "n" * 500 + "\ud800", session="\0s")
     assert (await artifacts.get(kept.uri)) == kept
@@ -180,11 +180,11 @@ async def test_names_from_elsewhere_never_reach_the_disk_and_are_kept_as_a_datab
     assert files(folder) == [kept.id]
 
 
-async def names_in_parts(artifacts: Artifacts, limit: int, **wanted: Any) -> list[list[str]]:
+async def names_in_parts(artifacts: ArtifactStore, limit: int, **wanted: Any) -> list[list[str]]:
     """The names of all parts of a list, a part a line."""
     parts, after = [], ""
     while True:
-        part = await artifacts.listed(limit=limit, after=after, **wanted)
+        part = await artifacts.list_batch(limit=limit, after=after, **wanted)
         parts.append([kept.name for kept in part.items])
         after = part.after
         if not after:
@@ -192,20 +192,20 @@ async def names_in_parts(artifacts: Artifacts, limit: int, **wanted: Any) -> lis
 
 
 async def test_a_long_list_comes_in_parts_newest_first_and_misses_nothing_when_something_new_comes(
-    artifacts: Artifacts,
+    artifacts: ArtifactStore,
 ):
     for number in range(5):
         await save(artifacts, name=f"{number}.png")
-    first = await artifacts.listed(limit=2)
+    first = await artifacts.list_batch(limit=2)
     await save(artifacts, name="new.png")
-    second = await artifacts.listed(limit=2, after=first.after)
-    third = await artifacts.listed(limit=2, after=second.after)
+    second = await artifacts.list_batch(limit=2, after=first.after)
+    third = await artifacts.list_batch(limit=2, after=second.after)
     shown = [kept.name for part in (first, second, third) for kept in part.items]
     assert shown == ["4.png", "3.png", "2.png", "1.png", "0.png"]
     assert third.after == ""
 
 
-async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in_them(artifacts: Artifacts):
+async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in_them(artifacts: ArtifactStore):
     await save(artifacts, name="100%_done.png")
     await save(artifacts, name="1000 done.png", session="other")
     await artifacts.save(b"a,b", name="Rows.CSV", mime_type="text/csv", session="s")
@@ -216,7 +216,7 @@ async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in
     assert await names_in_parts(artifacts, 9, text="rows.csv") == [["Rows.CSV"]]
 
 
-async def test_the_artifacts_of_one_workspace_are_listed_alone(artifacts: Artifacts):
+async def test_the_artifacts_of_one_workspace_are_listed_alone(artifacts: ArtifactStore):
     await save(artifacts, name="anywhere.png")
     call = Call(session="s", workspace="w")
     await artifacts.save(b"x", name="there.png", mime_type="image/png", session="s", call=call)
@@ -225,23 +225,23 @@ async def test_the_artifacts_of_one_workspace_are_listed_alone(artifacts: Artifa
 
 
 @pytest.mark.parametrize("after", ["x", "1.0", "a~b", "~", "1e5~" + "x" * 300])
-async def test_what_is_no_place_in_a_list_is_refused(artifacts: Artifacts, after: str):
+async def test_what_is_no_place_in_a_list_is_refused(artifacts: ArtifactStore, after: str):
     with pytest.raises(InvalidInput, match="after: "):
-        await artifacts.listed(after=after)
+        await artifacts.list_batch(after=after)
 
 
-async def test_a_part_of_a_file_can_be_read(artifacts: Artifacts, folder: Path):
+async def test_a_part_of_a_file_can_be_read(artifacts: ArtifactStore, folder: Path):
     kept = await save(artifacts, b"0123456789")
-    assert await artifacts.part(kept, 2, 5) == b"234"
-    assert await artifacts.part(kept, 8, 100) == b"89"
-    assert await artifacts.part(kept, 50, 60) == b""
+    assert await artifacts.read_range(kept, 2, 5) == b"234"
+    assert await artifacts.read_range(kept, 8, 100) == b"89"
+    assert await artifacts.read_range(kept, 50, 60) == b""
     (folder / kept.id).unlink()
     with pytest.raises(NotFound):
-        await artifacts.part(kept, 0, 1)
+        await artifacts.read_range(kept, 0, 1)
 
 
-async def test_people_are_told_an_address_only_while_there_is_a_dashboard(artifacts: Artifacts):
+async def test_people_are_told_an_address_only_while_there_is_a_dashboard(artifacts: ArtifactStore):
     kept = await save(artifacts)
-    assert artifacts.address(kept.uri) == ""
-    artifacts.web_address = "http://127.0.0.1:8765/dashboard/"
-    assert artifacts.address(kept.uri) == f"http://127.0.0.1:8765/dashboard/files/{kept.id}"
+    assert artifacts.build_artifact_url(kept.uri) == ""
+    artifacts.dashboard_url = "http://127.0.0.1:8765/dashboard/"
+    assert artifacts.build_artifact_url(kept.uri) == f"http://127.0.0.1:8765/dashboard/files/{kept.id}"

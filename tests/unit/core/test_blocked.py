@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from outrider.core import blocked
+from outrider.core import approval_required
 from outrider.core.questions import Question
-from outrider.core.result import Resource, Result, Text
+from outrider.core.result import ResourceBlock, Result, TextBlock
 
 SEND = Question(
     id="qst_1",
@@ -29,25 +29,25 @@ SEND = Question(
 LOGIN = replace(SEND, id="qst_2", kind="authentication", stake=None, details={"provider": "github", "scope": "repo"})
 STATE = {"conversationId": "cnv_0", "userMessageId": "msg_0"}
 MIME = "application/vnd.dust.tool-output.agent-pause-tool-output"
-FORMS: list[blocked.Format] = ["error_json", "resource"]
+FORMS: list[approval_required.ApprovalFormat] = ["error_json", "resource"]
 
 
 def wire(result: Result) -> dict[str, Any]:
     """As the protocol edge writes it."""
     items = [
         {"type": "text", "text": item.text}
-        if isinstance(item, Text)
+        if isinstance(item, TextBlock)
         else {"type": "resource", "resource": {"mimeType": item.mime_type, "text": item.text, **item.fields}}
         for item in result.content
-        if isinstance(item, Text | Resource)
+        if isinstance(item, TextBlock | ResourceBlock)
     ]
     return {"content": items, "isError": result.is_error}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_written_can_be_read(form: blocked.Format):
-    result = blocked.written([SEND, LOGIN], STATE, form=form, mime_type=MIME)
-    found = blocked.read(wire(result))
+def test_what_is_written_can_be_read(form: approval_required.ApprovalFormat):
+    result = approval_required.build_approval_result([SEND, LOGIN], STATE, result_format=form, mime_type=MIME)
+    found = approval_required.parse_approval_result(wire(result))
     assert found is not None
     assert found.state == STATE
     assert [event["actionId"] for event in found.events] == ["qst_1", "qst_2"]
@@ -55,7 +55,9 @@ def test_what_is_written_can_be_read(form: blocked.Format):
 
 
 def test_an_approval_has_all_fields_of_the_wire_format():
-    (event,) = blocked.read(wire(blocked.written([SEND], STATE, form="error_json", mime_type=MIME))).events
+    (event,) = approval_required.parse_approval_result(
+        wire(approval_required.build_approval_result([SEND], STATE, result_format="error_json", mime_type=MIME))
+    ).events
     assert event == {
         "type": "tool_approve_execution",
         "created": 1500,
@@ -71,8 +73,10 @@ def test_an_approval_has_all_fields_of_the_wire_format():
 
 
 @pytest.mark.parametrize(("form", "kind"), [("error_json", "tool_error"), ("resource", "tool_personal_auth_required")])
-def test_a_missing_login_names_provider_and_tool(form: blocked.Format, kind: str):
-    (event,) = blocked.read(wire(blocked.written([LOGIN], STATE, form=form, mime_type=MIME))).events
+def test_a_missing_login_names_provider_and_tool(form: approval_required.ApprovalFormat, kind: str):
+    (event,) = approval_required.parse_approval_result(
+        wire(approval_required.build_approval_result([LOGIN], STATE, result_format=form, mime_type=MIME))
+    ).events
     assert event["type"] == kind
     assert event["error"]["code"] == "mcp_server_personal_authentication_required"
     assert event["authError"] == {
@@ -86,24 +90,38 @@ def test_a_missing_login_names_provider_and_tool(form: blocked.Format, kind: str
 
 def test_the_last_question_of_each_run_is_marked():
     other = replace(SEND, id="qst_3", run_id="run_2")
-    result = blocked.written([SEND, other, LOGIN], STATE, form="error_json", mime_type=MIME)
-    found = blocked.read(wire(result))
+    result = approval_required.build_approval_result(
+        [SEND, other, LOGIN], STATE, result_format="error_json", mime_type=MIME
+    )
+    found = approval_required.parse_approval_result(wire(result))
     assert [event["isLastBlockingEventForStep"] for event in found.events] == [False, True, True]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "hello", "{", f'{{"{blocked.KEY}": 1}}', f'["{blocked.KEY}"]', f'{{"{blocked.KEY}": {{"state": []}}}}'],
+    [
+        "",
+        "hello",
+        "{",
+        f'{{"{approval_required.BLOCKED_RESULT_KEY}": 1}}',
+        f'["{approval_required.BLOCKED_RESULT_KEY}"]',
+        f'{{"{approval_required.BLOCKED_RESULT_KEY}": {{"state": []}}}}',
+    ],
 )
 def test_anything_else_is_no_blocked_result(text: str):
-    assert blocked.read({"content": [{"type": "text", "text": text}, 1, {"type": "resource"}]}) is None
-    assert blocked.read({}) is None
+    assert (
+        approval_required.parse_approval_result({"content": [{"type": "text", "text": text}, 1, {"type": "resource"}]})
+        is None
+    )
+    assert approval_required.parse_approval_result({}) is None
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_where_a_dashboard_runs_each_question_says_where_it_is_answered(form: blocked.Format):
+def test_where_a_dashboard_runs_each_question_says_where_it_is_answered(form: approval_required.ApprovalFormat):
     place = "http://127.0.0.1:8765/dashboard/questions/"
-    result = blocked.written([SEND, LOGIN], STATE, form=form, mime_type=MIME, place=place)
-    found = blocked.read(wire(result))
+    result = approval_required.build_approval_result(
+        [SEND, LOGIN], STATE, result_format=form, mime_type=MIME, answer_url=place
+    )
+    found = approval_required.parse_approval_result(wire(result))
     assert found is not None
     assert [event["answerUrl"] for event in found.events] == [f"{place}qst_1", f"{place}qst_2"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.core.citations import Citations, pool
+from outrider.core.citations import CitationPool, build_references
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import Refused
@@ -16,79 +16,81 @@ DIGEST = "fdb7b5d7ce8514bd2f003c5bfc4447521c110456429b28785f2f6ec58616aac9"
 
 
 @pytest.fixture
-async def citations(database: Database) -> Citations:
-    return Citations(database)
+async def citations(database: Database) -> CitationPool:
+    return CitationPool(database)
 
 
 def test_the_pool_holds_every_string_of_three_over_letters_and_digits_once():
-    assert len(pool()) == len(set(pool())) == 36**3 == 46_656
-    assert all(len(each) == 3 for each in pool())
-    assert set("".join(pool())) == set(string.ascii_lowercase + string.digits)
+    assert len(build_references()) == len(set(build_references())) == 36**3 == 46_656
+    assert all(len(each) == 3 for each in build_references())
+    assert set("".join(build_references())) == set(string.ascii_lowercase + string.digits)
 
 
 def test_the_order_is_the_same_in_every_process_and_version_for_ever():
-    assert pool()[:5] == FIRST_FIVE
-    assert hashlib.sha256(" ".join(pool()).encode()).hexdigest() == DIGEST
+    assert build_references()[:5] == FIRST_FIVE
+    assert hashlib.sha256(" ".join(build_references()).encode()).hexdigest() == DIGEST
 
 
 def test_the_order_does_not_show_the_alphabet():
-    assert sum(left < right for left, right in zip(pool(), pool()[1:], strict=False)) in range(22_500, 24_200)
+    assert sum(left < right for left, right in zip(build_references(), build_references()[1:], strict=False)) in range(
+        22_500, 24_200
+    )
 
 
-async def test_references_are_handed_out_in_the_order_of_the_pool(citations: Citations):
+async def test_references_are_handed_out_in_the_order_of_the_pool(citations: CitationPool):
     call = Call(session="s", message="m")
-    assert await citations.take(call, 3) == list(pool()[:3])
+    assert await citations.take(call, 3) == list(build_references()[:3])
     assert await citations.take(call, 0) == []
-    assert await citations.take(call, 2) == list(pool()[3:5])
+    assert await citations.take(call, 2) == list(build_references()[3:5])
 
 
 @pytest.mark.parametrize("other", [Call(session="t"), Call(session="s", thread="t"), Call(session="s", message="m")])
-async def test_each_message_starts_with_fresh_references(citations: Citations, other: Call):
+async def test_each_message_starts_with_fresh_references(citations: CitationPool, other: Call):
     await citations.take(Call(session="s"), 5)
-    assert await citations.take(other, 2) == list(pool()[:2])
+    assert await citations.take(other, 2) == list(build_references()[:2])
 
 
-async def test_two_messages_whose_names_run_together_are_still_two(citations: Citations):
+async def test_two_messages_whose_names_run_together_are_still_two(citations: CitationPool):
     await citations.take(Call(session="a", thread="bc"), 5)
-    assert await citations.take(Call(session="ab", thread="c"), 1) == list(pool()[:1])
+    assert await citations.take(Call(session="ab", thread="c"), 1) == list(build_references()[:1])
 
 
 async def test_parallel_calls_of_one_message_never_share_a_reference(tmp_path: Path):
-    databases = [Database.file(sqlite.migrated(tmp_path / "outrider.db")) for _ in range(2)]
+    databases = [Database.from_file(sqlite.create_migrated_file(tmp_path / "outrider.db")) for _ in range(2)]
     taken: list[str] = []
 
-    async def take(citations: Citations, wanted: int) -> None:
+    async def take(citations: CitationPool, wanted: int) -> None:
         taken.extend(await citations.take(Call(message="m"), wanted))
 
     async with anyio.create_task_group() as tasks:
         for each in databases:
             for wanted in range(1, 16):
-                tasks.start_soon(take, Citations(each), wanted)
+                tasks.start_soon(take, CitationPool(each), wanted)
     assert len(taken) == len(set(taken)) == 240
-    assert set(taken) == set(pool()[:240])
+    assert set(taken) == set(build_references()[:240])
     for each in databases:
         await each.close()
 
 
 async def test_what_was_handed_out_is_remembered_by_the_next_process(database: Database):
-    await Citations(database).take(Call(message="m"), 4)
+    await CitationPool(database).take(Call(message="m"), 4)
     await database.close()
     again = Database(database.url)
-    assert await Citations(again).take(Call(message="m"), 1) == [pool()[4]]
+    assert await CitationPool(again).take(Call(message="m"), 1) == [build_references()[4]]
     await again.close()
 
 
-async def test_a_host_that_reserves_references_gets_exactly_those(citations: Citations):
+async def test_a_host_that_reserves_references_gets_exactly_those(citations: CitationPool):
     call = Call(message="m", citations=(100, 3))
-    assert await citations.take(call, 2) == list(pool()[100:102])
-    assert await citations.take(call, 9) == list(pool()[100:103])
-    assert await citations.take(Call(message="m"), 1) == [pool()[0]], "the host counts for itself"
+    assert await citations.take(call, 2) == list(build_references()[100:102])
+    assert await citations.take(call, 9) == list(build_references()[100:103])
+    assert await citations.take(Call(message="m"), 1) == [build_references()[0]], "the host counts for itself"
 
 
-async def test_fewer_are_given_at_the_end_of_the_pool_and_then_none(citations: Citations):
+async def test_fewer_are_given_at_the_end_of_the_pool_and_then_none(citations: CitationPool):
     call = Call(message="m")
-    await citations.take(call, len(pool()) - 2)
-    assert await citations.take(call, 5) == list(pool()[-2:])
+    await citations.take(call, len(build_references()) - 2)
+    assert await citations.take(call, 5) == list(build_references()[-2:])
     for _ in range(2):
         with pytest.raises(Refused, match="used every citation reference") as caught:
             await citations.take(call, 1)
@@ -97,7 +99,7 @@ async def test_fewer_are_given_at_the_end_of_the_pool_and_then_none(citations: C
 
 
 @pytest.mark.parametrize("slice_", [(46_656, 5), (10**9, 1), (5, 0)])
-async def test_a_reservation_that_holds_nothing_is_exhausted(citations: Citations, slice_: tuple[int, int]):
+async def test_a_reservation_that_holds_nothing_is_exhausted(citations: CitationPool, slice_: tuple[int, int]):
     with pytest.raises(Refused):
         await citations.take(Call(citations=slice_), 1)
 
@@ -105,7 +107,7 @@ async def test_a_reservation_that_holds_nothing_is_exhausted(citations: Citation
 async def test_without_a_database_references_are_counted_in_memory_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    citations = Citations(Database.file(tmp_path))
+    citations = CitationPool(Database.from_file(tmp_path))
     taken = [*await citations.take(Call(message="m"), 3), *await citations.take(Call(message="m"), 3)]
     assert len(set(taken)) == 6
     assert "counted in memory" in caplog.text
@@ -114,8 +116,8 @@ async def test_without_a_database_references_are_counted_in_memory_and_the_log_s
 
 async def test_a_database_that_fails_and_recovers_makes_no_reference_come_twice(tmp_path: Path):
     path = tmp_path / "data" / "outrider.db"
-    database = Database.file(path)
-    citations, call = Citations(database), Call(message="m")
+    database = Database.from_file(path)
+    citations, call = CitationPool(database), Call(message="m")
     taken = await citations.take(call, 5)
     await database.close()
     path.parent.rename(tmp_path / "away")
@@ -128,7 +130,7 @@ async def test_a_database_that_fails_and_recovers_makes_no_reference_come_twice(
     assert len(set(taken)) == 15
 
 
-async def test_odd_and_endless_names_are_counted_too(citations: Citations):
+async def test_odd_and_endless_names_are_counted_too(citations: CitationPool):
     for call in (Call(session="\ud800\0"), Call(session="s" * 100_000)):
-        assert await citations.take(call, 1) == [pool()[0]]
-        assert await citations.take(call, 1) == [pool()[1]]
+        assert await citations.take(call, 1) == [build_references()[0]]
+        assert await citations.take(call, 1) == [build_references()[1]]

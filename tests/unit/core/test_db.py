@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, inspect, select
 
 import outrider
 from outrider.core import db
-from outrider.core.db import Database, head_revision, storable
+from outrider.core.db import Database, find_head_revision, to_storable_text
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.tables import citation_counters as counters
 from outrider.core.tables import metadata
@@ -171,7 +171,7 @@ def public_folder() -> Iterator[Path]:
 
 async def test_nothing_is_created_before_the_first_use(tmp_path: Path):
     path = tmp_path / "data" / "fresh.db"
-    database = Database.file(path)
+    database = Database.from_file(path)
     assert not path.parent.exists()
     assert await keys(database) == []
     assert path.is_file()
@@ -207,11 +207,11 @@ async def test_short_work_is_done_in_one_transaction_or_not_at_all(database: Dat
         connection.execute(counters.insert(), [row("c")])
         raise LookupError("enough")
 
-    assert await database.short(inserted, write=True) == 2
+    assert await database.run_transaction(inserted, write=True) == 2
     with pytest.raises(LookupError, match="enough"):
-        await database.short(broken, write=True)
+        await database.run_transaction(broken, write=True)
     with pytest.raises(Unavailable, match="UNIQUE"):
-        await database.short(inserted, write=True)
+        await database.run_transaction(inserted, write=True)
     await insert(database, "d")
     assert await keys(database) == ["a", "b", "d"]
 
@@ -220,7 +220,9 @@ async def test_many_writers_of_one_process_wait_for_their_turn(database: Databas
     """More than a pool has connections, and each both ways."""
 
     async def both_ways(number: int) -> None:
-        await database.short(lambda connection: connection.execute(counters.insert(), [row(f"s{number}")]), write=True)
+        await database.run_transaction(
+            lambda connection: connection.execute(counters.insert(), [row(f"s{number}")]), write=True
+        )
         await insert(database, f"l{number}")
 
     with anyio.fail_after(60):
@@ -249,14 +251,14 @@ async def test_an_upsert_inserts_and_then_replaces(database: Database):
 
 
 async def test_a_memory_database_works_like_any_other():
-    database = Database(db.MEMORY)
+    database = Database(db.MEMORY_URL)
     await insert(database, "kept")
     assert await keys(database) == ["kept"]
     await database.close()
 
 
 async def test_many_files_can_be_opened_at_once_in_one_process(tmp_path: Path):
-    databases = [Database.file(tmp_path / f"{number}.db") for number in range(6)]
+    databases = [Database.from_file(tmp_path / f"{number}.db") for number in range(6)]
     async with anyio.create_task_group() as tasks:
         for each in databases:
             tasks.start_soon(insert, each, "row")
@@ -304,7 +306,7 @@ async def test_the_migrations_go_down_and_up_again(database: Database):
         from alembic.config import Config
 
         config = Config()
-        config.set_main_option("script_location", str(db.MIGRATIONS))
+        config.set_main_option("script_location", str(db.MIGRATIONS_DIR))
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
 
@@ -321,8 +323,8 @@ async def test_the_migrations_go_down_and_up_again(database: Database):
 def test_the_migrations_are_one_line_that_ends_where_the_file_names_say():
     from alembic.script import ScriptDirectory
 
-    script = ScriptDirectory(str(db.MIGRATIONS))
-    assert script.get_heads() == [head_revision()]
+    script = ScriptDirectory(str(db.MIGRATIONS_DIR))
+    assert script.get_heads() == [find_head_revision()]
     assert [each.revision for each in script.walk_revisions()][-1] == "0001"
 
 
@@ -405,7 +407,9 @@ async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is
 
     async def write() -> None:
         if short:
-            await database.short(lambda connection: connection.execute(counters.insert(), [row("late")]), write=True)
+            await database.run_transaction(
+                lambda connection: connection.execute(counters.insert(), [row("late")]), write=True
+            )
         else:
             await insert(database, "late")
 
@@ -451,7 +455,7 @@ async def test_a_damaged_file_is_told_in_a_sentence(database: Database):
 async def test_a_place_where_no_file_can_be_is_told_in_a_sentence(tmp_path: Path, place: str):
     (tmp_path / "a file").touch()
     (tmp_path / "a folder").mkdir()
-    database = Database.file(tmp_path / place)
+    database = Database.from_file(tmp_path / place)
     message = await unusable(database)
     assert message.startswith(f"the database {Path(place).name} cannot be used: ")
     assert str(tmp_path) not in message
@@ -528,5 +532,5 @@ async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(d
     ids=["plain", "nul", "surrogate", "long", "empty"],
 )
 def test_text_is_stored_as_every_database_takes_it(text: str, stored: str):
-    assert storable(text, 10) == stored
+    assert to_storable_text(text, 10) == stored
     assert json.loads(json.dumps(stored)) == stored

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table, func, insert, select
 
-from outrider.core.artifacts import Artifacts
-from outrider.core.database.copying import Copied, Copy, counts
-from outrider.core.database.rows import batches
-from outrider.core.database.schema import LIVING, every_table
+from outrider.core.artifacts import ArtifactStore
+from outrider.core.database.copier import DatabaseCopy, TableCopy, count_table_rows
+from outrider.core.database.rows import iter_batches
+from outrider.core.database.schema import PROCESS_TABLES, list_tables
 from outrider.core.db import Database
 from outrider.core.errors import Refused, Unavailable
 from outrider.core.storage.folder import FolderStorage
-from outrider.core.storage.moving import Moving
+from outrider.core.storage.transfer import ArtifactTransfer
 from outrider.core.tables import artifacts, citation_counters, events
 from support.databases import sqlite
 
@@ -35,7 +35,7 @@ async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGene
     def make(kind: str) -> Database:
         place = tmp_path / f"{len(made)}.db"
         if kind == "sqlite":
-            made.append(Database.file(sqlite.migrated(place)))
+            made.append(Database.from_file(sqlite.create_migrated_file(place)))
         else:
             made.append(Database(request.getfixturevalue("server").migrated(), connections=3))
         return made[-1]
@@ -71,33 +71,33 @@ def row(table: Table, number: int) -> dict[str, Any]:
 
 
 async def fill(database: Database) -> None:
-    for table in every_table():
+    for table in list_tables():
         async with database.write() as connection:
             for number in range(ROWS):
                 await connection.execute(insert(table).values(row(table, number)))
 
 
 async def all_rows(database: Database, table: Table) -> list[Mapping[str, Any]]:
-    return [each async for some in batches(database, table, 3, None) for each in some]
+    return [each async for some in iter_batches(database, table, 3, None) for each in some]
 
 
-async def copied(work: Copy, *, into_existing: bool = False) -> list[Copied]:
-    await work.prepare(into_existing=into_existing)
-    async for _ in work.run():
+async def copied(work: DatabaseCopy, *, into_existing: bool = False) -> list[TableCopy]:
+    await work.prepare_target(into_existing=into_existing)
+    async for _ in work.copy_tables():
         pass
-    return [each async for each in work.verify()]
+    return [each async for each in work.verify_tables()]
 
 
 async def test_every_row_of_every_table_arrives_in_postgres_and_comes_back_the_same(databases: Make):
     laptop, team, back = databases("sqlite"), databases("postgres"), databases("sqlite")
     await fill(laptop)
-    there = await copied(Copy(laptop, team))
-    assert {each.table for each in there} == {table.name for table in every_table()} - LIVING
-    assert [(each.rows, each.whole) for each in there] == [(ROWS, True)] * len(there)
-    again = await copied(Copy(team, back))
+    there = await copied(DatabaseCopy(laptop, team))
+    assert {each.table for each in there} == {table.name for table in list_tables()} - PROCESS_TABLES
+    assert [(each.rows, each.is_complete) for each in there] == [(ROWS, True)] * len(there)
+    again = await copied(DatabaseCopy(team, back))
     checksums = {each.table: each.checksum for each in there}
     assert {each.table: each.checksum for each in again} == {k: v for k, v in checksums.items() if k != "pages"}
-    for table in Copy(team, back).tables:
+    for table in DatabaseCopy(team, back).tables:
         assert await all_rows(back, table) == await all_rows(team, table), table.name
 
 
@@ -115,22 +115,22 @@ async def test_a_copy_that_broke_off_goes_on_where_it_was(databases: Make, tmp_p
             asked.append(1)
             if write and len(asked) > 3:
                 raise Unavailable("the cable was cut")
-            return await super().short(work, write=write)
+            return await super().run_transaction(work, write=write)
 
     half = Breaking(team.url)
-    work = Copy(laptop, half)
-    work.without = frozenset(table.name for table in every_table()) - {"citation_counters"}
-    await work.prepare(into_existing=False)
+    work = DatabaseCopy(laptop, half)
+    work.excluded_tables = frozenset(table.name for table in list_tables()) - {"citation_counters"}
+    await work.prepare_target(into_existing=False)
     with pytest.raises(Unavailable, match="cable"):
-        [each async for each in work.run()]
+        [each async for each in work.copy_tables()]
     await half.close()
-    rest = Copy(laptop, team, without=work.without)
-    assert await rest.prepare(into_existing=False) is True
-    assert [each.copied async for each in rest.run()] == [700]
-    assert [(each.rows, each.whole) async for each in rest.verify()] == [(1_700, True)]
-    await rest.finish()
+    rest = DatabaseCopy(laptop, team, excluded_tables=work.excluded_tables)
+    assert await rest.prepare_target(into_existing=False) is True
+    assert [each.copied async for each in rest.copy_tables()] == [700]
+    assert [(each.rows, each.is_complete) async for each in rest.verify_tables()] == [(1_700, True)]
+    await rest.clear_progress()
     with pytest.raises(Refused, match="not empty: citation_counters has 1700 rows"):
-        await Copy(laptop, team).prepare(into_existing=False)
+        await DatabaseCopy(laptop, team).prepare_target(into_existing=False)
 
 
 async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_what_it_has(databases: Make):
@@ -139,13 +139,13 @@ async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_
         async with database.write() as connection:
             await connection.execute(citation_counters.insert(), [{"key": "same", "used": used, "updated_at": 0.0}])
     with pytest.raises(Refused) as caught:
-        await Copy(laptop, team).prepare(into_existing=False)
+        await DatabaseCopy(laptop, team).prepare_target(into_existing=False)
     assert (caught.value.code, "--into-existing" in caught.value.hint) == ("not_empty", True)
     async with laptop.write() as connection:
         await connection.execute(citation_counters.insert(), [{"key": "mine", "used": 1, "updated_at": 0.0}])
-    compared = {each.table: each for each in await copied(Copy(laptop, team), into_existing=True)}
+    compared = {each.table: each for each in await copied(DatabaseCopy(laptop, team), into_existing=True)}
     counted = compared["citation_counters"]
-    assert (counted.rows, counted.missing, counted.different, counted.whole) == (2, 0, 1, False)
+    assert (counted.rows, counted.missing, counted.different, counted.is_complete) == (2, 0, 1, False)
     async with team.read() as connection:
         assert dict((await connection.execute(select(citation_counters.c.key, citation_counters.c.used))).all()) == {
             "mine": 1,
@@ -156,12 +156,12 @@ async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_
 async def test_a_row_that_is_lost_on_the_way_is_noticed(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     await fill(laptop)
-    work = Copy(laptop, team)
+    work = DatabaseCopy(laptop, team)
     await copied(work)
     async with team.write() as connection:
         await connection.execute(events.delete().where(events.c.id == value(events.c.id, 3)))
         await connection.execute(citation_counters.update().values(used=-1))
-    wrong = {each.table: (each.missing, each.different) async for each in work.verify() if not each.whole}
+    wrong = {each.table: (each.missing, each.different) async for each in work.verify_tables() if not each.is_complete}
     assert wrong == {"events": (1, 0), "citation_counters": (0, ROWS)}
 
 
@@ -170,7 +170,7 @@ async def test_a_text_that_does_not_fit_is_named(databases: Make):
     async with laptop.write() as connection:
         await connection.execute(citation_counters.insert(), [{"key": "k" * 501, "used": 1, "updated_at": 0.0}])
     with pytest.raises(Unavailable, match=r"citation_counters\.key .* 501 characters, 500 at most") as caught:
-        await copied(Copy(laptop, team))
+        await copied(DatabaseCopy(laptop, team))
     assert caught.value.hint
 
 
@@ -179,7 +179,7 @@ async def test_text_that_postgres_does_not_take_arrives_as_nearly_as_it_can(data
     odd = row(events, 3) | {"message": "nul\0here", "arguments": {"\0key": ["a\0b", float("inf")]}}
     async with laptop.write() as connection:
         await connection.execute(events.insert(), [odd])
-    assert all(each.whole for each in await copied(Copy(laptop, team)))
+    assert all(each.is_complete for each in await copied(DatabaseCopy(laptop, team)))
     [there] = await all_rows(team, events)
     assert (there["message"], there["arguments"]) == ("nul\ufffdhere", {"\ufffdkey": ["a\ufffdb", "inf"]})
 
@@ -188,15 +188,19 @@ async def test_the_files_of_artifacts_go_along_and_rows_without_one_stay_behind(
     laptop, team = databases("sqlite"), databases("postgres")
     here, there = FolderStorage(tmp_path / "here"), FolderStorage(tmp_path / "there")
     kept = [
-        await Artifacts(here, laptop, keep_seconds=60).save(os.urandom(size), name="x", mime_type="a/b", session="s")
+        await ArtifactStore(here, laptop, keep_seconds=60).save(
+            os.urandom(size), name="x", mime_type="a/b", session="s"
+        )
         for size in (0, 10, 9 << 20)
     ]
-    lost = await Artifacts(here, laptop, keep_seconds=60).save(b"lost", name="x", mime_type="a/b", session="s")
+    lost = await ArtifactStore(here, laptop, keep_seconds=60).save(b"lost", name="x", mime_type="a/b", session="s")
     await here.remove([lost.id])
-    compared = {each.table: each for each in await copied(Copy(laptop, team, Moving(here, there).files))}
-    assert (compared["artifacts"].left_out, compared["artifacts"].whole) == (1, True)
+    compared = {
+        each.table: each for each in await copied(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
+    }
+    assert (compared["artifacts"].left_out, compared["artifacts"].is_complete) == (1, True)
     for each in kept:
-        found, data = await Artifacts(there, team, keep_seconds=60).read(each.uri)
+        found, data = await ArtifactStore(there, team, keep_seconds=60).read(each.uri)
         assert (found, hashlib.sha256(data).hexdigest()) == (each, each.sha256)
     async with team.read() as connection:
         assert (await connection.execute(select(func.count()).select_from(artifacts))).scalar() == 3
@@ -205,9 +209,9 @@ async def test_the_files_of_artifacts_go_along_and_rows_without_one_stay_behind(
 async def test_a_damaged_file_is_not_copied(databases: Make, tmp_path: Path):
     laptop, team = databases("sqlite"), databases("postgres")
     here, there = FolderStorage(tmp_path / "here"), FolderStorage(tmp_path / "there")
-    kept = await Artifacts(here, laptop, keep_seconds=60).save(b"12345", name="x", mime_type="a/b", session="s")
+    kept = await ArtifactStore(here, laptop, keep_seconds=60).save(b"12345", name="x", mime_type="a/b", session="s")
     (tmp_path / "here" / kept.id).write_bytes(b"54321")
     with pytest.raises(Unavailable, match="is not what its row says"):
-        await copied(Copy(laptop, team, Moving(here, there).files))
-    assert [each async for each in there.items()] == []
-    assert (await counts(team, [artifacts]))["artifacts"] == 0
+        await copied(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
+    assert [each async for each in there.iter_items()] == []
+    assert (await count_table_rows(team, [artifacts]))["artifacts"] == 0

@@ -14,7 +14,7 @@ import anyio
 import pytest
 from sqlalchemy import Connection, func, make_url, select, text
 
-from outrider.core.database.failures import Unsure
+from outrider.core.database.failures import TransactionOutcomeUnknown
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 from outrider.core.tables import artifacts
@@ -54,14 +54,14 @@ anyio.run(main)
 
 
 @pytest.fixture
-async def database(server: postgres.Server) -> AsyncGenerator[Database]:
-    made = Database(server.migrated(), connections=3, patience=60)
+async def database(server: postgres.PostgresServer) -> AsyncGenerator[Database]:
+    made = Database(server.create_migrated_database(), connections=3, outage_timeout_s=60)
     yield made
     await made.close()
 
 
 @pytest.fixture(autouse=True)
-def nothing_left() -> Generator[None]:
+def check_no_leftover_connections() -> Generator[None]:
     """A connection that nobody closed is found in the test that lost it."""
     yield
     gc.collect()
@@ -81,20 +81,20 @@ async def keys(database: Database) -> list[str]:
         return sorted((await connection.execute(select(counters.c.key))).scalars())
 
 
-def thrown_out(server: postgres.Server, *, state: str = "%") -> None:
+def thrown_out(server: postgres.PostgresServer, *, state: str = "%") -> None:
     """The server ends every session but the one that asks."""
-    server.sql(
+    server.run_sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'outrider' "
         f"AND coalesce(state, '') LIKE '{state}'"
     )
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
-async def test_the_address_is_taken_as_hosts_hand_it_out(server: postgres.Server, scheme: str):
-    plain = server.fresh().replace("postgresql+psycopg", scheme)
+async def test_the_address_is_taken_as_hosts_hand_it_out(server: postgres.PostgresServer, scheme: str):
+    plain = server.create_database().replace("postgresql+psycopg", scheme)
     database = Database(plain)
     await insert(database, "kept")
-    assert (database.dialect, database.shared, await keys(database)) == ("postgresql", True, ["kept"])
+    assert (database.dialect, database.is_shared, await keys(database)) == ("postgresql", True, ["kept"])
     await database.close()
 
 
@@ -104,7 +104,7 @@ def test_without_the_driver_the_remedy_is_its_installation():
     assert ended.stdout.strip() == "pip install 'outrider[postgres]'"
 
 
-async def test_a_restart_between_two_transactions_is_not_noticed(server: postgres.Server, database: Database):
+async def test_a_restart_between_two_transactions_is_not_noticed(server: postgres.PostgresServer, database: Database):
     await insert(database, "before")
     server.stop()
     server.start()
@@ -113,7 +113,9 @@ async def test_a_restart_between_two_transactions_is_not_noticed(server: postgre
         assert await keys(database) == ["after", "before"]
 
 
-async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(server: postgres.Server, database: Database):
+async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(
+    server: postgres.PostgresServer, database: Database
+):
     await insert(database, "before")
     server.stop()
     with anyio.fail_after(30):
@@ -124,7 +126,9 @@ async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(serve
     assert len(await keys(database)) == 7
 
 
-async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(server: postgres.Server, database: Database):
+async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
+    server: postgres.PostgresServer, database: Database
+):
     await insert(database, "before")
     begun: list[int] = []
 
@@ -137,12 +141,12 @@ async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(server: 
         return connection.execute(select(func.count()).select_from(counters)).scalar_one()
 
     with anyio.fail_after(30):
-        assert await database.short(work, write=True) == 2
+        assert await database.run_transaction(work, write=True) == 2
     assert (len(begun), await keys(database)) == (2, ["before", "in the middle"])
 
 
 async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_is_stored(
-    server: postgres.Server, database: Database
+    server: postgres.PostgresServer, database: Database
 ):
     async def broken() -> None:
         async with database.write() as connection:
@@ -157,7 +161,7 @@ async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_
 
 
 async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_again(
-    server: postgres.Server, database: Database
+    server: postgres.PostgresServer, database: Database
 ):
     """A constraint that is checked at COMMIT ends its own session."""
     async with database.write() as connection:
@@ -169,8 +173,8 @@ async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_a
         begun.append(1)
         connection.execute(counters.insert(), [row("perhaps")])
 
-    for attempt in (lambda: database.short(work, write=True), lambda: insert(database, "perhaps")):
-        with anyio.fail_after(20), pytest.raises(Unsure) as caught:
+    for attempt in (lambda: database.run_transaction(work, write=True), lambda: insert(database, "perhaps")):
+        with anyio.fail_after(20), pytest.raises(TransactionOutcomeUnknown) as caught:
             await attempt()
         assert (caught.value.code, caught.value.details) == ("database_unsure", {"stored": "unknown"})
         assert "look before you do it again" in caught.value.hint
@@ -196,7 +200,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
 
                     await_only(both.wait())
 
-        await database.short(work, write=True)
+        await database.run_transaction(work, write=True)
         done.append(first)
 
     with anyio.fail_after(30):
@@ -207,15 +211,15 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
         assert list((await connection.execute(select(counters.c.used))).scalars()) == [3, 3]
 
 
-async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.Server):
-    database = Database(server.migrated(), connections=2, patience=0.5)
+async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.PostgresServer):
+    database = Database(server.create_migrated_database(), connections=2, outage_timeout_s=0.5)
     await insert(database, "before")
     await database.close()
     server.stop()
     server.start("-c", "max_connections=5", "-c", "superuser_reserved_connections=0")
-    address = server.of("postgres")
+    address = server.build_address("postgres")
     crowd = Database(address, connections=5)
-    taken = [await crowd.keep() for _ in range(5)]
+    taken = [await crowd.connect_autocommit() for _ in range(5)]
     try:
         with pytest.raises(Unavailable, match="too many clients") as caught:
             await insert(database, "during")
@@ -234,16 +238,16 @@ async def test_a_server_without_free_connections_is_waited_for_and_then_told(ser
 
 
 async def test_a_server_that_takes_nothing_is_told_and_used_again_once_it_does(
-    server: postgres.Server, database: Database
+    server: postgres.PostgresServer, database: Database
 ):
     await insert(database, "before")
     name = database.url.split("@/")[1].split("?")[0]
-    server.sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    server.run_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     thrown_out(server)
     with pytest.raises(Unavailable, match="read-only transaction"):
         await insert(database, "during")
     assert await keys(database) == ["before"]
-    server.sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    server.run_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     thrown_out(server)
     await insert(database, "after")
     assert await keys(database) == ["after", "before"]
@@ -275,12 +279,12 @@ async def test_the_clock_is_the_servers(database: Database):
     assert abs(database.now() - time.time()) < 5
 
 
-async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: postgres.Server):
+async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: postgres.PostgresServer):
     """The server's clock is an hour ahead, as far as anybody who asks it can tell."""
-    address = server.migrated()
+    address = server.create_migrated_database()
     name = address.split("@/")[1].split("?")[0]
-    server.sql(SKEWED, name)
-    server.sql(f"ALTER DATABASE {name} SET search_path = skewed, pg_catalog, public")
+    server.run_sql(SKEWED, name)
+    server.run_sql(f"ALTER DATABASE {name} SET search_path = skewed, pg_catalog, public")
     database = Database(address)
     before = database.now()
     async with database.read():
@@ -290,10 +294,10 @@ async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: post
     await database.close()
 
 
-async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.Server):
-    made = Database(server.migrated(), connections=1, turn=0.1)
+async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.PostgresServer):
+    made = Database(server.create_migrated_database(), connections=1, pool_timeout_s=0.1)
     await insert(made, "opened")
-    kept = await made.keep()
+    kept = await made.connect_autocommit()
     with pytest.raises(Unavailable) as caught:
         await insert(made, "one too many")
     assert "database_connections" in caught.value.hint
@@ -302,9 +306,11 @@ async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.S
 
 
 @pytest.mark.parametrize("natively", [True, False], ids=["task", "scope"])
-async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(server: postgres.Server, natively: bool):
+async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(
+    server: postgres.PostgresServer, natively: bool
+):
     """From before the first connection to after the last: at each of its steps in turn."""
-    address = server.migrated()
+    address = server.create_migrated_database()
     before = Database(address)
     await insert(before, "migrated")
     await before.close()
@@ -328,7 +334,7 @@ async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(ser
     name = make_url(address).database
     left = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'outrider' AND datname = '{name}'"
     with anyio.fail_after(10):
-        while server.sql(left) != "0":
+        while server.run_sql(left) != "0":
             await anyio.lowlevel.checkpoint()
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from outrider.core.discovery import find
+from outrider.core.discovery import discover_instances
 from outrider.core.tool import Toolset
 
 GROUP = "outrider.test_toolsets"
@@ -43,18 +43,18 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
 
 
 def test_what_stands_in_a_folder_is_found_once_in_the_order_of_the_modules(package: ModuleType):
-    assert [each.name for each in find(package, Toolset)] == ["blue", "red"]
+    assert [each.name for each in discover_instances(package, Toolset)] == ["blue", "red"]
 
 
 def test_what_plugins_offer_comes_last(package: ModuleType):
-    assert [each.name for each in find(package, Toolset, group=GROUP)] == ["blue", "red", "black"]
+    assert [each.name for each in discover_instances(package, Toolset, group=GROUP)] == ["blue", "red", "black"]
 
 
 def test_a_plugin_that_cannot_be_used_is_named_in_a_warning_and_left_out(
     package: ModuleType, caplog: pytest.LogCaptureFixture
 ):
     with caplog.at_level(logging.WARNING):
-        find(package, Toolset, group=GROUP)
+        discover_instances(package, Toolset, group=GROUP)
     warnings = sorted(record.getMessage() for record in caplog.records)
     assert [warning.split(": ")[0] for warning in warnings] == [
         "plugin absent (plugged_in:green) cannot be loaded",
@@ -64,5 +64,5 @@ def test_a_plugin_that_cannot_be_used_is_named_in_a_warning_and_left_out(
 
 
 def test_without_a_group_no_plugin_is_asked(package: ModuleType):
-    find(package, Toolset)
+    discover_instances(package, Toolset)
     assert "plugged_in" not in sys.modules

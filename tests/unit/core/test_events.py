@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outrider.core.call_records import MAX_ARGUMENT_CHARS, MAX_MESSAGE_CHARS, CallRecord, CallRecorder
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
-from outrider.core.events import ARGUMENT_LIMIT, MESSAGE_LIMIT, Event, Events
 from outrider.core.tool import Tool
 
 
@@ -23,36 +23,36 @@ async def nothing() -> str:
 
 
 TOOL = Tool("plant", "Plant", "", "read", nothing, toolset="garden")
-Write = Callable[..., Event]
+Write = Callable[..., CallRecord]
 
 
-def event(message: str = "", *, session: str = "s", arguments: dict[str, Any] | None = None, **call: Any) -> Event:
+def event(message: str = "", *, session: str = "s", arguments: dict[str, Any] | None = None, **call: Any) -> CallRecord:
     about = Call(session=session, **call)
-    return Event.of(TOOL, about, arguments or {}, "ok", message, key=str(uuid4()), seconds=0.5, size=3)
+    return CallRecord.from_call(TOOL, about, arguments or {}, "ok", message, key=str(uuid4()), seconds=0.5, size=3)
 
 
 @pytest.fixture
-async def events(database: Database) -> Events:
-    return Events(database)
+async def events(database: Database) -> CallRecorder:
+    return CallRecorder(database)
 
 
-async def messages(events: Events, limit: int = 50, session: str | None = None) -> list[str]:
-    return [each.message for each in await events.recent(limit, session=session)]
+async def messages(events: CallRecorder, limit: int = 50, session: str | None = None) -> list[str]:
+    return [each.message for each in await events.list_recent(limit, session=session)]
 
 
-async def test_a_record_comes_back_as_it_was_given(events: Events):
+async def test_a_record_comes_back_as_it_was_given(events: CallRecorder):
     given = event("done", arguments={"seed": "kale", "rows": [1, 2]}, assistant="a", thread="t", identity="i")
     events.record(given)
-    assert await events.recent() == [given]
+    assert await events.list_recent() == [given]
 
 
-async def test_the_newest_come_first_and_no_more_than_asked_for(events: Events):
+async def test_the_newest_come_first_and_no_more_than_asked_for(events: CallRecorder):
     for number in range(5):
         events.record(event(str(number)))
     assert await messages(events, 3) == ["4", "3", "2"]
 
 
-async def test_one_session_can_be_looked_at_alone(events: Events):
+async def test_one_session_can_be_looked_at_alone(events: CallRecorder):
     events.record(event("mine", session="me"))
     events.record(event("yours", session="you"))
     assert await messages(events, session="me") == ["mine"]
@@ -60,7 +60,7 @@ async def test_one_session_can_be_looked_at_alone(events: Events):
 
 
 async def test_records_are_written_together_a_moment_later(database: Database):
-    events, reader = Events(database), Events(database)
+    events, reader = CallRecorder(database), CallRecorder(database)
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(events.write_forever)
@@ -74,7 +74,7 @@ async def test_records_are_written_together_a_moment_later(database: Database):
 
 
 async def test_writing_goes_on_for_what_comes_after(database: Database):
-    events, reader = Events(database), Events(database)
+    events, reader = CallRecorder(database), CallRecorder(database)
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(events.write_forever)
@@ -89,13 +89,13 @@ async def test_records_wait_for_a_database_that_cannot_be_used_and_the_log_says_
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     (tmp_path / "data").touch()
-    database = Database.file(tmp_path / "data" / "outrider.db")
-    events = Events(database)
+    database = Database.from_file(tmp_path / "data" / "outrider.db")
+    events = CallRecorder(database)
     for number in range(3):
         events.record(event(str(number)))
         await events.flush()
     with pytest.raises(Unavailable):
-        await events.recent()
+        await events.list_recent()
     assert [record.getMessage().split(":")[0] for record in caplog.records] == ["call records wait in memory"]
     (tmp_path / "data").unlink()
     events.record(event("3"))
@@ -106,8 +106,8 @@ async def test_records_wait_for_a_database_that_cannot_be_used_and_the_log_says_
 async def test_the_log_tells_of_each_new_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     folder = tmp_path / "data"
     for name in ("a", "b"):
-        database = Database.file(folder / f"{name}.db")
-        events = Events(database)
+        database = Database.from_file(folder / f"{name}.db")
+        events = CallRecorder(database)
         folder.touch()
         events.record(event("first"))
         await events.flush()
@@ -119,7 +119,7 @@ async def test_the_log_tells_of_each_new_failure(tmp_path: Path, caplog: pytest.
 
 
 async def test_a_record_that_was_written_by_a_cancelled_flush_is_not_written_twice(database: Database):
-    first, second = Events(database), Events(database)
+    first, second = CallRecorder(database), CallRecorder(database)
     same = event("once")
     first.record(same)
     await first.flush()
@@ -129,15 +129,15 @@ async def test_a_record_that_was_written_by_a_cancelled_flush_is_not_written_twi
     assert await messages(second) == ["new", "once"]
 
 
-async def test_what_is_older_than_the_retention_is_swept(events: Events):
+async def test_what_is_older_than_the_retention_is_swept(events: CallRecorder):
     events.record(event("old"))
     await events.flush()
-    assert await events.sweep(3600) == 0
-    assert await events.sweep(0) == 1
+    assert await events.delete_expired(3600) == 0
+    assert await events.delete_expired(0) == 1
     assert await messages(events) == []
 
 
-async def test_flushing_at_the_same_time_writes_each_record_once(events: Events):
+async def test_flushing_at_the_same_time_writes_each_record_once(events: CallRecorder):
     async with anyio.create_task_group() as tasks:
         for number in range(10):
             events.record(event(str(number)))
@@ -145,13 +145,13 @@ async def test_flushing_at_the_same_time_writes_each_record_once(events: Events)
     assert len(await messages(events)) == 10
 
 
-async def test_long_arguments_and_messages_are_cut(events: Events):
+async def test_long_arguments_and_messages_are_cut(events: CallRecorder):
     events.record(event("m" * 50_000, arguments={"text": "x" * 50_000}))
-    kept = (await events.recent())[0]
-    assert len(kept.message) == MESSAGE_LIMIT
+    kept = (await events.list_recent())[0]
+    assert len(kept.message) == MAX_MESSAGE_CHARS
     assert list(kept.arguments) == ["cut"]
     assert kept.arguments["cut"].startswith('{"text": "xxx')
-    assert len(kept.arguments["cut"]) == ARGUMENT_LIMIT
+    assert len(kept.arguments["cut"]) == MAX_ARGUMENT_CHARS
 
 
 def endless() -> dict[str, Any]:
@@ -172,17 +172,17 @@ def endless() -> dict[str, Any]:
     ids=["no numbers", "object", "odd letters", "odd keys", "endless"],
 )
 async def test_arguments_that_no_database_takes_are_recorded_as_well_as_can_be(
-    events: Events, arguments: dict[str, Any], kept: dict[str, Any]
+    events: CallRecorder, arguments: dict[str, Any], kept: dict[str, Any]
 ):
     events.record(event(arguments=arguments))
-    assert (await events.recent())[0].arguments == kept
+    assert (await events.list_recent())[0].arguments == kept
 
 
-async def test_a_call_of_odd_origin_does_not_keep_the_others_from_being_written(events: Events):
+async def test_a_call_of_odd_origin_does_not_keep_the_others_from_being_written(events: CallRecorder):
     events.record(event("a\ud800\0", session="s\ud800" * 500, thread="t" * 500))
     events.record(event("plain"))
     assert await messages(events) == ["plain", "a?\ufffd"]
-    odd = (await events.recent())[1]
+    odd = (await events.list_recent())[1]
     assert (len(odd.session), len(odd.thread or "")) == (200, 200)
     assert await messages(events, session="s\ud800" * 500) == ["a?\ufffd"]
 
@@ -191,12 +191,12 @@ async def test_a_call_of_odd_origin_does_not_keep_the_others_from_being_written(
 def test_whatever_the_arguments_the_record_is_short_and_honest_json(arguments: dict[str, Any]):
     kept = event(arguments=arguments).arguments
     text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
-    assert len(text) <= 2 * ARGUMENT_LIMIT + 20
+    assert len(text) <= 2 * MAX_ARGUMENT_CHARS + 20
     assert "\0" not in text
     assert text.encode()
 
 
-async def test_the_log_stays_silent_when_all_is_well(events: Events, caplog: pytest.LogCaptureFixture):
+async def test_the_log_stays_silent_when_all_is_well(events: CallRecorder, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO, logger="outrider"):
         events.record(event())
         await events.flush()

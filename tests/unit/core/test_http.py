@@ -11,10 +11,10 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.tls import TLSStream
 
-from outrider.core.egress import EgressSettings, Guard
+from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.errors import InvalidInput, Refused, Unavailable
-from outrider.core.http import Headers, Http, Limits, Reply
-from support.fakes.hostile_server import TRICKS, Trick, raw, serve_hostile
+from outrider.core.http import Headers, HttpClient, HttpResponse, RequestLimits
+from support.fakes.hostile_server import TRICKS, Trick, send_pieces, serve_hostile
 
 pytestmark = pytest.mark.anyio
 PUBLIC = "93.184.215.14"
@@ -46,8 +46,8 @@ async def loopback(host):
 
 
 @asynccontextmanager
-async def client(*allow: str, resolve=loopback) -> AsyncGenerator[Http]:
-    http = Http(Guard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), resolve))
+async def client(*allow: str, resolve=loopback) -> AsyncGenerator[HttpClient]:
+    http = HttpClient(EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), resolve))
     try:
         with anyio.fail_after(20):
             yield http
@@ -69,7 +69,7 @@ async def test_a_reply_tells_what_came_from_where():
         reply = await http.get(f"{url}/old#top")
     assert (reply.url, reply.status, reply.body) == (f"{url}/new?x=1", 200, b"{}")
     assert reply.redirects == (f"{url}/old",)
-    assert (reply.content_type, reply.charset, reply.cut) == ("application/json", "utf-8", False)
+    assert (reply.content_type, reply.charset, reply.is_truncated) == ("application/json", "utf-8", False)
     assert reply.headers["SET-COOKIE"] == "a=1, b=2"
     assert reply.headers.get_all("set-cookie") == ["a=1", "b=2"]
     assert reply.json() == {}
@@ -78,17 +78,17 @@ async def test_a_reply_tells_what_came_from_where():
 @pytest.mark.parametrize("status", [200, 204, 304, 400, 401, 404, 418, 429, 500, 503, 599])
 async def test_no_status_is_an_error(status):
     head = f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode()
-    async with serve_hostile(raw([head], close=False)) as url, client() as http:
+    async with serve_hostile(send_pieces([head], close=False)) as url, client() as http:
         assert (await http.get(url)).status == status
 
 
 async def test_a_redirect_status_without_a_location_is_a_reply():
-    async with serve_hostile(raw([b"HTTP/1.1 302 X\r\nContent-Length: 2\r\n\r\nhi"])) as url, client() as http:
+    async with serve_hostile(send_pieces([b"HTTP/1.1 302 X\r\nContent-Length: 2\r\n\r\nhi"])) as url, client() as http:
         assert (await http.get(url)).body == b"hi"
 
 
 def test_what_a_reply_does_not_declare_is_empty():
-    reply = Reply("https://example.com/", 200, Headers(), b"<p>")
+    reply = HttpResponse("https://example.com/", 200, Headers(), b"<p>")
     assert (reply.content_type, reply.charset) == ("", None)
     with pytest.raises(Unavailable) as caught:
         reply.json()
@@ -196,7 +196,7 @@ async def test_the_vetted_address_is_the_one_that_is_dialled():
     async def rebinding(host):
         return next(answers)
 
-    closing = raw([b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"])
+    closing = send_pieces([b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"])
     async with serve_hostile(closing) as url, client("127.0.0.1:*", resolve=rebinding) as http:
         address = f"http://rebinding.example:{port_of(url)}/"
         assert (await http.get(address)).body == b"hi"
@@ -265,29 +265,29 @@ async def test_trust_ends_at_the_origin():
 
 async def test_a_body_at_the_limit_passes_and_one_byte_more_is_refused_or_cut():
     async with serve_hostile(answering(lambda _: page("x" * 1000))) as url, client() as http:
-        exact = await http.get(url, limits=Limits(body=1000), cut=True)
-        assert (len(exact.body), exact.cut) == (1000, False)
-        less = await http.get(url, limits=Limits(body=999), cut=True)
-        assert (len(less.body), less.cut) == (999, True)
+        exact = await http.get(url, limits=RequestLimits(max_body_bytes=1000), cut=True)
+        assert (len(exact.body), exact.is_truncated) == (1000, False)
+        less = await http.get(url, limits=RequestLimits(max_body_bytes=999), cut=True)
+        assert (len(less.body), less.is_truncated) == (999, True)
         with pytest.raises(Unavailable) as caught:
-            await http.get(url, limits=Limits(body=999))
+            await http.get(url, limits=RequestLimits(max_body_bytes=999))
     assert caught.value.code == "too_large"
 
 
 async def test_head_has_no_body_and_any_declared_length():
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"
-    async with serve_hostile(raw([head], close=False)) as url, client() as http:
+    async with serve_hostile(send_pieces([head], close=False)) as url, client() as http:
         assert (await http.request("HEAD", url)).body == b""
 
 
 async def test_as_many_redirects_as_the_limit_are_followed():
     async with serve_hostile(TRICKS["redirect_chain"]) as url, client() as http:
         with pytest.raises(Unavailable) as caught:
-            await http.get(url, limits=Limits(redirects=3))
+            await http.get(url, limits=RequestLimits(max_redirects=3))
     assert caught.value.code == "redirects"
     chain = answering(lambda head: page("end") if b"/3" in head else moved(f"/{int(head[5:6]) + 1}"))
     async with serve_hostile(chain) as url, client() as http:
-        assert (await http.get(f"{url}/0", limits=Limits(redirects=3))).body == b"end"
+        assert (await http.get(f"{url}/0", limits=RequestLimits(max_redirects=3))).body == b"end"
 
 
 async def test_a_closed_port_and_a_missing_name_have_their_codes():
@@ -311,7 +311,7 @@ async def test_a_resolver_that_hangs_is_cut_off_at_the_deadline():
 
     async with client(resolve=hang) as http:
         with pytest.raises(Unavailable) as caught:
-            await http.get("http://slow.example/", limits=Limits(seconds=0.2))
+            await http.get("http://slow.example/", limits=RequestLimits(timeout_s=0.2))
     assert caught.value.code == "timeout"
 
 
@@ -396,7 +396,7 @@ async def test_a_certificate_that_nobody_vouches_for_and_a_port_without_tls_are_
     async with serve_tls(certificate) as (port, _), serve_hostile(TRICKS["not_http"]) as plain, client() as http:
         for bad in (port, port_of(plain)):
             with pytest.raises(Unavailable) as caught:
-                await http.get(f"https://secure.example:{bad}/", limits=Limits(seconds=2))
+                await http.get(f"https://secure.example:{bad}/", limits=RequestLimits(timeout_s=2))
             assert caught.value.code in ("tls", "timeout")
 
 
@@ -409,7 +409,7 @@ async def test_an_operators_forward_proxy_gets_the_name_and_its_credentials():
 
     async with serve_hostile(trick) as url:
         settings = EgressSettings.model_validate({"proxy": url.replace("://", "://me:s3cret@")})
-        http = Http(Guard(settings))
+        http = HttpClient(EgressGuard(settings))
         assert (await http.get("http://example.com/page")).body == b"through"
         with pytest.raises(Refused):
             await http.get("http://127.0.0.1/")
@@ -420,8 +420,8 @@ async def test_an_operators_forward_proxy_gets_the_name_and_its_credentials():
 
 
 async def test_a_forward_proxy_that_will_not_is_named():
-    async with serve_hostile(raw([b"HTTP/1.1 407 No\r\n\r\n"])) as url:
-        http = Http(Guard(EgressSettings.model_validate({"proxy": url})))
+    async with serve_hostile(send_pieces([b"HTTP/1.1 407 No\r\n\r\n"])) as url:
+        http = HttpClient(EgressGuard(EgressSettings.model_validate({"proxy": url})))
         with pytest.raises(Unavailable) as caught:
             await http.get("http://example.com/")
         await http.close()

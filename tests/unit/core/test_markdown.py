@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.core.markdown import cut_markdown, frame
+from outrider.core.markdown import cut_markdown, find_markdown_frame
 
 CODE = "Before.\n\n```python\n" + "".join(f"print({n})\n" for n in range(60)) + "```\n\nAfter."
 TABLE = (
@@ -68,6 +68,6 @@ def test_what_is_framed_holds_the_piece(markdown: str, limit: int):
 
 
 def test_text_and_whole_blocks_need_no_frame():
-    assert frame("One.\n\nTwo.", 0, 4).around("One.") == "One."
-    assert frame(CODE, 0, len(CODE)).around("") == ""
-    assert not re.match(r"\|", frame(TABLE, 0, 30).before)
+    assert find_markdown_frame("One.\n\nTwo.", 0, 4).wrap("One.") == "One."
+    assert find_markdown_frame(CODE, 0, len(CODE)).wrap("") == ""
+    assert not re.match(r"\|", find_markdown_frame(TABLE, 0, 30).before)

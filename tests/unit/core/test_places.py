@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from outrider.core.db import Database
-from outrider.core.places import Places
+from outrider.core.places import SharedSemaphores
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
@@ -44,8 +44,8 @@ anyio.run(main)
 
 
 @pytest.fixture
-async def database(server: postgres.Server) -> AsyncGenerator[Database]:
-    made = Database(server.migrated())
+async def database(server: postgres.PostgresServer) -> AsyncGenerator[Database]:
+    made = Database(server.create_migrated_database())
     yield made
     await made.close()
 
@@ -63,24 +63,24 @@ async def test_two_processes_together_never_hold_more_places_than_there_are(data
 
 
 async def test_a_place_comes_free_when_its_holder_leaves_or_gives_up(database: Database):
-    one, other = Places(database, 1, lease=3_600), Places(database, 1, lease=3_600)
+    one, other = SharedSemaphores(database, 1, lease_s=3_600), SharedSemaphores(database, 1, lease_s=3_600)
     with anyio.fail_after(30):
         for _ in range(3):
-            async with one.place("host"):
+            async with one.acquire("host"):
                 pass
             with anyio.CancelScope() as scope:
-                async with other.place("host"):
+                async with other.acquire("host"):
                     scope.cancel()
                     await anyio.lowlevel.checkpoint()
 
 
 async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(database: Database):
-    held = Places(database, 1).place("host")
+    held = SharedSemaphores(database, 1).acquire("host")
     await held.__aenter__()
     entered = anyio.Event()
 
     async def wait() -> None:
-        async with Places(database, 1).place("host"):
+        async with SharedSemaphores(database, 1).acquire("host"):
             entered.set()
 
     with anyio.fail_after(30):
@@ -96,16 +96,16 @@ async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(databa
 
 
 async def test_names_have_places_of_their_own(database: Database):
-    places = Places(database, 1)
+    places = SharedSemaphores(database, 1)
     with anyio.fail_after(30):
-        async with places.place("one"), places.place("other"):
+        async with places.acquire("one"), places.acquire("other"):
             pass
 
 
-async def test_without_the_server_and_with_sqlite_nobody_waits(server: postgres.Server, tmp_path: Path):
-    away = Database(server.of("nothing_of_that_name"))
-    for database in (away, Database.file(tmp_path / "x.db")):
+async def test_without_the_server_and_with_sqlite_nobody_waits(server: postgres.PostgresServer, tmp_path: Path):
+    away = Database(server.build_address("nothing_of_that_name"))
+    for database in (away, Database.from_file(tmp_path / "x.db")):
         with anyio.fail_after(30):
-            async with Places(database, 1).place("host"), Places(database, 1).place("host"):
+            async with SharedSemaphores(database, 1).acquire("host"), SharedSemaphores(database, 1).acquire("host"):
                 pass
     assert not (tmp_path / "x.db").exists()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.core.plain_text import plain_line
+from outrider.core.plain_text import render_plain_line
 
 SAID = {
     "## The lamp ##\n\nA **lens** of *glass*.": "The lamp A lens of glass.",
@@ -31,20 +31,20 @@ SAID = {
 
 @pytest.mark.parametrize("markdown", SAID)
 def test_words_stay_and_marks_go(markdown: str):
-    assert plain_line(markdown, 400) == SAID[markdown]
+    assert render_plain_line(markdown, 400) == SAID[markdown]
 
 
 def test_no_more_characters_than_asked_for():
-    assert plain_line("word " * 1000, 12) == "word word wo"
+    assert render_plain_line("word " * 1000, 12) == "word word wo"
 
 
 @pytest.mark.parametrize("mark", ["[", "![", "*", "**a", "`", "`a``", "_a", "[a](", "| ", "> ", "- ", "<http://", "\\"])
 def test_marks_without_end_take_no_time(mark: str):
     started = time.process_time()
-    plain_line(mark * 1_000_000, 400)
+    render_plain_line(mark * 1_000_000, 400)
     assert time.process_time() - started < 0.5
 
 
 @given(st.text(alphabet="ab*_`[]()|#>-\\ \n!~<", max_size=60))
 def test_any_text_gives_one_line(text: str):
-    assert "\n" not in plain_line(text, 400)
+    assert "\n" not in render_plain_line(text, 400)

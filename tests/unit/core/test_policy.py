@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
-from outrider.core.policy import ToolPolicy, consent, offered, stake_of
 from outrider.core.tool import Stake, Tool
+from outrider.core.tool_policy import ToolPolicy, filter_tools, require_consent, resolve_stake
 
 
 async def nothing() -> str:
@@ -22,7 +22,7 @@ TOOLS = [tool("web_search"), tool("web_fetch"), tool("clickElement")]
 
 
 def names(enable: Iterable[str] = ("all",), disable: Iterable[str] = ()) -> list[str]:
-    return list(offered(TOOLS, ToolPolicy(enable=list(enable), disable=list(disable))))
+    return list(filter_tools(TOOLS, ToolPolicy(enable=list(enable), disable=list(disable))))
 
 
 @pytest.mark.parametrize("everything", ["all", "*", "ALL", " all ", "web_search,*"])
@@ -31,7 +31,7 @@ def test_everything_has_several_names(everything: str):
 
 
 def test_without_a_word_everything_is_offered():
-    assert list(offered(TOOLS, ToolPolicy())) == ["web_search", "web_fetch", "clickElement"]
+    assert list(filter_tools(TOOLS, ToolPolicy())) == ["web_search", "web_fetch", "clickElement"]
 
 
 @pytest.mark.parametrize("wanted", [["none"], [], [""], ["none,none"]])
@@ -56,51 +56,51 @@ def test_disabling_wins():
 def test_unknown_names_are_ignored_with_a_warning(caplog: pytest.LogCaptureFixture):
     policy = ToolPolicy(enable=["web_search", "tea"], disable=["coffee"], stakes={"milk": "high", "*": "low"})
     with caplog.at_level(logging.WARNING):
-        assert list(offered(TOOLS, policy)) == ["web_search"]
+        assert list(filter_tools(TOOLS, policy)) == ["web_search"]
     assert [record.args for record in caplog.records] == [("tea",), ("coffee",), ("milk",)]
 
 
 def test_known_names_are_no_reason_to_warn(caplog: pytest.LogCaptureFixture):
-    offered(
+    filter_tools(
         TOOLS, ToolPolicy(enable=["all"], disable=["none"], stakes={"click-element": "high", "clickelement": "low"})
     )
     assert [record.args for record in caplog.records] == [("click_element",)]
 
 
 def test_the_stake_is_the_operators_for_this_tool_then_for_all_then_its_own():
-    assert stake_of(tool("pay", "high"), {}) == "high"
-    assert stake_of(tool("pay", "high"), {"*": "low"}) == "low"
-    assert stake_of(tool("pay"), {"*": "low", "pay": "high"}) == "high"
+    assert resolve_stake(tool("pay", "high"), {}) == "high"
+    assert resolve_stake(tool("pay", "high"), {"*": "low"}) == "low"
+    assert resolve_stake(tool("pay"), {"*": "low", "pay": "high"}) == "high"
 
 
 def test_a_stake_is_found_whatever_case_the_environment_left_of_its_name():
-    assert stake_of(tool("clickElement"), {"clickelement": "high"}) == "high"
-    assert stake_of(tool("web_search"), {"web-search": "high"}) == "high"
+    assert resolve_stake(tool("clickElement"), {"clickelement": "high"}) == "high"
+    assert resolve_stake(tool("web_search"), {"web-search": "high"}) == "high"
 
 
 @pytest.mark.parametrize("stake", ["never_ask", "low"])
 def test_low_stakes_ask_nobody(stake: Stake):
-    consent(tool("read", stake), {}, Call(), {})
+    require_consent(tool("read", stake), {}, Call(), {})
 
 
 def test_a_high_stake_asks_with_the_arguments_spelled_out():
     with pytest.raises(AnswerNeeded) as caught:
-        consent(tool("pay", "high"), {}, Call(), {"to": "mallory", "note": "\u202eyob"})
+        require_consent(tool("pay", "high"), {}, Call(), {"to": "mallory", "note": "\u202eyob"})
     assert caught.value.question == r"Allow Pay (pay) with {'to': 'mallory', 'note': '\u202eyob'}?"
     assert caught.value.state == "pay"
 
 
 def test_a_question_stays_readable_and_says_what_it_left_out():
     with pytest.raises(AnswerNeeded) as caught:
-        consent(tool("pay", "high"), {}, Call(), {"note": "x" * 100_000})
+        require_consent(tool("pay", "high"), {}, Call(), {"note": "x" * 100_000})
     assert len(caught.value.question) < 4_200
     assert caught.value.question.endswith("… (cut: 100012 characters in all)?")
 
 
 def test_a_yes_lets_the_call_pass_and_a_no_ends_it():
-    consent(tool("pay", "high"), {}, Call(answer=True), {})
+    require_consent(tool("pay", "high"), {}, Call(answer=True), {})
     with pytest.raises(Refused, match="the user did not allow pay") as caught:
-        consent(tool("pay", "high"), {}, Call(answer=False), {})
+        require_consent(tool("pay", "high"), {}, Call(answer=False), {})
     assert caught.value.hint == "do not repeat the call; go on without it"
 
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from outrider.core.db import Database
-from outrider.core.rates import Rates
+from outrider.core.rate_limiter import RateLimiter
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
@@ -38,45 +38,45 @@ anyio.run(main)
 
 
 @pytest.fixture(params=["alone", "postgres"])
-async def rates(request: pytest.FixtureRequest) -> AsyncGenerator[Rates]:
+async def rates(request: pytest.FixtureRequest) -> AsyncGenerator[RateLimiter]:
     if request.param == "alone":
-        yield Rates(None)
+        yield RateLimiter(None)
         return
     database = Database(request.getfixturevalue("server").migrated())
-    yield Rates(database)
+    yield RateLimiter(database)
     await database.close()
 
 
-async def seconds(rates: Rates, turns: int, calls: float, period: float, name: str = "host") -> float:
+async def seconds(rates: RateLimiter, turns: int, calls: float, period: float, name: str = "host") -> float:
     started = time.monotonic()
     async with anyio.create_task_group() as tasks:
         for _ in range(turns):
-            tasks.start_soon(rates.turn, name, calls, period)
+            tasks.start_soon(rates.acquire, name, calls, period)
     return time.monotonic() - started
 
 
-async def test_so_many_come_at_once_and_the_others_one_after_another(rates: Rates):
+async def test_so_many_come_at_once_and_the_others_one_after_another(rates: RateLimiter):
     assert await seconds(rates, 10, 5, 1) > 0.95
 
 
-async def test_less_than_one_a_second_is_one_at_a_time(rates: Rates):
+async def test_less_than_one_a_second_is_one_at_a_time(rates: RateLimiter):
     assert await seconds(rates, 3, 1, 0.4) > 0.75
 
 
-async def test_names_do_not_wait_for_one_another(rates: Rates):
-    assert await rates.turn("one", 1, 3600)
+async def test_names_do_not_wait_for_one_another(rates: RateLimiter):
+    assert await rates.acquire("one", 1, 3600)
     with anyio.fail_after(20):
-        assert await rates.turn("other", 1, 3600)
+        assert await rates.acquire("other", 1, 3600)
 
 
-async def test_a_turn_that_would_come_too_late_is_refused_and_takes_nobodys_place(rates: Rates):
-    assert await rates.turn("host", 1, 2)
-    assert not all([await rates.turn("host", 1, 2, patience=0.0) for _ in range(20)])
-    assert await rates.turn("host", 1, 2, patience=30)
+async def test_a_turn_that_would_come_too_late_is_refused_and_takes_nobodys_place(rates: RateLimiter):
+    assert await rates.acquire("host", 1, 2)
+    assert not all([await rates.acquire("host", 1, 2, max_wait_s=0.0) for _ in range(20)])
+    assert await rates.acquire("host", 1, 2, max_wait_s=30)
 
 
-async def test_two_processes_together_keep_the_rate(server: postgres.Server):
-    address = server.migrated()
+async def test_two_processes_together_keep_the_rate(server: postgres.PostgresServer):
+    address = server.create_migrated_database()
     each, rate = 25, 20
     command = [sys.executable, "-W", "error", "-c", TAKER, address, str(each)]
     takers = [
@@ -97,22 +97,22 @@ async def test_two_processes_together_keep_the_rate(server: postgres.Server):
     assert turns[-1] - turns[0] > (2 * each - rate) / rate * 0.6  # half of it, if each counted for itself
 
 
-async def test_a_server_that_goes_away_makes_the_process_count_for_itself(server: postgres.Server):
-    database = Database(server.migrated())
-    rates = Rates(database)
-    assert await rates.turn("host", 1, 0.2)
+async def test_a_server_that_goes_away_makes_the_process_count_for_itself(server: postgres.PostgresServer):
+    database = Database(server.create_migrated_database())
+    rates = RateLimiter(database)
+    assert await rates.acquire("host", 1, 0.2)
     await database.close()
     server.stop()
     try:
         with anyio.fail_after(30):
-            assert await rates.turn("host", 1, 0.2)
-            assert await rates.turn("host", 1, 0.2)
+            assert await rates.acquire("host", 1, 0.2)
+            assert await rates.acquire("host", 1, 0.2)
     finally:
         server.start()
         await database.close()
 
 
 async def test_with_sqlite_no_database_is_opened_for_it(tmp_path: Path):
-    database = Database.file(tmp_path / "x.db")
-    assert await Rates(database).turn("host", 5, 1)
+    database = Database.from_file(tmp_path / "x.db")
+    assert await RateLimiter(database).acquire("host", 5, 1)
     assert not (tmp_path / "x.db").exists()

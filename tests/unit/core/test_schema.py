@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, TypeAdapter
 
-from outrider.core.schema import input_schema, output_schema
+from outrider.core.schema import build_input_schema, build_output_schema
 
 
 class Author(BaseModel):
@@ -26,7 +26,7 @@ class Paper(BaseModel, extra="forbid"):
 
 @pytest.fixture
 def schema() -> dict[str, Any]:
-    return input_schema(TypeAdapter(Paper))
+    return build_input_schema(TypeAdapter(Paper))
 
 
 def titles(node: Any) -> list[str]:
@@ -41,7 +41,7 @@ def titles(node: Any) -> list[str]:
 
 def test_no_title_is_left_at_any_depth(schema: dict[str, Any]):
     assert titles(schema) == []
-    assert titles(output_schema(TypeAdapter(Paper))) == []
+    assert titles(build_output_schema(TypeAdapter(Paper))) == []
 
 
 def test_a_property_named_title_stays_also_inside_a_definition(schema: dict[str, Any]):
@@ -87,7 +87,11 @@ def test_what_is_required_stays_required(schema: dict[str, Any]):
 def test_a_tool_without_parameters_has_an_empty_object():
     class Nothing(BaseModel, extra="forbid"): ...
 
-    assert input_schema(TypeAdapter(Nothing)) == {"additionalProperties": False, "properties": {}, "type": "object"}
+    assert build_input_schema(TypeAdapter(Nothing)) == {
+        "additionalProperties": False,
+        "properties": {},
+        "type": "object",
+    }
 
 
 def test_a_result_is_not_described_twice():
@@ -96,7 +100,7 @@ def test_a_result_is_not_described_twice():
 
         count: int = Field(description="Of all")
 
-    assert output_schema(TypeAdapter(Found)) == {
+    assert build_output_schema(TypeAdapter(Found)) == {
         "properties": {"count": {"type": "integer", "description": "Of all"}},
         "required": ["count"],
         "type": "object",
@@ -105,4 +109,4 @@ def test_a_result_is_not_described_twice():
 
 def test_the_schema_of_a_result_accepts_the_nulls_that_it_holds():
     result = Paper(title="A", year=None, pages=None, author=None).model_dump(mode="json", exclude_unset=True)
-    assert list(Draft202012Validator(output_schema(TypeAdapter(Paper))).iter_errors(result)) == []
+    assert list(Draft202012Validator(build_output_schema(TypeAdapter(Paper))).iter_errors(result)) == []

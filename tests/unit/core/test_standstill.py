@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from outrider.core.standstill import limit, postpone, standing_still
+from outrider.core.pausable_timeout import extend_timeouts, limit_time, pause_timeouts
 
 pytestmark = pytest.mark.anyio
 LONG = 30
@@ -22,20 +22,20 @@ async def test_time_at_a_standstill_counts_for_no_limit_around_it():
     async def alive(message: str) -> None:
         heard.append(message)
 
-    with anyio.fail_after(LONG), limit(SHORT, alive) as outer, limit(SHORT) as inner:
-        async with standing_still("held up"):
+    with anyio.fail_after(LONG), limit_time(SHORT, alive) as outer, limit_time(SHORT) as inner:
+        async with pause_timeouts("held up"):
             await passing(SHORT * 3)
         reached = True
     assert reached
     assert not outer.scope.cancelled_caught
     assert not inner.scope.cancelled_caught
-    assert outer.stood >= SHORT * 2
+    assert outer.paused_seconds >= SHORT * 2
     assert heard == ["held up"]
 
 
 async def test_afterwards_the_clock_goes_on():
-    with anyio.fail_after(LONG), limit(SHORT) as found:
-        async with standing_still("held up"):
+    with anyio.fail_after(LONG), limit_time(SHORT) as found:
+        async with pause_timeouts("held up"):
             pass
         await anyio.sleep_forever()
     assert found.scope.cancelled_caught
@@ -43,30 +43,30 @@ async def test_afterwards_the_clock_goes_on():
 
 async def test_two_standstills_at_once_count_once():
     began = anyio.current_time()
-    with anyio.fail_after(LONG), limit(LONG) as found:
+    with anyio.fail_after(LONG), limit_time(LONG) as found:
 
         async def held() -> None:
-            async with standing_still("held up"):
+            async with pause_timeouts("held up"):
                 await passing(SHORT)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(held)
             tasks.start_soon(held)
-    assert SHORT <= found.stood <= anyio.current_time() - began
+    assert SHORT <= found.paused_seconds <= anyio.current_time() - began
 
 
 async def test_whoever_vanished_meanwhile_harms_nobody():
     async def gone(message: str) -> None:
         raise ConnectionError(message)
 
-    with anyio.fail_after(LONG), limit(LONG, gone):
-        async with standing_still("held up"):
+    with anyio.fail_after(LONG), limit_time(LONG, gone):
+        async with pause_timeouts("held up"):
             await anyio.lowlevel.checkpoint()
 
 
 async def test_a_limit_can_be_put_off_by_whoever_knows_of_a_standstill_elsewhere():
-    with anyio.fail_after(LONG), limit(SHORT) as found:
-        postpone(LONG)
+    with anyio.fail_after(LONG), limit_time(SHORT) as found:
+        extend_timeouts(LONG)
         await passing(SHORT * 2)
     assert not found.scope.cancelled_caught
-    assert found.stood == LONG
+    assert found.paused_seconds == LONG

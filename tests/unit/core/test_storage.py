@@ -13,13 +13,13 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.core.artifacts import Artifacts
-from outrider.core.database.failures import Unsure
+from outrider.core.artifacts import ArtifactStore
+from outrider.core.database.failures import TransactionOutcomeUnknown
 from outrider.core.db import Database
 from outrider.core.errors import NotConfigured, NotFound, Unavailable
-from outrider.core.storage.choose import storage_of
+from outrider.core.storage.factory import build_storage
 from outrider.core.storage.folder import FolderStorage
-from outrider.core.storage.objects import BLOCK, ObjectStorage
+from outrider.core.storage.objects import UPLOAD_BLOCK_BYTES, ObjectStorage
 from outrider.core.storage.storage import Storage
 from support.databases import sqlite
 from support.fakes import object_storage
@@ -67,8 +67,8 @@ anyio.run(main)
 
 
 @pytest.fixture(scope="module")
-def s3() -> Generator[object_storage.S3]:
-    with object_storage.serving() as server:
+def s3() -> Generator[object_storage.S3Server]:
+    with object_storage.serve_s3() as server:
         yield server
 
 
@@ -76,15 +76,15 @@ def s3() -> Generator[object_storage.S3]:
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     if request.param == "folder":
         return FolderStorage(tmp_path / "artifacts")
-    server: object_storage.S3 = request.getfixturevalue("s3")
-    return ObjectStorage(server.address(f"{uuid.uuid4()}/deeper"), object_storage.KEYS)
+    server: object_storage.S3Server = request.getfixturevalue("s3")
+    return ObjectStorage(server.build_storage_url(f"{uuid.uuid4()}/deeper"), object_storage.AWS_CREDENTIALS)
 
 
 class Broken(io.BytesIO):
     """A file that cannot be read to its end."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        if self.tell() >= 2 * BLOCK:
+        if self.tell() >= 2 * UPLOAD_BLOCK_BYTES:
             raise OSError(5, "Input/output error")
         return super().read(size)
 
@@ -94,7 +94,7 @@ def new() -> str:
 
 
 async def names(storage: Storage) -> set[str]:
-    return {item.name async for item in storage.items()}
+    return {item.name async for item in storage.iter_items()}
 
 
 async def streamed(storage: Storage, name: str) -> bytes:
@@ -108,10 +108,10 @@ async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Stora
     assert (stored.size, stored.sha256) == (len(data), hashlib.sha256(data).hexdigest())
     assert await storage.read(name) == data
     assert await streamed(storage, name) == data
-    assert await storage.part(name, 3, 7) == data[3:7]
-    assert await storage.part(name, len(data) - 2 if data else 0, len(data) + 100) == data[-2:]
-    assert await storage.part(name, len(data) + 5, len(data) + 9) == b""
-    assert await storage.part(name, 7, 3) == b""
+    assert await storage.read_range(name, 3, 7) == data[3:7]
+    assert await storage.read_range(name, len(data) - 2 if data else 0, len(data) + 100) == data[-2:]
+    assert await storage.read_range(name, len(data) + 5, len(data) + 9) == b""
+    assert await storage.read_range(name, 7, 3) == b""
     assert await names(storage) == {name}
 
 
@@ -125,7 +125,7 @@ async def test_a_file_that_breaks_off_is_told_and_never_appears(storage: Storage
 async def test_what_is_not_there_is_not_found_and_may_be_removed(storage: Storage):
     kept, gone = new(), new()
     await storage.put(kept, io.BytesIO(b"1"))
-    for ask in (storage.read(gone), storage.part(gone, 0, 1), streamed(storage, gone)):
+    for ask in (storage.read(gone), storage.read_range(gone, 0, 1), streamed(storage, gone)):
         with pytest.raises(FileNotFoundError):
             await ask
     await storage.remove([gone, kept])
@@ -139,24 +139,24 @@ async def test_a_name_that_is_no_uuid_reaches_no_storage(storage: Storage):
 
 
 async def test_artifacts_are_kept_read_streamed_and_swept(storage: Storage, tmp_path: Path):
-    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
-    artifacts = Artifacts(storage, database, keep_seconds=3600)
-    kept = await artifacts.copy(io.BytesIO(LARGE), name="big", mime_type="a/b", session="s")
+    database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
+    artifacts = ArtifactStore(storage, database, keep_seconds=3600)
+    kept = await artifacts.save_file(io.BytesIO(LARGE), name="big", mime_type="a/b", session="s")
     assert (kept.size, (await artifacts.read(kept.uri))[1] == LARGE) == (len(LARGE), True)
     assert b"".join([block async for block in artifacts.stream(kept)]) == LARGE
-    assert await artifacts.part(kept, len(LARGE) - 3, len(LARGE)) == b"end"
+    assert await artifacts.read_range(kept, len(LARGE) - 3, len(LARGE)) == b"end"
     await storage.remove([kept.id])
-    for ask in (artifacts.read(kept.uri), artifacts.part(kept, 0, 1)):
+    for ask in (artifacts.read(kept.uri), artifacts.read_range(kept, 0, 1)):
         with pytest.raises(NotFound, match="is gone"):
             await ask
     other = await artifacts.save(b"1", name="small", mime_type="a/b", session="s")
-    assert await Artifacts(storage, database, keep_seconds=0).sweep() == 2
+    assert await ArtifactStore(storage, database, keep_seconds=0).delete_expired() == 2
     assert (await names(storage), other.id in await names(storage)) == (set(), False)
     await database.close()
 
 
 async def test_a_file_whose_row_could_not_be_written_is_not_left_behind(storage: Storage, tmp_path: Path):
-    artifacts = Artifacts(storage, Database.file(tmp_path), keep_seconds=3600)
+    artifacts = ArtifactStore(storage, Database.from_file(tmp_path), keep_seconds=3600)
     with pytest.raises(Unavailable):
         await artifacts.save(b"1", name="x", mime_type="a/b", session="s")
     assert await names(storage) == set()
@@ -165,20 +165,20 @@ async def test_a_file_whose_row_could_not_be_written_is_not_left_behind(storage:
 class Doubtful(Database):
     """Loses its connection in answer to COMMIT."""
 
-    async def short(self, work: Any, *, write: bool) -> Any:
-        raise Unsure("lost", code="database_unsure")
+    async def run_transaction(self, work: Any, *, write: bool) -> Any:
+        raise TransactionOutcomeUnknown("lost", code="database_unsure")
 
 
 async def test_a_file_whose_row_may_have_been_written_stays(storage: Storage, tmp_path: Path):
-    artifacts = Artifacts(storage, Doubtful.file(tmp_path / "x.db"), keep_seconds=3600)
-    with pytest.raises(Unsure):
+    artifacts = ArtifactStore(storage, Doubtful.from_file(tmp_path / "x.db"), keep_seconds=3600)
+    with pytest.raises(TransactionOutcomeUnknown):
         await artifacts.save(b"1", name="x", mime_type="a/b", session="s")
     assert len(await names(storage)) == 1
 
 
 async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path: Path):
-    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
-    artifacts = Artifacts(storage, database, keep_seconds=3600)
+    database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
+    artifacts = ArtifactStore(storage, database, keep_seconds=3600)
     for steps in range(0, 40, 4):
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as tasks:
@@ -187,21 +187,21 @@ async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path
                 for _ in range(steps):
                     await anyio.lowlevel.checkpoint()
                 scope.cancel()
-    assert {each.id for each in await artifacts.recent()} <= await names(storage)
+    assert {each.id for each in await artifacts.list_recent()} <= await names(storage)
     await database.close()
 
 
-async def test_no_large_file_is_ever_in_memory(s3: object_storage.S3):
-    command = [sys.executable, "-W", "error", "-c", MEASURED, s3.address("measured")]
+async def test_no_large_file_is_ever_in_memory(s3: object_storage.S3Server):
+    command = [sys.executable, "-W", "error", "-c", MEASURED, s3.build_storage_url("measured")]
     ended = await anyio.run_process(command, env=dict(os.environ))
     size, grown = map(int, ended.stdout.split())
     assert (size, grown < 50_000) == (80_000_000, True)  # kilobytes
 
 
 @pytest.mark.parametrize("work", ["put", "read", "list"])
-async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3: object_storage.S3, work: str):
-    nowhere = ObjectStorage(s3.address(bucket="no-such-bucket"), object_storage.KEYS)
-    away = ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.KEYS)
+async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3: object_storage.S3Server, work: str):
+    nowhere = ObjectStorage(s3.build_storage_url(bucket="no-such-bucket"), object_storage.AWS_CREDENTIALS)
+    away = ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS)
     for storage in (nowhere, away):
         asks = {
             "put": lambda storage=storage: storage.put(new(), io.BytesIO(b"1")),
@@ -216,7 +216,9 @@ async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3:
 
 
 async def test_removing_from_a_server_that_is_away_is_no_error():
-    await ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.KEYS).remove([new()])
+    await ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS).remove(
+        [new()]
+    )
 
 
 @pytest.mark.parametrize(
@@ -233,7 +235,7 @@ async def test_an_address_that_cannot_be_used_is_told_with_the_way_to_write_it(
     tmp_path: Path, setting: str, reason: str
 ):
     with pytest.raises(NotConfigured, match=reason) as caught:
-        await storage_of(setting, tmp_path, {}).read(new())
+        await build_storage(setting, tmp_path, {}).read(new())
     assert "AWS_ACCESS_KEY_ID" in caught.value.hint
     assert "hunter2" not in caught.value.message
 
@@ -245,7 +247,7 @@ def test_without_the_library_the_remedy_is_its_installation():
 
 
 def test_the_setting_names_a_folder_or_an_address(tmp_path: Path):
-    assert storage_of("", tmp_path, {}).place == str(tmp_path / "artifacts")
-    assert storage_of("/mnt/shared", tmp_path, {}).place == "/mnt/shared"
-    assert storage_of("file:///mnt/shared", tmp_path, {}).place == "/mnt/shared"
-    assert storage_of("s3://bucket/some/where?region=x", tmp_path, {}).place == "s3://bucket/some/where"
+    assert build_storage("", tmp_path, {}).location == str(tmp_path / "artifacts")
+    assert build_storage("/mnt/shared", tmp_path, {}).location == "/mnt/shared"
+    assert build_storage("file:///mnt/shared", tmp_path, {}).location == "/mnt/shared"
+    assert build_storage("s3://bucket/some/where?region=x", tmp_path, {}).location == "s3://bucket/some/where"

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from outrider.core.text import MARKS, Cut, count_tokens, cut, cut_tokens, terms
+from outrider.core.text import COMBINING_CATEGORIES, TextSlice, count_tokens, cut_text, cut_tokens, extract_terms
 
 LETTERS = st.sampled_from([*"ab. \n", "\n\n", ". ", "é", "e\u0301", "漢", "。", "क्", "👍🏽", "한", "\u0301", "\u200d"])
 TEXT = st.lists(LETTERS, max_size=120).map("".join) | st.text(max_size=200)
 
 
-def pieces(text: str, limit: int) -> list[Cut]:
-    found = [cut(text, limit)]
+def pieces(text: str, limit: int) -> list[TextSlice]:
+    found = [cut_text(text, limit)]
     while (offset := found[-1].next_offset) is not None:
-        found.append(cut(text, limit, offset))
+        found.append(cut_text(text, limit, offset))
     return found
 
 
@@ -30,8 +30,8 @@ def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: i
 def test_few_marks_are_never_parted_from_their_letter(text: str, limit: int):
     for piece in pieces(text, limit)[:-1]:
         after = text[piece.offset + len(piece.text) :]
-        if unicodedata.category(after[0]) in MARKS:
-            assert all(unicodedata.category(letter) in MARKS for letter in piece.text[-8:])
+        if unicodedata.category(after[0]) in COMBINING_CATEGORIES:
+            assert all(unicodedata.category(letter) in COMBINING_CATEGORIES for letter in piece.text[-8:])
 
 
 def test_a_letter_goes_to_the_next_piece_with_its_marks():
@@ -56,29 +56,29 @@ def test_a_thousand_marks_are_cut_all_the_same():
     ids=["paragraph", "line", "sentence", "word", "full-width stop", "nothing near"],
 )
 def test_a_piece_ends_where_it_hurts_least(text: str, piece: str):
-    assert cut(text, 100).text == piece
+    assert cut_text(text, 100).text == piece
 
 
 def test_a_heading_goes_to_the_next_piece_with_what_it_heads():
     first = "Words of a first part.\n\n" * 8
-    assert cut(first + "## Second\n\n### Its section\n\nMore words.", len(first) + 32).text == first
+    assert cut_text(first + "## Second\n\n### Its section\n\nMore words.", len(first) + 32).text == first
 
 
 def test_text_within_the_limit_is_whole():
-    whole = cut("short", 5)
+    whole = cut_text("short", 5)
     assert (whole.text, whole.truncated, whole.next_offset) == ("short", False, None)
-    assert whole.facts() == {"truncated": False, "total_chars": 5}
+    assert whole.to_dict() == {"truncated": False, "total_chars": 5}
 
 
 def test_a_piece_tells_where_to_read_on():
-    piece = cut("one two three", 8)
-    assert piece.facts() == {"truncated": True, "total_chars": 13, "next_offset": 8}
-    assert cut("one two three", 8, 8).text == "three"
+    piece = cut_text("one two three", 8)
+    assert piece.to_dict() == {"truncated": True, "total_chars": 13, "next_offset": 8}
+    assert cut_text("one two three", 8, 8).text == "three"
 
 
 @pytest.mark.parametrize(("offset", "text"), [(-3, "abc"), (3, ""), (99, ""), (1, "bc")])
 def test_an_offset_outside_the_text_is_moved_into_it(offset: int, text: str):
-    for piece in (cut("abc", 10, offset), cut_tokens("abc", 10, offset)):
+    for piece in (cut_text("abc", 10, offset), cut_tokens("abc", 10, offset)):
         assert (piece.text, piece.next_offset, piece.total) == (text, None, 3)
 
 
@@ -145,23 +145,27 @@ def test_a_limit_below_one_character_still_moves_on(limit: int):
     ],
 )
 def test_words_are_folded_for_matching(text: str, expected: list[str]):
-    assert terms(text) == expected
+    assert extract_terms(text) == expected
 
 
 @pytest.mark.parametrize("text", ["ภาษาไทย", "ที่นี่", "ພາສາລາວ", "မြန်မာ", "ភាសាខ្មែរ"])
 def test_scripts_without_spaces_become_pairs_of_letters_with_every_sign_kept(text: str):
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text))
-    assert terms(text) == [folded[at : at + 2] for at in range(len(folded) - 1)]
+    assert extract_terms(text) == [folded[at : at + 2] for at in range(len(folded) - 1)]
 
 
 @given(st.text(max_size=80))
 def test_terms_do_not_depend_on_the_normal_form_of_the_text(text: str):
-    assert terms(unicodedata.normalize("NFC", text)) == terms(unicodedata.normalize("NFD", text)) == terms(text)
+    assert (
+        extract_terms(unicodedata.normalize("NFC", text))
+        == extract_terms(unicodedata.normalize("NFD", text))
+        == extract_terms(text)
+    )
 
 
 @given(st.text(max_size=80))
 def test_a_term_holds_nothing_that_would_keep_it_from_matching(text: str):
-    for term in terms(text):
+    for term in extract_terms(text):
         assert term
         assert unicodedata.is_normalized("NFC", term)
         assert not any(letter.isspace() or "\u0300" <= letter <= "\u036f" for letter in term)

@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
-from outrider.core.result import Image, Result, Text
-from outrider.core.tool import NAME_LIMIT, Tool, Toolset, check_name
+from outrider.core.result import ImageBlock, Result, TextBlock
+from outrider.core.tool import MAX_TOOL_NAME_CHARS, Tool, Toolset, check_tool_name
 
 tools = Toolset("kitchen", "Makes tea.")
 
@@ -44,7 +44,7 @@ async def pour(tea: str) -> Cup:
 
 @tools.tool(effect="write", stake="high", open_world=True)
 async def photograph() -> Result:
-    return Result((Text("seen"), Image(b"png")), meta={"at": 1}, is_error=True)
+    return Result((TextBlock("seen"), ImageBlock(b"png")), meta={"at": 1}, is_error=True)
 
 
 @tools.tool()
@@ -59,7 +59,7 @@ async def call(tool: str, arguments: object = None, session: str = "s") -> Resul
 async def test_what_stands_before_the_slash_is_given_by_the_house():
     result = await call("brew", {"tea": "oolong"}, session="s1")
     assert result.text == "1 oolong of 1.5 litres for s1, hot: True"
-    assert tools.tools["brew"].needs == (Kettle, Call)
+    assert tools.tools["brew"].required_services == (Kettle, Call)
 
 
 async def test_what_stands_after_the_slash_is_given_by_the_model():
@@ -111,7 +111,7 @@ async def brew_again() -> str:
 
 async def test_text_is_a_result_to_be_read():
     result = await call("brew", {"tea": "oolong"})
-    assert result.content == (Text(result.text),)
+    assert result.content == (TextBlock(result.text),)
     assert result.data == {}
     assert tools.tools["brew"].output_schema is None
 
@@ -127,7 +127,7 @@ async def test_a_model_is_data_of_the_fields_that_were_set_and_text_that_says_th
 
 async def test_a_result_passes_through_as_it_is():
     result = await call("photograph")
-    assert (result.content, result.meta, result.is_error) == ((Text("seen"), Image(b"png")), {"at": 1}, True)
+    assert (result.content, result.meta, result.is_error) == ((TextBlock("seen"), ImageBlock(b"png")), {"at": 1}, True)
     assert tools.tools["photograph"].output_schema is None
 
 
@@ -135,17 +135,17 @@ async def test_anything_else_becomes_its_text():
     assert (await call("count")).text == "3"
 
 
-@pytest.mark.parametrize("name", ["web_search", "a", "_hidden", "run2", "navigateToUrl", "n" * NAME_LIMIT])
+@pytest.mark.parametrize("name", ["web_search", "a", "_hidden", "run2", "navigateToUrl", "n" * MAX_TOOL_NAME_CHARS])
 def test_names_that_every_host_can_take_pass(name: str):
-    check_name(name)
+    check_tool_name(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["a__b", "__a", "käse", "茶", "a-b", "a b", "a.b", "", "_", "n" * (NAME_LIMIT + 1), "a²"]
+    "name", ["a__b", "__a", "käse", "茶", "a-b", "a b", "a.b", "", "_", "n" * (MAX_TOOL_NAME_CHARS + 1), "a²"]
 )
 def test_names_that_some_host_could_not_take_are_refused(name: str):
     with pytest.raises(ValueError, match="bad tool name"):
-        check_name(name)
+        check_tool_name(name)
 
 
 def test_a_name_that_is_too_long_once_it_is_prefixed_is_refused():

@@ -7,13 +7,13 @@ import anyio
 import pytest
 from pydantic import BaseModel
 
+from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused, Unavailable
-from outrider.core.events import Event, Events
-from outrider.core.policy import ToolPolicy
-from outrider.core.result import Result, Text
+from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Services, Tool, Toolset
+from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 
 garden = Toolset("garden", "Grows things.", aliases=("plot",))
@@ -55,7 +55,7 @@ async def lose() -> str:
 @garden.tool()
 async def wither() -> Result:
     """Wither."""
-    return Result((Text("all gone"),), is_error=True)
+    return Result((TextBlock("all gone"),), is_error=True)
 
 
 @garden.tool()
@@ -90,18 +90,18 @@ async def brew() -> str:
 
 
 @pytest.fixture
-async def events(database: Database) -> Events:
-    return Events(database)
+async def events(database: Database) -> CallRecorder:
+    return CallRecorder(database)
 
 
 @pytest.fixture
-def box(events: Events) -> Box:
+def box(events: CallRecorder) -> Box:
     """A toolbox over both toolsets under the policy that is given."""
     return lambda **policy: Toolbox([garden, kitchen], {}, events, ToolPolicy.model_validate(policy))
 
 
-async def last(events: Events) -> Event:
-    return (await events.recent(1))[0]
+async def last(events: CallRecorder) -> CallRecord:
+    return (await events.list_recent(1))[0]
 
 
 @pytest.mark.parametrize("arguments", [{"seed": "kale", "rows": 2}, '{"seed": "kale", "rows": "2"}'])
@@ -121,37 +121,37 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(box: Box):
 
 async def test_an_unknown_tool_that_resembles_none_is_answered_with_all_of_them(box: Box):
     with pytest.raises(NotFound) as caught:
-        box(enable=["plant", "brew"]).get("zzz")
+        box(enable=["plant", "brew"]).get_tool("zzz")
     assert caught.value.hint == "the tools are plant, brew"
 
 
-async def test_a_withheld_tool_does_not_exist(box: Box, events: Events):
+async def test_a_withheld_tool_does_not_exist(box: Box, events: CallRecorder):
     with pytest.raises(NotFound):
         await box(disable=["brew"]).call("brew")
-    assert await events.recent() == []
+    assert await events.list_recent() == []
 
 
-async def test_two_tools_of_one_name_are_refused(events: Events):
+async def test_two_tools_of_one_name_are_refused(events: CallRecorder):
     other = Toolset("other", "")
     other.tool()(brew)
     with pytest.raises(ValueError, match="tool 'brew' is in toolsets 'kitchen' and 'other'"):
         Toolbox([kitchen, other], {}, events)
 
 
-async def test_a_tool_that_takes_too_long_is_given_up(box: Box, events: Events):
+async def test_a_tool_that_takes_too_long_is_given_up(box: Box, events: CallRecorder):
     with anyio.fail_after(10), pytest.raises(Unavailable, match=r"did not finish within 0\.01 seconds") as caught:
         await box().call("wait_for_rain")
     assert (caught.value.code, caught.value.retryable) == ("timeout", True)
     assert (await last(events)).outcome == "timeout"
 
 
-async def test_a_tools_own_time_limit_is_not_taken_for_ours(box: Box, events: Events):
+async def test_a_tools_own_time_limit_is_not_taken_for_ours(box: Box, events: CallRecorder):
     with pytest.raises(TimeoutError, match="the gardener's own"):
         await box().call("doze")
     assert (await last(events)).outcome == "bug"
 
 
-async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(box: Box, events: Events):
+async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(box: Box, events: CallRecorder):
     call = Call(session="s", assistant="a", thread="t", identity="i")
     result = await box().call("plant", '{"seed": "kale"}', call)
     event = await last(events)
@@ -174,7 +174,7 @@ async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(box: Box, e
     ],
 )
 async def test_a_failure_is_raised_and_recorded_under_its_code(
-    box: Box, events: Events, tool: str, arguments: object, error: type[Exception], outcome: str, message: str
+    box: Box, events: CallRecorder, tool: str, arguments: object, error: type[Exception], outcome: str, message: str
 ):
     with pytest.raises(error):
         await box().call(tool, arguments)
@@ -183,13 +183,13 @@ async def test_a_failure_is_raised_and_recorded_under_its_code(
     assert event.message.startswith(message)
 
 
-async def test_a_result_that_says_it_failed_is_recorded_as_an_error(box: Box, events: Events):
+async def test_a_result_that_says_it_failed_is_recorded_as_an_error(box: Box, events: CallRecorder):
     assert (await box().call("wither")).is_error
     event = await last(events)
     assert (event.outcome, event.size) == ("error", len("all gone"))
 
 
-async def test_a_cancelled_call_is_recorded(events: Events):
+async def test_a_cancelled_call_is_recorded(events: CallRecorder):
     slow = Toolset("slow", "")
     begun = anyio.Event()
 
@@ -221,7 +221,7 @@ async def test_high_stakes_ask_first_and_a_yes_runs_the_tool(box: Box):
     assert (await box().call("sell", {"price": 3}, again)).text == "sold for 3"
 
 
-async def test_a_no_refuses_the_call(box: Box, events: Events):
+async def test_a_no_refuses_the_call(box: Box, events: CallRecorder):
     with pytest.raises(Refused, match="the user did not allow sell"):
         await box().call("sell", {"price": 3}, Call(answer=False))
     assert (await last(events)).outcome == "refused"
@@ -241,30 +241,30 @@ async def test_the_operator_decides_what_asks(box: Box):
 async def test_the_house_can_be_seen_through_one_toolset(box: Box):
     whole = box(disable=["lose"])
     for name in ("garden", "plot"):
-        seen = whole.only(name)
+        seen = whole.select_toolset(name)
         assert list(seen.toolsets) == ["garden"]
         assert set(seen.tools) == set(garden.tools) - {"lose"}
     assert "brew" in whole.tools
     with pytest.raises(NotFound, match="no tool 'brew'"):
-        await whole.only("garden").call("brew")
+        await whole.select_toolset("garden").call("brew")
 
 
 async def test_a_toolset_that_does_not_exist_is_answered_with_those_that_do(box: Box):
     with pytest.raises(NotFound, match="no toolset 'attic'") as caught:
-        box().only("attic")
+        box().select_toolset("attic")
     assert caught.value.hint == "the toolsets are garden, kitchen"
 
 
-async def test_calls_through_one_toolset_obey_and_are_recorded_like_all_others(box: Box, events: Events):
+async def test_calls_through_one_toolset_obey_and_are_recorded_like_all_others(box: Box, events: CallRecorder):
     with pytest.raises(AnswerNeeded):
-        await box().only("garden").call("sell", {"price": 1})
+        await box().select_toolset("garden").call("sell", {"price": 1})
     assert (await last(events)).outcome == "asks"
 
 
 async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(box: Box, caplog: pytest.LogCaptureFixture):
     whole = box(enable=["brew", "plant"], stakes={"brew": "high"})
     with caplog.at_level(logging.WARNING):
-        assert list(whole.only("garden").tools) == ["plant"]
+        assert list(whole.select_toolset("garden").tools) == ["plant"]
     assert caplog.records == []
 
 
@@ -272,7 +272,7 @@ async def test_a_database_that_cannot_be_used_makes_no_call_fail(database: Datab
     folder = anyio.Path(database.url.split("///")[1])
     await folder.unlink(missing_ok=True)
     await folder.mkdir(parents=True)
-    assert (await Toolbox([kitchen], {}, Events(database)).call("brew")).text == "tea"
+    assert (await Toolbox([kitchen], {}, CallRecorder(database)).call("brew")).text == "tea"
 
 
 async def test_every_error_that_a_caller_can_react_to_is_of_one_family(box: Box):
@@ -286,7 +286,7 @@ class Beds(list[str]):
 
 
 @pytest.fixture
-def orchard(events: Events) -> Callable[..., Toolbox]:
+def orchard(events: CallRecorder) -> Callable[..., Toolbox]:
     """A toolbox whose tools `pick_<fruit>` follow the beds that are given."""
     toolset = Toolset("orchard", "Grows trees.")
 
@@ -295,7 +295,7 @@ def orchard(events: Events) -> Callable[..., Toolbox]:
         """Prune."""
         return "pruned"
 
-    @toolset.changing
+    @toolset.register_tool_source
     async def trees(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
         names = [f"pick_{fruit}" for fruit in services[Beds]]
         return tuple(Tool(name, name, "Pick.", "read", prune, toolset="orchard") for name in names if name not in taken)
@@ -311,9 +311,9 @@ async def test_tools_come_and_go_with_what_their_source_finds(orchard: Callable[
     box = orchard(beds)
     assert box.changes
     assert (await box.call("pick_apple")).text == "pruned"
-    assert not await box.refresh()
+    assert not await box.refresh_tools()
     beds[:] = ["pear"]
-    assert await box.refresh()
+    assert await box.refresh_tools()
     assert set(box.tools) == {"brew", "prune", "pick_pear"}
     with pytest.raises(NotFound, match="pick_apple"):
         await box.call("pick_apple")
@@ -321,26 +321,26 @@ async def test_tools_come_and_go_with_what_their_source_finds(orchard: Callable[
 
 async def test_a_toolset_alone_shows_its_own_tools_that_come_and_go(orchard: Callable[..., Toolbox]):
     box = orchard(Beds(["apple"]))
-    await box.refresh()
+    await box.refresh_tools()
     for name, expected in {"orchard": {"prune", "pick_apple"}, "kitchen": {"brew"}}.items():
-        alone = box.only(name)
-        await alone.refresh()
+        alone = box.select_toolset(name)
+        await alone.refresh_tools()
         assert (set(alone.tools), alone.changes) == (expected, name == "orchard")
 
 
 async def test_the_policy_holds_for_tools_that_come_later(orchard: Callable[..., Toolbox]):
     box = orchard(Beds(["apple", "pear"]), enable=["prune", "pick-apple"])
-    await box.refresh()
+    await box.refresh_tools()
     assert set(box.tools) == {"prune", "pick_apple"}
 
 
 async def test_a_narrowed_toolbox_is_fixed_and_has_stakes_of_its_own(orchard: Callable[..., Toolbox]):
     beds = Beds(["apple"])
     box = orchard(beds)
-    await box.refresh()
-    narrow = box.narrowed(["pick_apple", "brew", "unheard_of"], {"brew": "high"})
+    await box.refresh_tools()
+    narrow = box.restrict_to(["pick_apple", "brew", "unheard_of"], {"brew": "high"})
     beds[:] = ["pear"]
-    assert not await narrow.refresh()
+    assert not await narrow.refresh_tools()
     assert set(narrow.tools) == {"brew", "pick_apple"}
     with pytest.raises(AnswerNeeded):
         await narrow.call("brew")
@@ -351,9 +351,9 @@ async def test_a_narrowed_toolbox_is_fixed_and_has_stakes_of_its_own(orchard: Ca
 
 async def test_a_copy_with_chosen_tools_never_gets_others(orchard: Callable[..., Toolbox]):
     box = orchard(Beds(["apple"]))
-    await box.refresh()
+    await box.refresh_tools()
     chosen = copy.copy(box)
-    chosen.tools = {"brew": box.get("brew")}
-    assert not await chosen.refresh()
+    chosen.tools = {"brew": box.get_tool("brew")}
+    assert not await chosen.refresh_tools()
     with pytest.raises(NotFound):
         await chosen.call("pick_apple")

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from outrider.dashboard.address import FOLDER, Posted, posted, running
-from outrider.dashboard.launch import Launch
+from outrider.dashboard.address import RUN_FOLDER, AddressFile, list_running, publish_address
+from outrider.dashboard.sign_in_tokens import SignInTokens
 
 PLACE = "http://127.0.0.1:4321/"
 ABANDON = """
@@ -20,17 +20,17 @@ os._exit(0)
 
 
 def test_a_running_dashboard_is_found_with_the_token_that_is_good_now(tmp_path: Path):
-    launch = Launch()
-    with posted(tmp_path, PLACE, launch, kind="mcp"):
-        assert [each.url for each in running(tmp_path)] == [f"{PLACE}?token={launch.token}"]
-        launch.spend(launch.token)
-        assert [each.url for each in running(tmp_path)] == [f"{PLACE}?token={launch.token}"]
-    assert running(tmp_path) == []
+    launch = SignInTokens()
+    with publish_address(tmp_path, PLACE, launch, kind="mcp"):
+        assert [each.url for each in list_running(tmp_path)] == [f"{PLACE}?token={launch.token}"]
+        launch.redeem(launch.token)
+        assert [each.url for each in list_running(tmp_path)] == [f"{PLACE}?token={launch.token}"]
+    assert list_running(tmp_path) == []
 
 
 def test_only_the_owner_may_read_it(tmp_path: Path):
-    file = Posted(tmp_path, PLACE, "token", kind="serve")
-    (kept,) = (tmp_path / FOLDER).iterdir()
+    file = AddressFile(tmp_path, PLACE, "token", kind="serve")
+    (kept,) = (tmp_path / RUN_FOLDER).iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
     file.remove()
@@ -38,22 +38,22 @@ def test_only_the_owner_may_read_it(tmp_path: Path):
 
 def test_what_a_killed_process_left_is_no_dashboard_and_is_removed(tmp_path: Path):
     subprocess.run([sys.executable, "-c", ABANDON, str(tmp_path)], check=True)
-    assert [json.loads(each.read_text())["token"] for each in (tmp_path / FOLDER).iterdir()] == ["token"]
-    assert running(tmp_path) == []
-    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert [json.loads(each.read_text())["token"] for each in (tmp_path / RUN_FOLDER).iterdir()] == ["token"]
+    assert list_running(tmp_path) == []
+    assert list((tmp_path / RUN_FOLDER).iterdir()) == []
 
 
 def test_the_newest_comes_first_and_nonsense_is_passed_over(tmp_path: Path):
-    older = Posted(tmp_path, PLACE, "a", kind="mcp")
-    newer = Posted(tmp_path, "http://127.0.0.1:4323/", "b", kind="serve")
-    (tmp_path / FOLDER / "dashboard-1-2.json").write_text("{")
-    assert [each.token for each in running(tmp_path)] == ["b", "a"]
+    older = AddressFile(tmp_path, PLACE, "a", kind="mcp")
+    newer = AddressFile(tmp_path, "http://127.0.0.1:4323/", "b", kind="serve")
+    (tmp_path / RUN_FOLDER / "dashboard-1-2.json").write_text("{")
+    assert [each.token for each in list_running(tmp_path)] == ["b", "a"]
     older.remove()
     newer.remove()
 
 
 def test_where_no_file_can_be_kept_it_still_runs(tmp_path: Path, caplog):
-    (tmp_path / FOLDER).write_text("in the way")
-    with posted(tmp_path, PLACE, Launch(), kind="mcp"):
+    (tmp_path / RUN_FOLDER).write_text("in the way")
+    with publish_address(tmp_path, PLACE, SignInTokens(), kind="mcp"):
         assert "will not find" in caplog.text
         assert "token" not in caplog.text

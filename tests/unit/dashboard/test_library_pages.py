@@ -10,10 +10,10 @@ import pytest
 
 from outrider.app import App, open_app
 from outrider.core.context import Call
-from outrider.dashboard.listen import Listening
+from outrider.dashboard.server import DashboardServer
 from outrider.settings import load
 from support.apps import library_app
-from support.apps.library_app import png, put
+from support.apps.library_app import build_png, save_artifact
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
@@ -39,76 +39,76 @@ class Shelf:
 
 
 @pytest.fixture(scope="module")
-async def shelf(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Shelf]:
+async def library_pages(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Shelf]:
     home: Path = tmp_path_factory.mktemp("library")
     values = {"toolsets": ["all"], "search": {"keyless": False}}
-    async with open_app(sqlite.prepared(load(values, environ={}, home=home, workspace=home))) as app:
-        await library_app.fill(app)
-        listening = Listening(app.house())
+    async with open_app(sqlite.prepare_database(load(values, environ={}, home=home, workspace=home))) as app:
+        await library_app.fill_library(app)
+        listening = DashboardServer(app.dashboard_services())
         await listening.start()
         try:
-            async with httpx2.AsyncClient(base_url=listening.place, timeout=30) as client:
-                await client.get("/", params={"token": listening.address.partition("token=")[2]})
-                yield Shelf(app, client, listening.place)
+            async with httpx2.AsyncClient(base_url=listening.base_url, timeout=30) as client:
+                await client.get("/", params={"token": listening.sign_in_url.partition("token=")[2]})
+                yield Shelf(app, client, listening.base_url)
         finally:
             await listening.aclose()
 
 
-async def test_a_file_comes_as_it_is_and_may_be_kept_for_good(shelf: Shelf):
+async def test_a_file_comes_as_it_is_and_may_be_kept_for_good(library_pages: Shelf):
     data = os.urandom(700_000)
-    answer = await shelf.client.get(f"/files/{await put(shelf.app, data, 'noise.bin')}")
+    answer = await library_pages.client.get(f"/files/{await save_artifact(library_pages.app, data, 'noise.bin')}")
     assert answer.content == data
     assert answer.headers["cache-control"] == FOREVER
     assert answer.headers["content-disposition"] == "attachment; filename=\"noise.bin\"; filename*=UTF-8''noise.bin"
-    again = await shelf.client.get(answer.request.url, headers={"if-none-match": answer.headers["etag"]})
+    again = await library_pages.client.get(answer.request.url, headers={"if-none-match": answer.headers["etag"]})
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", answer.headers["etag"])
 
 
-async def test_a_part_of_a_file_comes_where_a_part_is_asked_for(shelf: Shelf):
-    address = f"/files/{await put(shelf.app, b'0123456789', 'digits.txt')}"
-    part = await shelf.client.get(address, headers={"range": "bytes=2-4"})
+async def test_a_part_of_a_file_comes_where_a_part_is_asked_for(library_pages: Shelf):
+    address = f"/files/{await save_artifact(library_pages.app, b'0123456789', 'digits.txt')}"
+    part = await library_pages.client.get(address, headers={"range": "bytes=2-4"})
     assert (part.status_code, part.content) == (206, b"234")
     assert part.headers["content-range"] == "bytes 2-4/10"
-    other = await shelf.client.get(address, headers={"range": "bytes=2-4", "if-range": '"another"'})
+    other = await library_pages.client.get(address, headers={"range": "bytes=2-4", "if-range": '"another"'})
     assert (other.status_code, other.content) == (200, b"0123456789")
-    nothing = await shelf.client.get(address, headers={"range": "bytes=10-"})
+    nothing = await library_pages.client.get(address, headers={"range": "bytes=10-"})
     assert (nothing.status_code, nothing.headers["content-range"]) == (416, "bytes */10")
-    head = await shelf.client.head(address)
+    head = await library_pages.client.head(address)
     assert (head.content, head.headers["content-length"], head.headers["accept-ranges"]) == (b"", "10", "bytes")
 
 
-async def test_an_empty_file_is_a_file(shelf: Shelf):
-    answer = await shelf.client.get(f"/files/{await put(shelf.app, b'', 'empty.txt')}")
+async def test_an_empty_file_is_a_file(library_pages: Shelf):
+    answer = await library_pages.client.get(f"/files/{await save_artifact(library_pages.app, b'', 'empty.txt')}")
     assert (answer.status_code, answer.content) == (200, b"")
 
 
-async def test_a_picture_is_shown_and_saved_when_asked(shelf: Shelf):
-    address = f"/files/{await put(shelf.app, png(), 'shot.png', 'text/html')}"
-    shown = await shelf.client.get(address)
+async def test_a_picture_is_shown_and_saved_when_asked(library_pages: Shelf):
+    address = f"/files/{await save_artifact(library_pages.app, build_png(), 'shot.png', 'text/html')}"
+    shown = await library_pages.client.get(address)
     assert shown.headers["content-type"] == "image/png"
     assert shown.headers["content-disposition"].startswith("inline; ")
-    saved = await shelf.client.get(address, params={"download": "1"})
+    saved = await library_pages.client.get(address, params={"download": "1"})
     assert saved.headers["content-disposition"].startswith("attachment; ")
 
 
-async def test_a_file_that_is_gone_or_never_was_is_named_so(shelf: Shelf):
-    key = await put(shelf.app, b"soon gone", "gone.txt")
-    (shelf.app.loaded.settings.data_dir / "artifacts" / key).unlink()
+async def test_a_file_that_is_gone_or_never_was_is_named_so(library_pages: Shelf):
+    key = await save_artifact(library_pages.app, b"soon gone", "gone.txt")
+    (library_pages.app.loaded.settings.data_dir / "artifacts" / key).unlink()
     for wrong in (key, "no-such-file", "..%2foutrider.db"):
-        assert (await shelf.client.get(f"/files/{wrong}")).status_code == 404, wrong
-        assert (await shelf.client.get(f"/library/files/{wrong}")).status_code == 404, wrong
+        assert (await library_pages.client.get(f"/files/{wrong}")).status_code == 404, wrong
+        assert (await library_pages.client.get(f"/library/files/{wrong}")).status_code == 404, wrong
 
 
-async def test_nobody_gets_a_file_or_a_page_without_signing_in(shelf: Shelf):
-    key = await put(shelf.app, b"private", "private.txt")
-    async with httpx2.AsyncClient(base_url=shelf.place) as stranger:
+async def test_nobody_gets_a_file_or_a_page_without_signing_in(library_pages: Shelf):
+    key = await save_artifact(library_pages.app, b"private", "private.txt")
+    async with httpx2.AsyncClient(base_url=library_pages.place) as stranger:
         for path in (f"/files/{key}", f"/library/files/{key}", *(f"/library/{name}" for name in SECTIONS)):
             answer = await stranger.get(path)
             assert answer.status_code == 401
             assert "private" not in answer.text
 
 
-async def test_every_section_shows_what_there_is(shelf: Shelf):
+async def test_every_section_shows_what_there_is(library_pages: Shelf):
     words = {
         "stores": "What we know about tea",
         "playbooks": "Summarise a subject",
@@ -120,116 +120,120 @@ async def test_every_section_shows_what_there_is(shelf: Shelf):
         "workspaces": "research",
     }
     for section, said in words.items():
-        assert said in await shelf.page(f"/library/{section}")
-    overview = await shelf.page("/library")
+        assert said in await library_pages.page(f"/library/{section}")
+    overview = await library_pages.page("/library")
     assert "Write a short history of tea" in overview
 
 
-async def test_what_is_in_a_saved_browser_state_is_shown_nowhere(shelf: Shelf):
+async def test_what_is_in_a_saved_browser_state_is_shown_nowhere(library_pages: Shelf):
     for section in ("", *(f"/{name}" for name in SECTIONS)):
-        assert "SECRET-" not in await shelf.page(f"/library{section}")
-    assert "Nothing found" in await shelf.page("/library/states?q=SECRET")
+        assert "SECRET-" not in await library_pages.page(f"/library{section}")
+    assert "Nothing found" in await library_pages.page("/library/states?q=SECRET")
 
 
-async def test_a_long_list_comes_in_parts_that_miss_nothing(shelf: Shelf):
+async def test_a_long_list_comes_in_parts_that_miss_nothing(library_pages: Shelf):
     for number in range(120):
-        await put(shelf.app, b"x", f"long-{number:03}.txt", session="long list")
+        await save_artifact(library_pages.app, b"x", f"long-{number:03}.txt", session="long list")
     shown, path = [], "/library/files?session=long+list"
     while path:
-        html = await shelf.page(path)
+        html = await library_pages.page(path)
         shown += [piece[:8] for piece in html.split('">long-')[1:]]
         path = html.partition('rel="next"')[0].rpartition('href="')[2].partition('"')[0] if 'rel="next"' in html else ""
         path = path.replace("&amp;", "&")
     assert [each[:3] for each in shown] == [f"{number:03}" for number in reversed(range(120))]
 
 
-async def test_lists_are_searched_on_the_server(shelf: Shelf):
-    found = await shelf.page("/library/files?q=HISTORY")
+async def test_lists_are_searched_on_the_server(library_pages: Shelf):
+    found = await library_pages.page("/library/files?q=HISTORY")
     assert "history.html" in found
     assert "data.csv" not in found
-    assert "Nothing found" in await shelf.page("/library/stores?q=no+such+store")
-    assert "Write a short history" in await shelf.page("/library/plans?which=open&q=sources")
-    assert "Nothing found" in await shelf.page("/library/plans?which=done&q=sources")
-    assert (await shelf.client.get("/library/files?after=behind")).status_code == 400
+    assert "Nothing found" in await library_pages.page("/library/stores?q=no+such+store")
+    assert "Write a short history" in await library_pages.page("/library/plans?which=open&q=sources")
+    assert "Nothing found" in await library_pages.page("/library/plans?which=done&q=sources")
+    assert (await library_pages.client.get("/library/files?after=behind")).status_code == 400
 
 
-async def test_a_store_is_searched_and_its_passages_are_read_and_saved(shelf: Shelf):
-    store = next(each for each in (await shelf.app.content.overview.stores()).items if each.store.name == "Tea").store
-    hits = await shelf.page(f"/library/stores/{store.id}?find=oxidised")
+async def test_a_store_is_searched_and_its_passages_are_read_and_saved(library_pages: Shelf):
+    store = next(
+        each for each in (await library_pages.app.content.overview.list_stores()).items if each.store.name == "Tea"
+    ).store
+    hits = await library_pages.page(f"/library/stores/{store.id}?find=oxidised")
     assert "<mark>oxidised</mark>" in hits
-    held = (await shelf.app.content.overview.contents(store.id)).items
+    held = (await library_pages.app.content.overview.list_contents(store.id)).items
     kinds = next(each for each in held if each.filename == "kinds.md")
-    assert "steamed soon after picking" in await shelf.page(f"/library/contents/{kinds.id}")
-    saved = await shelf.client.get(f"/library/contents/{kinds.id}/text")
+    assert "steamed soon after picking" in await library_pages.page(f"/library/contents/{kinds.id}")
+    saved = await library_pages.client.get(f"/library/contents/{kinds.id}/text")
     assert saved.text.startswith("# Green tea\n\nGreen tea is steamed")
     assert len(saved.text) == kinds.characters
     assert 'filename="kinds.md"' in saved.headers["content-disposition"]
 
 
-async def test_a_heavy_text_is_shown_in_light_parts(shelf: Shelf):
+async def test_a_heavy_text_is_shown_in_light_parts(library_pages: Shelf):
     text = "".join(f"{number} <&\"'>\n" for number in range(40_000))
-    key = await put(shelf.app, text.encode(), "heavy.txt")
-    first = await shelf.page(f"/library/files/{key}")
+    key = await save_artifact(library_pages.app, text.encode(), "heavy.txt")
+    first = await library_pages.page(f"/library/files/{key}")
     assert "0 &lt;&amp;&#34;&#39;&gt;" in first
     after = first.partition("?from=")[2].partition('"')[0]
-    second = await shelf.page(f"/library/files/{key}?from={after}")
+    second = await library_pages.page(f"/library/files/{key}?from={after}")
     number = text[: int(after)].count("\n")
     assert f"\n{number} &lt;" in second.replace('aria-label="Text">', "\n")
-    passages = await shelf.app.content.add(Call(session="heavy"), library_app.draft(text[:150_000]))
-    await shelf.page(f"/library/contents/{passages.id}")
+    passages = await library_pages.app.content.add(Call(session="heavy"), library_app.build_draft(text[:150_000]))
+    await library_pages.page(f"/library/contents/{passages.id}")
 
 
-async def test_a_web_page_is_shown_as_its_source_and_as_its_text(shelf: Shelf):
+async def test_a_web_page_is_shown_as_its_source_and_as_its_text(library_pages: Shelf):
     html = b"<!doctype html><title>Tea</title><h1>Tea</h1><p>Tea is a drink made of leaves.</p>" * 3
-    key = await put(shelf.app, html, "tea.html", "text/html")
-    assert "&lt;h1&gt;Tea&lt;/h1&gt;" in await shelf.page(f"/library/files/{key}")
-    text = await shelf.page(f"/library/files/{key}?as=text")
+    key = await save_artifact(library_pages.app, html, "tea.html", "text/html")
+    assert "&lt;h1&gt;Tea&lt;/h1&gt;" in await library_pages.page(f"/library/files/{key}")
+    text = await library_pages.page(f"/library/files/{key}?as=text")
     assert "Tea is a drink made of leaves." in text
     assert "&lt;h1&gt;" not in text
 
 
-async def test_bytes_that_are_no_text_are_only_saved(shelf: Shelf):
-    key = await put(shelf.app, b"\0\1\2" * 100, "noise.dat", "application/octet-stream")
-    assert "Its bytes are no text" in await shelf.page(f"/library/files/{key}")
-    assert "note warn" in await shelf.page(f"/library/files/{key}?as=text")
+async def test_bytes_that_are_no_text_are_only_saved(library_pages: Shelf):
+    key = await save_artifact(library_pages.app, b"\0\1\2" * 100, "noise.dat", "application/octet-stream")
+    assert "Its bytes are no text" in await library_pages.page(f"/library/files/{key}")
+    assert "note warn" in await library_pages.page(f"/library/files/{key}?as=text")
 
 
-async def test_a_saved_page_is_saved_as_text_and_as_source(shelf: Shelf):
-    html = await shelf.page("/library/pages?q=tea")
+async def test_a_saved_page_is_saved_as_text_and_as_source(library_pages: Shelf):
+    html = await library_pages.page("/library/pages?q=tea")
     address = html.partition('href="/library/pages/')[2].partition('"')[0]
-    assert "Leaves are picked." in await shelf.page(f"/library/pages/{address}")
-    source = await shelf.client.get(f"/library/pages/{address}/text?as=source")
-    assert source.text == library_app.SOURCE
+    assert "Leaves are picked." in await library_pages.page(f"/library/pages/{address}")
+    source = await library_pages.client.get(f"/library/pages/{address}/text?as=source")
+    assert source.text == library_app.TEA_PAGE_HTML
     assert source.headers["content-type"] == "application/octet-stream"
     assert source.headers["content-disposition"].startswith("attachment; ")
 
 
-async def test_a_plan_and_a_playbook_are_shown_and_saved(shelf: Shelf):
-    scope = library_app.ANN.scope
-    assert "Nine of them, three good ones" in await shelf.page(f"/library/plans/{scope}")
-    assert (await shelf.client.get(f"/library/plans/{scope}/json")).json()["goal"] == "Write a short history of tea"
-    playbook = (await shelf.app.house().playbooks.listed()).items[0]
-    assert "Read each of them" in await shelf.page(f"/library/playbooks/{playbook.id}")
-    saved = (await shelf.client.get(f"/library/playbooks/{playbook.id}/json")).json()
+async def test_a_plan_and_a_playbook_are_shown_and_saved(library_pages: Shelf):
+    scope = library_app.ANN_CALL.scope
+    assert "Nine of them, three good ones" in await library_pages.page(f"/library/plans/{scope}")
+    assert (await library_pages.client.get(f"/library/plans/{scope}/json")).json()[
+        "goal"
+    ] == "Write a short history of tea"
+    playbook = (await library_pages.app.dashboard_services().playbooks.list_playbooks()).items[0]
+    assert "Read each of them" in await library_pages.page(f"/library/playbooks/{playbook.id}")
+    saved = (await library_pages.client.get(f"/library/playbooks/{playbook.id}/json")).json()
     assert saved == playbook.content.model_dump(mode="json")
 
 
-async def test_the_files_of_a_session_are_found_read_and_saved(shelf: Shelf):
-    key = shelf.app.workspaces.find(library_app.ANN).key
-    assert "report/" in await shelf.page(f"/library/workspaces/{key}")
-    assert "history.md" in await shelf.page(f"/library/workspaces/{key}?path=report")
-    assert "It began in Yunnan." in await shelf.page(f"/library/workspaces/{key}/file?path=report%2Fhistory.md")
-    saved = await shelf.client.get(f"/library/workspaces/{key}/raw?path=report/history.md")
+async def test_the_files_of_a_session_are_found_read_and_saved(library_pages: Shelf):
+    key = library_pages.app.workspaces.find_workspace(library_app.ANN_CALL).key
+    assert "report/" in await library_pages.page(f"/library/workspaces/{key}")
+    assert "history.md" in await library_pages.page(f"/library/workspaces/{key}?path=report")
+    assert "It began in Yunnan." in await library_pages.page(f"/library/workspaces/{key}/file?path=report%2Fhistory.md")
+    saved = await library_pages.client.get(f"/library/workspaces/{key}/raw?path=report/history.md")
     assert saved.text == "# A history of tea\n\nIt began in Yunnan.\n"
     assert saved.headers["cache-control"] == "no-store"
 
 
-async def test_a_file_whose_name_is_no_text_is_there_without_a_link(shelf: Shelf):
-    place = shelf.app.workspaces.of(library_app.ANN)
+async def test_a_file_whose_name_is_no_text_is_there_without_a_link(library_pages: Shelf):
+    place = library_pages.app.workspaces.ensure_workspace(library_app.ANN_CALL)
     odd = Path(os.fsdecode(os.fsencode(place.directory) + b"/odd\xff.txt"))
     odd.write_text("code chose this name")
     try:
-        page = await shelf.page(f"/library/workspaces/{place.key}")
+        page = await library_pages.page(f"/library/workspaces/{place.key}")
     finally:
         odd.unlink()
     assert "odd?.txt" in page
@@ -240,18 +244,18 @@ async def test_a_file_whose_name_is_no_text_is_there_without_a_link(shelf: Shelf
     "path",
     ["../state", "..%2f..%2foutrider.db", "%2fetc%2fpasswd", "report/../../used", "link", "up/outrider.db", "a%00b"],
 )
-async def test_no_path_leads_out_of_a_workspace(shelf: Shelf, path: str):
-    place = shelf.app.workspaces.find(library_app.ANN)
+async def test_no_path_leads_out_of_a_workspace(library_pages: Shelf, path: str):
+    place = library_pages.app.workspaces.find_workspace(library_app.ANN_CALL)
     for name, target in (("link", "/etc/passwd"), ("up", "../../..")):
         if not (place.directory / name).is_symlink():
             (place.directory / name).symlink_to(target)
     for what in ("", "/file", "/raw"):
-        answer = await shelf.client.get(f"/library/workspaces/{place.key}{what}?path={path}")
+        answer = await library_pages.client.get(f"/library/workspaces/{place.key}{what}?path={path}")
         assert answer.status_code in {400, 403, 404}
         assert "root:" not in answer.text
         assert "SQLite" not in answer.text
 
 
 @pytest.mark.parametrize("key", ["0" * 32, "f" * 31, "x", "a%00b"])
-async def test_a_workspace_that_there_is_not_is_not_found(shelf: Shelf, key: str):
-    assert (await shelf.client.get(f"/library/workspaces/{key}")).status_code == 404
+async def test_a_workspace_that_there_is_not_is_not_found(library_pages: Shelf, key: str):
+    assert (await library_pages.client.get(f"/library/workspaces/{key}")).status_code == 404

@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.requests import HTTPConnection
 
-from outrider.dashboard.library.stores import pieces
-from outrider.dashboard.library.viewing import part_of, weight_of
-from outrider.dashboard.naming import disposition, label
-from outrider.dashboard.ranges import Unsatisfiable, asked_part
-from outrider.dashboard.reach import Owner, may_see
+from outrider.dashboard.access import ResourceOwner, can_view
+from outrider.dashboard.labels import build_content_disposition, format_label
+from outrider.dashboard.library.preview import cut_part, measure_html_bytes
+from outrider.dashboard.library.stores import split_at_matches
+from outrider.dashboard.ranges import RangeNotSatisfiable, parse_range
 from support.fakes import hostile_payloads
 
 ANY = st.text(st.characters(codec=None), max_size=300)
@@ -24,7 +24,7 @@ HEADER = re.compile(r"""attachment; filename="([^"\\\r\n]+)"; filename\*=UTF-8''
 @example("\u202egpj.exe")
 @example('a"; filename="b.html')
 def test_a_header_names_a_file_that_stays_in_its_folder_and_forges_nothing(name: str):
-    found = HEADER.fullmatch(disposition(name))
+    found = HEADER.fullmatch(build_content_disposition(name))
     assert found
     full = unquote(found[2])
     assert found[0].isascii()
@@ -34,20 +34,20 @@ def test_a_header_names_a_file_that_stays_in_its_folder_and_forges_nothing(name:
     assert len(full) <= 130
 
 
-@pytest.mark.parametrize("name", hostile_payloads.names())
+@pytest.mark.parametrize("name", hostile_payloads.list_hostile_names())
 def test_every_hostile_name_becomes_a_file_name(name: str):
-    assert HEADER.fullmatch(disposition(name))
+    assert HEADER.fullmatch(build_content_disposition(name))
 
 
 def test_a_name_in_any_script_is_kept_beside_its_ascii_form():
-    assert disposition("Grüße 日本.txt") == (
+    assert build_content_disposition("Grüße 日本.txt") == (
         "attachment; filename=\"Gr__e __.txt\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%E6%97%A5%E6%9C%AC.txt"
     )
 
 
 @given(ANY, st.integers(2, 50))
 def test_a_label_is_one_line_of_what_can_be_seen(text: str, limit: int):
-    shown = label(text, "nothing", limit)
+    shown = format_label(text, "nothing", limit)
     assert len(shown) <= max(limit, len("nothing"))
     assert not any(
         unicodedata.category(letter) in {"Cc", "Cf", "Cs"} and letter not in "\u200c\u200d" for letter in shown
@@ -71,20 +71,20 @@ def test_a_label_is_one_line_of_what_can_be_seen(text: str, limit: int):
     ],
 )
 def test_a_range_is_read_as_the_standard_has_it(header: str | None, part: tuple[int, int] | None):
-    assert asked_part(header, 10) == part
+    assert parse_range(header, 10) == part
 
 
 @pytest.mark.parametrize(("header", "size"), [("bytes=10-", 10), ("bytes=-0", 10), ("bytes=0-", 0), ("bytes=-5", 0)])
 def test_a_range_of_nothing_is_told_apart(header: str, size: int):
-    with pytest.raises(Unsatisfiable):
-        asked_part(header, size)
+    with pytest.raises(RangeNotSatisfiable):
+        parse_range(header, size)
 
 
 @given(st.text(st.sampled_from("bytes=0123456789-, "), max_size=30), st.integers(0, 50))
 def test_no_range_leads_out_of_the_file(header: str, size: int):
     try:
-        part = asked_part(header, size)
-    except Unsatisfiable:
+        part = parse_range(header, size)
+    except RangeNotSatisfiable:
         return
     assert part is None or 0 <= part[0] < part[1] <= size
 
@@ -93,8 +93,8 @@ def test_no_range_leads_out_of_the_file(header: str, size: int):
 def test_the_parts_of_a_text_are_the_text_and_none_weighs_too_much(text: str, weight: int):
     start, whole = 0, ""
     while True:
-        part = part_of(text, start, weight)
-        assert weight_of(part.text) <= weight
+        part = cut_part(text, start, weight)
+        assert measure_html_bytes(part.text) <= weight
         whole += part.text
         if part.after is None:
             break
@@ -104,21 +104,21 @@ def test_the_parts_of_a_text_are_the_text_and_none_weighs_too_much(text: str, we
 
 
 def test_a_part_of_a_text_ends_with_a_line_if_it_can():
-    assert part_of("first line\nsecond line\nthird", 0, 25).text == "first line\nsecond line\n"
+    assert cut_part("first line\nsecond line\nthird", 0, 25).text == "first line\nsecond line\n"
 
 
 @given(ANY, st.lists(st.text(max_size=5), max_size=5))
 def test_marking_matches_changes_no_text(text: str, matches: list[str]):
-    assert "".join(piece for piece, _ in pieces(text, matches)) == text
+    assert "".join(piece for piece, _ in split_at_matches(text, matches)) == text
 
 
 def test_whole_words_are_marked_whatever_their_case():
-    assert pieces("Tea, teapot and TEA", ["tea"]) == [("Tea", True), (", teapot and ", False), ("TEA", True)]
+    assert split_at_matches("Tea, teapot and TEA", ["tea"]) == [("Tea", True), (", teapot and ", False), ("TEA", True)]
 
 
 def test_who_looks_at_one_workspace_sees_nothing_of_others():
     everybody = HTTPConnection({"type": "http"})
     guest = HTTPConnection({"type": "http", "state": {"workspace": "a"}})
-    owners = [Owner(), Owner("a", "ann"), Owner("b")]
-    assert [may_see(everybody, owner) for owner in owners] == [True, True, True]
-    assert [may_see(guest, owner) for owner in owners] == [False, True, False]
+    owners = [ResourceOwner(), ResourceOwner("a", "ann"), ResourceOwner("b")]
+    assert [can_view(everybody, owner) for owner in owners] == [True, True, True]
+    assert [can_view(guest, owner) for owner in owners] == [False, True, False]

@@ -10,28 +10,31 @@ import anyio
 import pytest
 
 from outrider.agents.approvals import Questions
-from outrider.agents.oversight.answering import Answered, Answering
-from outrider.agents.oversight.brief import Brief
-from outrider.agents.oversight.inbox import Inbox
-from outrider.agents.oversight.overview import Overview
-from outrider.agents.oversight.run_list import Wanted
-from outrider.agents.oversight.step_list import StepList
+from outrider.agents.views.answers import AnswerReport, AnswerService
+from outrider.agents.views.inbox import Inbox
+from outrider.agents.views.overview import RunOverview
+from outrider.agents.views.run_list import RunFilter
+from outrider.agents.views.run_summary import RunSummary
+from outrider.agents.views.step_list import StepList
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, Refused
-from outrider.core.questions import Answer, Question
+from outrider.core.questions import Question, QuestionAnswer
 from support.apps import mcp_clients
-from support.apps.agents_app import AgentHouse, Turn, opened
-from support.apps.run_rows import fill, question_row, run_row
+from support.apps.agents_app import AgentsApp, ChatTurn, open_agents_app
+from support.apps.run_rows import build_question_row, build_run_row, insert_rows
 from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
-PROGRAMS = postgres.found()
+PROGRAMS = postgres.find_programs()
 PATIENCE = 30
 ASKS = {"create_goal": "high", "add_todo": "high"}
 CLERK = {"toolsets": ["planning"], "stakes": ASKS}
 BOSS: dict[str, Any] = {"tools": ["run_clerk"]}
-TWO = (Turn("Both.", calls=[("create_goal", {"goal": "tea"}), ("add_todo", {"name": "boil"})]), Turn("Clerk is done."))
-SCRIPT = {"clerk": TWO, "boss": (Turn("Go.", calls=[("run_clerk", {"query": "both"})]), Turn("Boss is done."))}
+TWO = (
+    ChatTurn("Both.", calls=[("create_goal", {"goal": "tea"}), ("add_todo", {"name": "boil"})]),
+    ChatTurn("Clerk is done."),
+)
+SCRIPT = {"clerk": TWO, "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both"})]), ChatTurn("Boss is done."))}
 BY = "dashboard (browser test)"
 
 
@@ -42,7 +45,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of an empty database of each kind."""
     if request.param == "postgres":
         return request.getfixturevalue("server").migrated()
-    return f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / 'one.db')}"
+    return f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / 'one.db')}"
 
 
 @asynccontextmanager
@@ -58,8 +61,8 @@ async def databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
 
 async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(address: str):
     async with databases(address, 6) as doors:
-        await fill(doors[0], run=[run_row("run_1", status="blocked", ended_at=None)])
-        await fill(doors[0], question=[question_row("qst_1", "run_1")])
+        await insert_rows(doors[0], run=[build_run_row("run_1", status="blocked", ended_at=None)])
+        await insert_rows(doors[0], question=[build_question_row("qst_1", "run_1")])
         heard: list[tuple[Question, bool]] = []
         ready = anyio.Event()
 
@@ -68,7 +71,7 @@ async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(addres
             questions = Questions(doors[number])
             await questions.get("qst_1")
             await ready.wait()
-            heard.append(await questions.decide_first("qst_1", Answer(decision), by=f"person {number}"))
+            heard.append(await questions.decide_if_open("qst_1", QuestionAnswer(decision), by=f"person {number}"))
 
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as tasks:
@@ -83,80 +86,92 @@ async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(addres
 async def test_what_waits_is_counted_listed_and_found_in_the_history_on_every_database(address: str):
     async with databases(address, 1) as (database,):
         inbox = Inbox(database)
-        await fill(database, run=[run_row("run_1", status="blocked", ended_at=None), run_row("run_2")])
-        asked = [question_row("qst_1", "run_1"), question_row("qst_2", "run_1"), question_row("qst_3", "run_2")]
-        await fill(database, question=asked)
-        nothing, cursor = await inbox.changed("")
-        assert (await inbox.count(), nothing) == (2, [])  # what a run left that is over waits no more
-        assert [each.question.id for each in await inbox.open()] == ["qst_1", "qst_2"]
-        assert await inbox.changed(cursor) == ([], cursor)
+        await insert_rows(
+            database, run=[build_run_row("run_1", status="blocked", ended_at=None), build_run_row("run_2")]
+        )
+        asked = [
+            build_question_row("qst_1", "run_1"),
+            build_question_row("qst_2", "run_1"),
+            build_question_row("qst_3", "run_2"),
+        ]
+        await insert_rows(database, question=asked)
+        nothing, cursor = await inbox.list_changes("")
+        assert (await inbox.count_open(), nothing) == (2, [])  # what a run left that is over waits no more
+        assert [each.question.id for each in await inbox.list_open()] == ["qst_1", "qst_2"]
+        assert await inbox.list_changes(cursor) == ([], cursor)
         await Questions(database).decide("qst_2", "always_approved", reason="go on", by="ann")
-        (change,), later = await inbox.changed(cursor)
+        (change,), later = await inbox.list_changes(cursor)
         assert (change["open"], [each["id"] for each in change["questions"]], later != cursor) == (1, ["qst_1"], True)
-        (done,) = (await inbox.decided(text="ANN")).items
-        assert (done.question.id, done.question.reason, done.root_query) == ("qst_2", "go on", run_row("x")["query"])
-        assert (await inbox.decided(text="nobody")).items == []
-        (allowance,) = await inbox.allowances()
+        (done,) = (await inbox.list_decided(text="ANN")).items
+        assert (done.question.id, done.question.reason, done.root_query) == (
+            "qst_2",
+            "go on",
+            build_run_row("x")["query"],
+        )
+        assert (await inbox.list_decided(text="nobody")).items == []
+        (allowance,) = await inbox.list_allowances()
         assert (allowance.tool, allowance.identity) == ("run_python", "ann@a.example")
-        assert await inbox.withdraw(allowance.id)
-        assert not await inbox.withdraw(allowance.id)
+        assert await inbox.revoke_allowance(allowance.id)
+        assert not await inbox.revoke_allowance(allowance.id)
 
 
 async def test_the_overview_says_the_same_on_every_database(address: str):
     async with databases(address, 1) as (database,):
-        overview = Overview(database)
+        overview = RunOverview(database)
         rows = [
-            run_row("run_1", status="blocked", ended_at=None),
-            run_row("run_2", root="run_1", parent_run_id="run_1", parent_call_id="c1", agent="clerk", status="failed"),
-            run_row("run_3", age=10),
+            build_run_row("run_1", status="blocked", ended_at=None),
+            build_run_row(
+                "run_2", root="run_1", parent_run_id="run_1", parent_call_id="c1", agent="clerk", status="failed"
+            ),
+            build_run_row("run_3", age=10),
         ]
-        nothing, cursor = await overview.changed("")
-        await fill(
+        nothing, cursor = await overview.list_changes("")
+        await insert_rows(
             database,
             run=[row | {"updated_at": time.time()} for row in rows],
-            question=[question_row("qst_1", "run_2", root="run_1")],
+            question=[build_question_row("qst_1", "run_2", root="run_1")],
         )
         assert nothing == []
-        tree = await overview.tree("run_1")
+        tree = await overview.load_tree("run_1")
         assert tree
-        assert (tree.count, tree.used.tokens, tree.below[0].run.seconds) == (2, 3_080, 12.5)
-        before = await overview.standing("run_1")
+        assert (tree.count, tree.used.tokens, tree.children[0].run.seconds) == (2, 3_080, 12.5)
+        before = await overview.compute_fingerprint("run_1")
         await Questions(database).decide("qst_1", "rejected")
-        assert await overview.standing("run_1") != before
-        changed, behind = await overview.changed(cursor)
+        assert await overview.compute_fingerprint("run_1") != before
+        changed, behind = await overview.list_changes(cursor)
         assert {each["id"] for each in changed} >= {"run_1", "run_2", "run_3"}
-        assert (await overview.changed(behind))[0] == []
+        assert (await overview.list_changes(behind))[0] == []
 
 
 # Through the doors: a real run, a client, and the dashboard's way of answering.
 
 
 @asynccontextmanager
-async def house(home: Path, agents: dict[str, Any] | None = None) -> AsyncGenerator[AgentHouse]:
-    async with opened(home, SCRIPT, agents or {"clerk": CLERK, "boss": BOSS}) as made:
+async def house(home: Path, agents: dict[str, Any] | None = None) -> AsyncGenerator[AgentsApp]:
+    async with open_agents_app(home, SCRIPT, agents or {"clerk": CLERK, "boss": BOSS}) as made:
         yield made
 
 
-def desk(made: AgentHouse) -> Answering:
-    return Answering(made.app.database, made.app.runs, made.app.runs.questions)
+def desk(made: AgentsApp) -> AnswerService:
+    return AnswerService(made.app.database, made.app.runs, made.app.runs.questions)
 
 
-async def begun(made: AgentHouse, agent: str = "boss") -> str:
+async def begun(made: AgentsApp, agent: str = "boss") -> str:
     """A run that has come to its questions."""
-    async with mcp_clients.connected(made.app.server()) as client:
+    async with mcp_clients.connect_client(made.app.build_server()) as client:
         said = await client.call_tool(f"run_{agent}", {"query": "Do both."})
     assert said.is_error
-    (tree,) = (await Overview(made.app.database).listed(Wanted())).items
+    (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
     return tree.id
 
 
-async def child_of(made: AgentHouse, root: str) -> Brief:
-    tree = await Overview(made.app.database).tree(root)
+async def child_of(made: AgentsApp, root: str) -> RunSummary:
+    tree = await RunOverview(made.app.database).load_tree(root)
     assert tree
-    return tree.below[0].run
+    return tree.children[0].run
 
 
-async def ended(made: AgentHouse, run_id: str) -> Any:
+async def ended(made: AgentsApp, run_id: str) -> Any:
     with anyio.fail_after(PATIENCE):
         async for _ in made.app.runs.follow(run_id):
             pass
@@ -166,15 +181,17 @@ async def ended(made: AgentHouse, run_id: str) -> Any:
 async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(home: Path):
     async with house(home) as made:
         root = await begun(made)
-        waiting = [each.question for each in await Inbox(made.app.database).open()]
+        waiting = [each.question for each in await Inbox(made.app.database).list_open()]
         assert [each.root_run_id for each in waiting] == [root, root]
-        decisions = {"create_goal": Answer("approved"), "add_todo": Answer("rejected", "no water")}
+        decisions = {"create_goal": QuestionAnswer("approved"), "add_todo": QuestionAnswer("rejected", "no water")}
         answers = {each.id: decisions[each.tool] for each in waiting}
         answered = await desk(made).answer(answers, by=BY)
-        assert (answered.resumed, [each.won for each in answered.told]) == ([root], [True, True])
+        assert (answered.resumed, [each.won for each in answered.decisions]) == ([root], [True, True])
         run = await ended(made, root)
         child = await child_of(made, root)
-        read = {row.tool: row.text for row in (await StepList(made.app.database).part(child.id)).items if row.is_tool}
+        read = {
+            row.tool: row.text for row in (await StepList(made.app.database).load_batch(child.id)).items if row.is_tool
+        }
     assert (run.status, run.answer) == ("completed", "Boss is done.")
     assert "no water" in read["add_todo"]
     assert "tea" in read["create_goal"]
@@ -183,25 +200,25 @@ async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(h
 async def test_a_tree_goes_on_only_when_nothing_of_it_is_open_any_more(home: Path):
     async with house(home) as made:
         root = await begun(made)
-        first, second = [each.question.id for each in await Inbox(made.app.database).open()]
-        answered = await desk(made).answer({first: Answer("approved")}, by=BY)
+        first, second = [each.question.id for each in await Inbox(made.app.database).list_open()]
+        answered = await desk(made).answer({first: QuestionAnswer("approved")}, by=BY)
         assert (answered.resumed, (await made.app.runs.get(root)).status) == ([], "blocked")
-        answered = await desk(made).answer({second: Answer("approved")}, by=BY)
+        answered = await desk(made).answer({second: QuestionAnswer("approved")}, by=BY)
         assert answered.resumed == [root]
         assert (await ended(made, root)).status == "completed"
 
 
 async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
     script = SCRIPT | {
-        "boss": (Turn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), Turn("Later."))
+        "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), ChatTurn("Later."))
     }
-    async with opened(home, script, {"clerk": CLERK, "boss": BOSS}) as made:
-        async with mcp_clients.connected(made.app.server()) as client:
+    async with open_agents_app(home, script, {"clerk": CLERK, "boss": BOSS}) as made:
+        async with mcp_clients.connect_client(made.app.build_server()) as client:
             await client.call_tool("run_boss", {"query": "Do both."})
-        (tree,) = (await Overview(made.app.database).listed(Wanted())).items
+        (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
         child = await child_of(made, tree.id)
         await ended(made, child.id)
-        answers = {each.question.id: Answer("approved") for each in await Inbox(made.app.database).open()}
+        answers = {each.question.id: QuestionAnswer("approved") for each in await Inbox(made.app.database).list_open()}
         answered = await desk(made).answer(answers, by=BY)
         assert answered.resumed == [child.id]
         assert (await ended(made, child.id)).status == "completed"
@@ -210,82 +227,92 @@ async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
 async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_the_same(home: Path):
     gate = anyio.Event()
     calls = [("create_goal", {"goal": "tea"}), ("run_other", {"query": "take your time"})]
-    script = {"clerk": (Turn("Both.", calls=calls), Turn("Clerk is done.")), "other": (Turn("Slept.", until=gate),)}
+    script = {
+        "clerk": (ChatTurn("Both.", calls=calls), ChatTurn("Clerk is done.")),
+        "other": (ChatTurn("Slept.", wait_before=gate),),
+    }
     agents = {"clerk": CLERK | {"tools": ["run_other"]}, "other": {}}
-    async with opened(home, script, agents) as made, mcp_clients.connected(made.app.server()) as client:
+    async with (
+        open_agents_app(home, script, agents) as made,
+        mcp_clients.connect_client(made.app.build_server()) as client,
+    ):
         said = await client.call_tool("run_clerk", {"query": "Do both.", "mode": "background"})
         run_id = (said.meta or {})["outrider/run"]["runId"]
         inbox = Inbox(made.app.database)
         with anyio.fail_after(PATIENCE):
             async for event in made.app.runs.follow(run_id):
                 if event.kind == "question":
-                    answers = {each.question.id: Answer("approved") for each in await inbox.open()}
+                    answers = {each.question.id: QuestionAnswer("approved") for each in await inbox.list_open()}
                     assert (await desk(made).answer(answers, by=BY)).resumed == []
                     gate.set()
-            while not (run := await made.app.runs.get(run_id)).ended:
+            while not (run := await made.app.runs.get(run_id)).has_ended:
                 await ended(made, run_id)
     assert (run.status, run.answer, run.attempt) == ("completed", "Clerk is done.", 2)
 
 
 async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stands(home: Path):
-    made: AgentHouse
-    late: list[Answered] = []
+    made: AgentsApp
+    late: list[AnswerReport] = []
 
     def slowly(properties: dict[str, Any]) -> dict[str, str]:
         return {name: "rejected" for name, field in properties.items() if "enum" in field}
 
-    class Late(mcp_clients.Person):
+    class Late(mcp_clients.FormAnswerer):
         """Somebody at a client who fills in the form after somebody else has answered."""
 
         async def __call__(self, context: Any, params: Any) -> Any:
-            answers = {each.question.id: Answer("approved") for each in await Inbox(made.app.database).open()}
+            answers = {
+                each.question.id: QuestionAnswer("approved") for each in await Inbox(made.app.database).list_open()
+            }
             late.append(await desk(made).answer(answers, by=BY))
             return await super().__call__(context, params)
 
     async with (
         house(home) as made,
-        mcp_clients.connected(made.app.server(), capabilities="person", person=Late(slowly)) as client,
+        mcp_clients.connect_client(made.app.build_server(), capabilities="person", answerer=Late(slowly)) as client,
     ):
         said = await client.call_tool("run_boss", {"query": "Do both."})
-        history = (await Inbox(made.app.database).decided()).items
-    assert [each.won for each in late[0].told] == [True, True]
+        history = (await Inbox(made.app.database).list_decided()).items
+    assert [each.won for each in late[0].decisions] == [True, True]
     assert not said.is_error
     assert next(item.text for item in said.content if item.type == "text").count(f"approved by {BY}") == 2
     assert {(each.question.decision, each.question.decided_by) for each in history} == {("approved", BY)}
 
 
 async def test_the_dashboard_that_answers_after_a_client_hears_whose_answer_stands(home: Path):
-    person = mcp_clients.Person(mcp_clients.says("approved"))
+    person = mcp_clients.FormAnswerer(mcp_clients.choose_decision("approved"))
     async with house(home) as made:
-        async with mcp_clients.connected(made.app.server(), capabilities="person", person=person) as client:
+        async with mcp_clients.connect_client(
+            made.app.build_server(), capabilities="person", answerer=person
+        ) as client:
             said = await client.call_tool("run_boss", {"query": "Do both."})
-        done = (await Inbox(made.app.database).decided()).items
-        answers = {each.question.id: Answer("rejected", "too late") for each in done}
+        done = (await Inbox(made.app.database).list_decided()).items
+        answers = {each.question.id: QuestionAnswer("rejected", "too late") for each in done}
         answered = await desk(made).answer(answers, by=BY)
     assert not said.is_error
     assert [item.type for item in said.content] == ["resource"]  # nobody was overruled
-    assert [(each.won, each.question.decision) for each in answered.told] == [(False, "approved")] * 2
-    assert all(each.question.decided_by != BY for each in answered.told)
+    assert [(each.won, each.question.decision) for each in answered.decisions] == [(False, "approved")] * 2
+    assert all(each.question.decided_by != BY for each in answered.decisions)
     assert answered.resumed == []
 
 
 async def test_an_answer_must_fit_its_question(home: Path):
     async with house(home) as made:
         await begun(made, "clerk")
-        (first, _) = [each.question.id for each in await Inbox(made.app.database).open()]
+        (first, _) = [each.question.id for each in await Inbox(made.app.database).list_open()]
         with pytest.raises(InvalidInput, match="answered"):
-            await desk(made).answer({first: Answer("answered", value="x")}, by=BY)
-        assert await Inbox(made.app.database).count() == 2
+            await desk(made).answer({first: QuestionAnswer("answered", value="x")}, by=BY)
+        assert await Inbox(made.app.database).count_open() == 2
 
 
 async def test_what_is_cancelled_asks_no_more(home: Path):
     async with house(home) as made:
         root = await begun(made)
         await made.app.runs.cancel(root)
-        assert await Inbox(made.app.database).count() == 0
-        tree = await Overview(made.app.database).tree(root)
+        assert await Inbox(made.app.database).count_open() == 0
+        tree = await RunOverview(made.app.database).load_tree(root)
     assert tree
-    assert (tree.run.status, tree.below[0].run.status) == ("cancelled", "cancelled")
+    assert (tree.run.status, tree.children[0].run.status) == ("cancelled", "cancelled")
 
 
 # Failed runs
@@ -294,21 +321,21 @@ async def test_what_is_cancelled_asks_no_more(home: Path):
 @pytest.fixture
 def failing() -> Callable[[int], dict[str, Any]]:
     return lambda status: {
-        "clerk": (Turn("I note.", calls=[("create_goal", {"goal": "tea"})]), Turn("Done.", status=status))
+        "clerk": (ChatTurn("I note.", calls=[("create_goal", {"goal": "tea"})]), ChatTurn("Done.", status=status))
     }
 
 
 async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, failing: Any):
-    async with opened(home, failing(404), {"clerk": {"toolsets": ["planning"]}}) as made:
-        async with mcp_clients.connected(made.app.server()) as client:
+    async with open_agents_app(home, failing(404), {"clerk": {"toolsets": ["planning"]}}) as made:
+        async with mcp_clients.connect_client(made.app.build_server()) as client:
             said = await client.call_tool("run_clerk", {"query": "Do it."})
         assert said.is_error
-        (tree,) = (await Overview(made.app.database).listed(Wanted())).items
-        asked = len(made.model.asked)
+        (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
+        asked = len(made.model.requests)
         made.model.script = failing(200)
         await made.app.runs.retry(tree.id)
         run = await ended(made, tree.id)
-        rows = (await StepList(made.app.database).part(run.id)).items
+        rows = (await StepList(made.app.database).load_batch(run.id)).items
         with pytest.raises(Refused):
             await made.app.runs.retry(tree.id)
     assert (run.status, run.answer, run.attempt, run.error) == ("completed", "Done.", 2, None)
@@ -317,6 +344,6 @@ async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home:
         "create_goal",
         "model",
     ]
-    assert len(made.model.asked) == asked + 1
+    assert len(made.model.requests) == asked + 1
     assert run.usage["requests"] == 2
     assert run.usage["tokens"] == 220

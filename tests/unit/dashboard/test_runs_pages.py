@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from outrider.app import App, open_app
-from outrider.dashboard.listen import Listening
+from outrider.dashboard.server import DashboardServer
 from outrider.settings import load
 from support.apps import run_rows
 from support.databases import sqlite
@@ -42,14 +42,14 @@ class Office:
 async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Office]:
     home: Path = tmp_path_factory.mktemp("runs")
     values = {"toolsets": ["all"], "search": {"keyless": False}}
-    async with open_app(sqlite.prepared(load(values, environ={}, home=home, workspace=home))) as app:
-        await run_rows.busy_house(app.database)
-        listening = Listening(app.house())
+    async with open_app(sqlite.prepare_database(load(values, environ={}, home=home, workspace=home))) as app:
+        await run_rows.insert_busy_month(app.database)
+        listening = DashboardServer(app.dashboard_services())
         await listening.start()
         try:
-            origin = {"origin": listening.place.rstrip("/")}
-            async with httpx2.AsyncClient(base_url=listening.place, timeout=30, headers=origin) as client:
-                await client.get("/", params={"token": listening.address.partition("token=")[2]})
+            origin = {"origin": listening.base_url.rstrip("/")}
+            async with httpx2.AsyncClient(base_url=listening.base_url, timeout=30, headers=origin) as client:
+                await client.get("/", params={"token": listening.sign_in_url.partition("token=")[2]})
                 yield Office(app, client)
         finally:
             await listening.aclose()
@@ -197,4 +197,4 @@ async def test_an_answer_that_says_nothing_decides_nothing(office: Office, body:
     broken = await office.client.post("/questions/answer", content=b"{", headers={"content-type": "application/json"})
     assert broken.status_code == 400
     assert answer.status_code == 400
-    assert (await office.app.house().questions.get("qst_1")).decision is None
+    assert (await office.app.dashboard_services().questions.get("qst_1")).decision is None

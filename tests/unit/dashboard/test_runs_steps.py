@@ -3,15 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from outrider.agents.evaluations import Record
-from outrider.agents.limits import Usage
-from outrider.agents.oversight.comparison import aligned
-from outrider.agents.oversight.step_list import StepRow
-from outrider.dashboard.runs.steps import shown_steps
+from outrider.agents.evaluations import EvaluationRecord
+from outrider.agents.limits import RunUsage
+from outrider.agents.views.comparison import align_steps
+from outrider.agents.views.step_list import StepRow
+from outrider.dashboard.runs.steps import build_step_views
 
 
 def call(number: int, tool: str, at: float = 0.0, **values: Any) -> StepRow:
-    row = StepRow("run", f"call_{number}", number, "tool", tool, {}, "ok", 1.0, Usage(), at, at + 1.0)
+    row = StepRow("run", f"call_{number}", number, "tool", tool, {}, "ok", 1.0, RunUsage(), at, at + 1.0)
     return replace(row, **values)
 
 
@@ -22,14 +22,14 @@ def thought(number: int) -> StepRow:
 def test_what_was_seen_during_a_call_stands_beside_it_and_nowhere_else():
     rows = [thought(1), call(1, "clickElement", 10.0), call(2, "navigateToUrl", 20.0), call(3, "web_fetch", 30.0)]
     seen = [
-        Record("ev", "agent", 4, "click", details={"tool": "clickElement"}, at=10.5),
-        Record("ev", "screenshot", 4, "Cart", artifact_id="a", at=10.6),
-        Record("ev", "agent", 5, "go", details={"tool": "navigateToUrl"}, at=20.5),
-        Record("ev", "screenshot", 5, "", "https://shop.example", artifact_id="b", at=20.6),
-        Record("ev", "screenshot", 5, "no picture", artifact_id=None, at=20.7),
-        Record("ev", "screenshot", 6, "Elsewhere", artifact_id="c", at=30.5),
+        EvaluationRecord("ev", "agent", 4, "click", details={"tool": "clickElement"}, at=10.5),
+        EvaluationRecord("ev", "screenshot", 4, "Cart", artifact_id="a", at=10.6),
+        EvaluationRecord("ev", "agent", 5, "go", details={"tool": "navigateToUrl"}, at=20.5),
+        EvaluationRecord("ev", "screenshot", 5, "", "https://shop.example", artifact_id="b", at=20.6),
+        EvaluationRecord("ev", "screenshot", 5, "no picture", artifact_id=None, at=20.7),
+        EvaluationRecord("ev", "screenshot", 6, "Elsewhere", artifact_id="c", at=30.5),
     ]
-    shown = [each for step in shown_steps(rows, {}, seen) for each in step.calls]
+    shown = [each for step in build_step_views(rows, {}, seen) for each in step.calls]
     assert [[(one.artifact_id, one.title) for one in each.pictures] for each in shown] == [
         [("a", "Cart")],
         [("b", "https://shop.example")],
@@ -39,10 +39,10 @@ def test_what_was_seen_during_a_call_stands_beside_it_and_nowhere_else():
 
 def test_a_call_that_is_under_way_has_no_pictures_yet_and_a_changed_step_has_another_stamp():
     running = call(1, "clickElement", ended_at=None, outcome=None, seconds=None)
-    before, after = shown_steps([running], {})[0], shown_steps([call(1, "clickElement")], {})[0]
+    before, after = build_step_views([running], {})[0], build_step_views([call(1, "clickElement")], {})[0]
     assert before.calls[0].pictures == []
     assert before.stamp != after.stamp
-    assert after.stamp == shown_steps([call(1, "clickElement")], {})[0].stamp
+    assert after.stamp == build_step_views([call(1, "clickElement")], {})[0].stamp
 
 
 def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addresses_are_sources():
@@ -53,7 +53,7 @@ def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addres
         "x",
     ]
     sources = {"a": {"title": "A", "href": "https://a.example"}, "b": {"href": "javascript:1"}, "c": "x"}
-    (shown,) = shown_steps([call(1, "web_fetch", files=kept, sources=sources)], {})[0].calls
+    (shown,) = build_step_views([call(1, "web_fetch", files=kept, sources=sources)], {})[0].calls
     assert [each.artifact_id for each in shown.pictures] == ["p"]
     assert [each["id"] for each in shown.files] == ["s"]
     assert shown.sources == [("A", "https://a.example")]
@@ -62,7 +62,7 @@ def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addres
 def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_used():
     left = [thought(1), call(1, "web_search"), thought(2), call(2, "web_fetch"), thought(3)]
     right = [thought(1), call(1, "web_search", arguments={"query": "tea"}), thought(2), thought(3)]
-    pairs = aligned(left, right)
+    pairs = align_steps(left, right)
     assert [each.left for each in pairs if each.left] == left
     assert [each.right for each in pairs if each.right] == right
     searched = next(each for each in pairs if each.left is left[1])
@@ -73,5 +73,5 @@ def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_use
 
 
 def test_a_run_beside_none_is_shown_alone():
-    assert [each.right for each in aligned([thought(1), call(1, "a")], [])] == [None, None]
-    assert aligned([], []) == []
+    assert [each.right for each in align_steps([thought(1), call(1, "a")], [])] == [None, None]
+    assert align_steps([], []) == []

@@ -6,12 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.dashboard.runs.words import as_text, excerpt, read_by_agent, spelled_out, visible, web_address
+from outrider.dashboard.runs.sanitize import (
+    build_argument_views,
+    cut_excerpt,
+    escape_invisible,
+    excerpt_result,
+    format_arguments,
+    sanitize_url,
+)
 
 
 @given(st.text(max_size=400), st.integers(40, 300))
 def test_an_excerpt_never_takes_more_of_a_page_than_it_may(text: str, limit: int):
-    cut = excerpt(text, limit)
+    cut = cut_excerpt(text, limit)
     assert len(html.escape(cut.text).encode("utf-8", "replace")) <= limit * 6 / 5
     assert text.startswith(cut.text)
     assert cut.is_cut == (cut.text != text)
@@ -19,10 +26,10 @@ def test_an_excerpt_never_takes_more_of_a_page_than_it_may(text: str, limit: int
 
 def test_the_marks_around_what_strangers_wrote_are_told_and_not_shown():
     wrapped = "<untrusted-12 from='web_fetch'>\nTea is a drink.\n</untrusted-12>"
-    shown = read_by_agent(wrapped, 1_000)
+    shown = excerpt_result(wrapped, 1_000)
     assert (shown.text, shown.stranger) == ("Tea is a drink.", "web_fetch")
     forged = "<untrusted-12 from='web_fetch'>\nTea.\n</untrusted-13>"
-    assert read_by_agent(forged, 1_000).text == forged
+    assert excerpt_result(forged, 1_000).text == forged
 
 
 @pytest.mark.parametrize(
@@ -36,29 +43,29 @@ def test_the_marks_around_what_strangers_wrote_are_told_and_not_shown():
     ],
 )
 def test_what_cannot_be_seen_is_spelled_out(hidden: str, spelled: str):
-    assert visible(hidden) == spelled
-    assert spelled_out({"to": hidden}, 500)[0].value.text == spelled
-    assert spelled in as_text({"to": hidden})
+    assert escape_invisible(hidden) == spelled
+    assert build_argument_views({"to": hidden}, 500)[0].value.text == spelled
+    assert spelled in format_arguments({"to": hidden})
 
 
 def test_words_of_all_languages_stay_as_they_are():
-    assert visible("Grüße, 世界, ελληνικά\n\tשלום") == "Grüße, 世界, ελληνικά\n\tשלום"
+    assert escape_invisible("Grüße, 世界, ελληνικά\n\tשלום") == "Grüße, 世界, ελληνικά\n\tשלום"
 
 
 @pytest.mark.parametrize(
     "address", ["javascript:alert(1)", "data:text/html,x", "https:", "//e.example", "http://[", "", None, 7, " https"]
 )
 def test_only_addresses_of_the_web_become_links(address: object):
-    assert web_address(address) == ""
+    assert sanitize_url(address) == ""
 
 
 def test_addresses_of_the_web_are_kept():
-    assert web_address("https://e.example/a?b=c") == "https://e.example/a?b=c"
+    assert sanitize_url("https://e.example/a?b=c") == "https://e.example/a?b=c"
 
 
 def test_arguments_keep_their_names_and_say_where_they_are_cut():
-    code, number = spelled_out({"code": "x" * 900, "n": 3}, 300)
+    code, number = build_argument_views({"code": "x" * 900, "n": 3}, 300)
     assert code.value.is_cut
     assert (number.name, number.value.text, number.is_code) == ("n", "3", True)
-    assert spelled_out(None, 100) == []
-    assert spelled_out(["a"], 100)[0].value.text == '["a"]'
+    assert build_argument_views(None, 100) == []
+    assert build_argument_views(["a"], 100)[0].value.text == '["a"]'

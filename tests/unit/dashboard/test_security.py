@@ -7,23 +7,23 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
-from outrider.dashboard.launch import Launch
-from outrider.dashboard.limits import RateLimit
-from outrider.dashboard.security import TRIES_A_MINUTE, Door
+from outrider.dashboard.rate_limit import TokenBucketLimiter
+from outrider.dashboard.security import TOKEN_ATTEMPTS_PER_MINUTE, SecurityMiddleware
+from outrider.dashboard.sign_in_tokens import SignInTokens
 
 pytestmark = pytest.mark.anyio
 ORIGIN = {"origin": "http://127.0.0.1:8765"}
 
 
 @asynccontextmanager
-async def client(door: Door, base: str = "http://127.0.0.1:8765") -> AsyncGenerator[httpx2.AsyncClient]:
+async def client(door: SecurityMiddleware, base: str = "http://127.0.0.1:8765") -> AsyncGenerator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(door), base_url=base) as opened:
         yield opened
 
 
 async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
-    now, launch = [0.0], Launch()
-    door = Door(PlainTextResponse("in"), launch, requests=RateLimit(60, 3, lambda: now[0]))
+    now, launch = [0.0], SignInTokens()
+    door = SecurityMiddleware(PlainTextResponse("in"), launch, requests=TokenBucketLimiter(60, 3, lambda: now[0]))
     async with client(door) as one, client(door) as again, client(door) as other:
         await one.get("/", params={"token": launch.token})
         await other.get("/", params={"token": launch.token})
@@ -35,21 +35,21 @@ async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
 
 
 async def test_wrong_tokens_are_tried_only_so_often_and_the_right_one_is_still_let_in():
-    launch = Launch("the operator's own and long token")
-    door = Door(PlainTextResponse("in"), launch)
+    launch = SignInTokens("the operator's own and long token")
+    door = SecurityMiddleware(PlainTextResponse("in"), launch)
     async with client(door) as guessing:
         codes = [
             (await guessing.post("/signin", headers=ORIGIN, data={"token": f"guess {number}"})).status_code
-            for number in range(TRIES_A_MINUTE + 2)
+            for number in range(TOKEN_ATTEMPTS_PER_MINUTE + 2)
         ]
-        assert codes == [401] * TRIES_A_MINUTE + [429] * 2
+        assert codes == [401] * TOKEN_ATTEMPTS_PER_MINUTE + [429] * 2
         right = await guessing.post("/signin", headers=ORIGIN, data={"token": launch.token})
         assert right.status_code == 303
 
 
 async def test_the_form_of_a_sign_in_may_not_be_long():
-    launch = Launch()
-    async with client(Door(PlainTextResponse("in"), launch)) as sending:
+    launch = SignInTokens()
+    async with client(SecurityMiddleware(PlainTextResponse("in"), launch)) as sending:
         body = f"token={launch.token}&next=/{'x' * 5_000}"
         assert (await sending.post("/signin", headers=ORIGIN, content=body)).status_code == 401
 
@@ -69,15 +69,17 @@ async def test_the_form_of_a_sign_in_may_not_be_long():
     ],
 )
 async def test_names_of_the_operators_choice_are_served_and_no_others(host: str, served: bool):
-    door = Door(PlainTextResponse("in"), Launch(), hosts=("tools.example.com", "admin.example.com:8443"))
+    door = SecurityMiddleware(
+        PlainTextResponse("in"), SignInTokens(), hosts=("tools.example.com", "admin.example.com:8443")
+    )
     async with client(door) as asking:
         answer = await asking.get("/", headers={"host": host})
         assert answer.json()["error"]["code"] == ("signed_out" if served else "host")
 
 
 async def test_over_tls_the_cookie_is_for_tls_alone():
-    launch = Launch()
-    door = Door(PlainTextResponse("in"), launch, hosts=("tools.example.com",))
+    launch = SignInTokens()
+    door = SecurityMiddleware(PlainTextResponse("in"), launch, hosts=("tools.example.com",))
     async with client(door, "https://tools.example.com") as person:
         answer = await person.get("/", params={"token": launch.token})
         assert "secure" in answer.headers["set-cookie"].lower().split("; ")

@@ -8,8 +8,8 @@ from evals.extraction.evaluate import measure
 from evals.extraction.gate import OWN_DIGEST, OWN_FLOORS, UNSEEN_FLOORS, below, failures, small
 from evals.extraction.metric import shingles
 
-from outrider.pages.content.judging.model import model
-from outrider.pages.content.main import main_content
+from outrider.pages.extraction.classify.model import load_model
+from outrider.pages.extraction.main_content import extract_main_content
 
 SCRIPTS = {"ja": "\u3042", "ar": "\u0627", "he": "\u05d0", "th": "\u0e01", "hi": "\u0905", "ru": "\u0430"}
 
@@ -57,12 +57,12 @@ def test_the_small_corpus_has_every_kind_in_many_scripts_and_is_not_trivial():
     for language, letter in SCRIPTS.items():
         assert any(letter in sample.text for sample in corpus if sample.id.endswith(f"-{language}"))
     assert any("<table width=" in sample.html().decode() for sample in corpus)
-    whole = measure(corpus, lambda sample, source: main_content(source, sample.url, main=False).text)
+    whole = measure(corpus, lambda sample, source: extract_main_content(source, sample.url, main=False).text)
     assert whole["all"] < OWN_FLOORS["all"] - 0.1
 
 
 def test_the_model_says_where_it_comes_from_and_how_it_scored_on_unseen_sites():
-    told = model().provenance
+    told = load_model().provenance
     assert told["licence"] == "CC-BY-4.0"
     assert set(told["scores"]) == {"all", *TYPES}
     assert len(told["folds"]) == 5

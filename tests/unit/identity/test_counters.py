@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from outrider.core.db import Database
-from outrider.identity.counters import Counters
+from outrider.identity.counters import QuotaCounters
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
@@ -17,24 +17,24 @@ END = int(time.time()) + 3_600
 
 
 @pytest.fixture
-async def replicas(tmp_path: Path) -> AsyncGenerator[list[Counters]]:
+async def replicas(tmp_path: Path) -> AsyncGenerator[list[QuotaCounters]]:
     """Three processes' counters, as far as the database can tell."""
     async with AsyncExitStack() as stack:
-        databases = [Database.file(sqlite.migrated(tmp_path / "a.db")) for _ in range(3)]
+        databases = [Database.from_file(sqlite.create_migrated_file(tmp_path / "a.db")) for _ in range(3)]
         for each in databases:
             stack.push_async_callback(each.close)
-        yield [Counters(each) for each in databases]
+        yield [QuotaCounters(each) for each in databases]
 
 
-async def taken(counters: Counters, tries: int, limit: int, name: str = "x", ends: int = END) -> int:
-    return sum([await counters.take(name, ends, limit) for _ in range(tries)])
+async def taken(counters: QuotaCounters, tries: int, limit: int, name: str = "x", ends: int = END) -> int:
+    return sum([await counters.count_one(name, ends, limit) for _ in range(tries)])
 
 
 @pytest.mark.parametrize("limit", [1, 7, 99, 250, 5_000])
-async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replicas: list[Counters], limit: int):
+async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replicas: list[QuotaCounters], limit: int):
     done: list[int] = []
 
-    async def work(counters: Counters) -> None:
+    async def work(counters: QuotaCounters) -> None:
         done.append(await taken(counters, limit, limit))
 
     with anyio.fail_after(60):
@@ -44,21 +44,21 @@ async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replic
     assert limit - 2 * max(1, min(50, limit // 100)) < sum(done) <= limit
 
 
-async def test_one_replica_gets_exactly_the_limit(replicas: list[Counters]):
+async def test_one_replica_gets_exactly_the_limit(replicas: list[QuotaCounters]):
     assert await taken(replicas[0], 130, 123) == 123
 
 
-async def test_windows_and_names_are_counted_apart(replicas: list[Counters]):
+async def test_windows_and_names_are_counted_apart(replicas: list[QuotaCounters]):
     assert await taken(replicas[0], 5, 2) == 2
     assert await taken(replicas[0], 5, 2, ends=END + 60) == 2
     assert await taken(replicas[0], 5, 2, name="y") == 2
 
 
-async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list[Counters]):
+async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list[QuotaCounters]):
     got: list[bool] = []
 
     async def one() -> None:
-        got.append(await replicas[0].take("x", END, 10))
+        got.append(await replicas[0].count_one("x", END, 10))
 
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
@@ -67,7 +67,7 @@ async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list
     assert sum(got) == 10
 
 
-async def test_places_are_held_for_what_is_about_to_begin_and_given_back(replicas: list[Counters]):
+async def test_places_are_held_for_what_is_about_to_begin_and_given_back(replicas: list[QuotaCounters]):
     first, second, _ = replicas
     assert await first.reserve("runs", 2, lambda _: 0)
     assert await second.reserve("runs", 2, lambda _: 0)
@@ -79,9 +79,9 @@ async def test_places_are_held_for_what_is_about_to_begin_and_given_back(replica
 
 async def test_a_place_whose_holder_died_is_free_again_a_minute_later(tmp_path: Path):
     now = time.time()
-    database = Database.file(sqlite.migrated(tmp_path / "b.db"))
+    database = Database.from_file(sqlite.create_migrated_file(tmp_path / "b.db"))
     try:
-        counters = Counters(database, clock=lambda: now)
+        counters = QuotaCounters(database, clock=lambda: now)
         assert await counters.reserve("runs", 1, lambda _: 0)
         assert not await counters.reserve("runs", 1, lambda _: 0)
         now += 61

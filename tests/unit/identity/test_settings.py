@@ -28,11 +28,11 @@ def test_what_nobody_could_trust_is_refused(oauth: dict[str, Any], said: str):
 
 
 def test_it_is_off_until_somebody_says_whose_tokens_count():
-    assert not IdentitySettings().on
-    assert not IdentitySettings().quotas.limited
-    assert IdentitySettings(tokens=True).on
-    assert IdentitySettings.model_validate({"oauth": GOOD}).on
-    assert IdentitySettings.model_validate({"quotas": {"people": {"ann": {"runs": 1}}}}).quotas.limited
+    assert not IdentitySettings().is_enabled
+    assert not IdentitySettings().quotas.has_limits
+    assert IdentitySettings(tokens=True).is_enabled
+    assert IdentitySettings.model_validate({"oauth": GOOD}).is_enabled
+    assert IdentitySettings.model_validate({"quotas": {"people": {"ann": {"runs": 1}}}}).quotas.has_limits
 
 
 def test_lists_may_be_written_as_one_text_as_in_the_environment():

@@ -7,11 +7,11 @@ import pytest
 
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
-from outrider.identity import secret
-from outrider.identity.principal import Membership, Principal, Unrecognised
-from outrider.identity.standing import lost
-from outrider.identity.tokens import Tokens
-from outrider.identity.workspaces import Workspaces
+from outrider.identity import token_format
+from outrider.identity.principal import InvalidCredentialError, Membership, Principal
+from outrider.identity.revocation import find_lost_principals
+from outrider.identity.tokens import TokenStore
+from outrider.identity.workspaces import WorkspaceDirectory
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
@@ -20,47 +20,47 @@ DAY = 86_400
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    made = Database.file(sqlite.migrated(tmp_path / "a.db"))
+    made = Database.from_file(sqlite.create_migrated_file(tmp_path / "a.db"))
     yield made
     await made.close()
 
 
-async def settled(database: Database) -> Workspaces:
-    workspaces = Workspaces(database)
+async def settled(database: Database) -> WorkspaceDirectory:
+    workspaces = WorkspaceDirectory(database)
     for name in ("acme", "beta"):
         await workspaces.create(name)
-        await workspaces.add(name, "ann", "member" if name == "acme" else "viewer")
+        await workspaces.add_member(name, "ann", "member" if name == "acme" else "viewer")
     return workspaces
 
 
 async def held(database: Database, shown: str) -> Principal:
-    return await Tokens(database).principal(secret.digest(shown))
+    return await TokenStore(database).authenticate(token_format.hash_token(shown))
 
 
 @pytest.mark.parametrize("name", ["", "Acme", "a b", "-a", "a" * 65, "a/b", "ä"])
 async def test_a_name_that_could_be_mistaken_is_refused(database: Database, name: str):
     with pytest.raises(InvalidInput, match="cannot be a name"):
-        await Workspaces(database).create(name)
+        await WorkspaceDirectory(database).create(name)
 
 
 @pytest.mark.parametrize("person", ["", "  ", "a\u202eb", "a\0b", "x" * 201])
 async def test_a_person_that_would_not_be_seen_as_written_is_refused(database: Database, person: str):
     workspaces = await settled(database)
     with pytest.raises(InvalidInput):
-        await workspaces.add("acme", person)
+        await workspaces.add_member("acme", person)
 
 
 async def test_a_member_gets_another_role_and_keeps_one_place(database: Database):
     workspaces = await settled(database)
-    await workspaces.add("acme", "ann", "owner")
-    assert [(each.person, each.role) for each in await workspaces.members("acme")] == [("ann", "owner")]
+    await workspaces.add_member("acme", "ann", "owner")
+    assert [(each.person, each.role) for each in await workspaces.list_members("acme")] == [("ann", "owner")]
     with pytest.raises(NotFound, match="no 'gamma'"):
-        await workspaces.add("gamma", "ann")
+        await workspaces.add_member("gamma", "ann")
 
 
 async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(database: Database):
     await settled(database)
-    tokens = Tokens(database)
+    tokens = TokenStore(database)
     _, everywhere = await tokens.create("ann")
     _, named = await tokens.create("ann", workspaces=["beta", "acme"], role="viewer")
     assert (await held(database, everywhere)).memberships == (
@@ -74,18 +74,18 @@ async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(databas
 
 async def test_a_token_ends_by_time_and_by_revoking(database: Database):
     await settled(database)
-    tokens = Tokens(database)
+    tokens = TokenStore(database)
     short, expired = await tokens.create("ann", days=-1)
     token, shown = await tokens.create("ann", days=None)
-    with pytest.raises(Unrecognised, match="expired"):
+    with pytest.raises(InvalidCredentialError, match="expired"):
         await held(database, expired)
     inside = await held(database, shown)
-    assert await lost({inside}, database, 0, members=True) == set()
+    assert await find_lost_principals({inside}, database, 0, members=True) == set()
     await tokens.revoke(token.id)
-    with pytest.raises(Unrecognised, match="revoked"):
+    with pytest.raises(InvalidCredentialError, match="revoked"):
         await held(database, shown)
-    assert await lost({inside}, database, 0, members=True) == {inside}
-    assert {each.id: each.state(token.created_at) for each in await tokens.all("ann")} == {
+    assert await find_lost_principals({inside}, database, 0, members=True) == {inside}
+    assert {each.id: each.compute_state(token.created_at) for each in await tokens.list_tokens("ann")} == {
         token.id: "revoked",
         short.id: "expired",
     }
@@ -93,18 +93,18 @@ async def test_a_token_ends_by_time_and_by_revoking(database: Database):
 
 async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(database: Database):
     workspaces = await settled(database)
-    _, shown = await Tokens(database).create("ann")
+    _, shown = await TokenStore(database).create("ann")
     inside = await held(database, shown)
-    await workspaces.remove("acme", "ann")
+    await workspaces.remove_member("acme", "ann")
     assert [each.workspace for each in (await held(database, shown)).memberships] == ["beta"]
-    assert await lost({inside}, database, 0, members=True) == set()
-    await workspaces.remove("beta", "ann")
-    assert await lost({inside}, database, 0, members=True) == {inside}
+    assert await find_lost_principals({inside}, database, 0, members=True) == set()
+    await workspaces.remove_member("beta", "ann")
+    assert await find_lost_principals({inside}, database, 0, members=True) == {inside}
 
 
 async def test_the_time_of_use_is_written_down_once_in_a_while(database: Database):
     await settled(database)
-    tokens = Tokens(database)
+    tokens = TokenStore(database)
     token, shown = await tokens.create("ann")
     await held(database, shown)
     first = (await tokens.get(token.id)).used_at

@@ -2,7 +2,7 @@
 
 import pytest
 
-from outrider.pages.address import absolute
+from outrider.pages.urls import resolve_url
 
 BASE = "https://site.example/folder/page?x=1"
 
@@ -19,7 +19,7 @@ BASE = "https://site.example/folder/page?x=1"
     ],
 )
 def test_what_tracks_the_reader_is_taken_off(address: str, found: str):
-    assert absolute(address, BASE) == found
+    assert resolve_url(address, BASE) == found
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_what_tracks_the_reader_is_taken_off(address: str, found: str):
     ],
 )
 def test_what_only_looks_like_it_or_is_signed_stays(address: str):
-    assert absolute(address, BASE) == address
+    assert resolve_url(address, BASE) == address

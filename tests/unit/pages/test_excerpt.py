@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.text import count_tokens
-from outrider.pages.excerpt import excerpts, passages
+from outrider.pages.excerpt import find_excerpts, split_passages
 
 GUIDE = "\n\n".join(
     [
@@ -28,51 +28,51 @@ TEXTS = st.lists(WORDS, max_size=60).map(" ".join)
 
 
 def test_the_passage_that_answers_comes_back():
-    found = excerpts(GUIDE, "how often does the lamp turn", max_tokens=200)
+    found = find_excerpts(GUIDE, "how often does the lamp turn", max_tokens=200)
     assert "eight seconds" in max(found, key=lambda each: each.score).text
     assert all("anchor" not in each.text for each in found)
 
 
 def test_a_heading_counts_for_what_stands_under_it():
     text = "# Fees\n\nTen pounds a night.\n\n# Hours\n\nFrom nine to five."
-    assert [each.text for each in excerpts(text, "hours", max_tokens=100)] == ["# Hours\n\nFrom nine to five."]
+    assert [each.text for each in find_excerpts(text, "hours", max_tokens=100)] == ["# Hours\n\nFrom nine to five."]
 
 
 def test_an_excerpt_names_the_headings_that_it_stands_under_but_does_not_hold():
     text = "# Guide\n\n## Fees\n\n" + "Ten pounds a night. " * 80 + "\n\nDogs stay for free."
-    (found,) = excerpts(text, "dogs", max_tokens=30)
+    (found,) = find_excerpts(text, "dogs", max_tokens=30)
     assert found.headings == ("Guide", "Fees")
-    (found,) = excerpts("# Guide\n\n## Dogs\n\nThey stay for free.", "dogs", max_tokens=100)
+    (found,) = find_excerpts("# Guide\n\n## Dogs\n\nThey stay for free.", "dogs", max_tokens=100)
     assert "Dogs" not in found.headings
 
 
 def test_neighbours_are_joined_and_order_is_the_documents():
-    found = excerpts(GUIDE, "lamp lit dusk boats fees office", max_tokens=4_000)
+    found = find_excerpts(GUIDE, "lamp lit dusk boats fees office", max_tokens=4_000)
     assert [each.start for each in found] == sorted(each.start for each in found)
     assert all(first.end < second.start for first, second in pairwise(found))
 
 
 def test_unspaced_scripts_match():
     text = "東京は首都です。\n\n灯台は岬に立っています。\n\n港には船があります。" + "\n\n天気は晴れです。" * 200
-    assert any("灯台" in each.text for each in excerpts(text, "灯台はどこ", max_tokens=300))
+    assert any("灯台" in each.text for each in find_excerpts(text, "灯台はどこ", max_tokens=300))
 
 
 def test_nothing_in_common_gives_nothing():
-    assert excerpts(GUIDE, "quantum", max_tokens=500) == []
-    assert excerpts(GUIDE, "...", max_tokens=500) == []
-    assert excerpts("", "lamp", max_tokens=500) == []
+    assert find_excerpts(GUIDE, "quantum", max_tokens=500) == []
+    assert find_excerpts(GUIDE, "...", max_tokens=500) == []
+    assert find_excerpts("", "lamp", max_tokens=500) == []
 
 
 def test_one_giant_line_gives_a_part_of_itself():
     text = "filler " * 20_000 + "needle " + "filler " * 20_000
-    found = excerpts(text, "needle", max_tokens=300)
+    found = find_excerpts(text, "needle", max_tokens=300)
     assert "needle" in found[0].text
     assert count_tokens(found[0].text) <= 300
 
 
 @given(TEXTS, TEXTS, st.integers(min_value=1, max_value=400))
 def test_excerpts_are_exact_ordered_and_within_budget(text: str, query: str, budget: int):
-    found = excerpts(text, query, max_tokens=budget)
+    found = find_excerpts(text, query, max_tokens=budget)
     assert all(text[each.start : each.end] == each.text and each.text.strip() == each.text for each in found)
     assert all(first.end <= second.start for first, second in pairwise(found))
     assert sum(count_tokens(each.text) for each in found) <= budget
@@ -80,7 +80,7 @@ def test_excerpts_are_exact_ordered_and_within_budget(text: str, query: str, bud
 
 @given(TEXTS)
 def test_passages_cover_every_letter_once(text: str):
-    found = passages(text)
+    found = split_passages(text)
     assert "".join("".join(text[each.start : each.end].split()) for each in found) == "".join(text.split())
 
 
@@ -107,13 +107,13 @@ MANUAL = "\n\n".join(
     ],
 )
 def test_a_question_in_whole_sentences_finds_its_answer(question: str, answer: str):
-    assert answer in max(excerpts(MANUAL, question, max_tokens=150), key=lambda each: each.score).text
+    assert answer in max(find_excerpts(MANUAL, question, max_tokens=150), key=lambda each: each.score).text
 
 
 def test_rows_are_kept_whole_and_found_by_the_heading_of_their_table():
     rows = [f"| {1900 + n} | {'red' if n == 70 else 'blue'} | " + "a ship of the line " * 6 + "|" for n in range(100)]
     table = "# Ships\n\n| Year | Colour | Name |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n\nThe end."
-    found = excerpts(table, "colour red", max_tokens=300)
+    found = find_excerpts(table, "colour red", max_tokens=300)
     assert any(rows[70] in each.text for each in found)
     assert all(each.text.startswith(("|", "#")) and each.text.endswith(("|", ".")) for each in found)
 
@@ -121,21 +121,21 @@ def test_rows_are_kept_whole_and_found_by_the_heading_of_their_table():
 def test_what_hardly_fits_is_left_out():
     days = [f"## Day {n}\n\nThe harbour office is open on day {n}, all day long. " * 9 for n in range(9)]
     text = "\n\n".join([*days, "## Fees\n\nFor dogs: none."])
-    found = excerpts(text, "fees for dogs in the harbour", max_tokens=2_000)
+    found = find_excerpts(text, "fees for dogs in the harbour", max_tokens=2_000)
     assert [each.text for each in found] == ["## Fees\n\nFor dogs: none."]
 
 
 def test_a_line_of_code_is_no_heading():
     code = "# Guide\n\n```sh\necho 1\n\n# Install\n\nmake install\n```\n\n" + "Then the lamp is lit. " * 60
-    assert excerpts(code, "lamp", max_tokens=40)[0].headings == ("Guide",)
+    assert find_excerpts(code, "lamp", max_tokens=40)[0].headings == ("Guide",)
 
 
 def test_words_in_other_scripts_and_forms_match():
     faq = "\n\n".join(["料金は一泊千円です。" * 9, "犬は無料です。", "Der Hund ist frei. " * 9, "Собаки бесплатно."])
-    assert "犬は無料" in excerpts(faq, "犬は無料ですか", max_tokens=60)[0].text
-    assert "Собаки" in excerpts(faq, "собаки", max_tokens=60)[0].text
+    assert "犬は無料" in find_excerpts(faq, "犬は無料ですか", max_tokens=60)[0].text
+    assert "Собаки" in find_excerpts(faq, "собаки", max_tokens=60)[0].text
 
 
 def test_ten_thousand_listings_with_headings_in_them_take_no_time():
     text = "```\n\n# a\n\n```\n\n" * 5_000 + "The lamp."
-    assert excerpts(text, "lamp", max_tokens=40)[0].headings == ()
+    assert find_excerpts(text, "lamp", max_tokens=40)[0].headings == ()

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.pages import Document, ImageRef, Link, extract
-from support.fakes.website import FOLDER
+from outrider.pages.document import Document, DocumentLink, ImageRef
+from outrider.pages.extract import extract
+from support.fakes.website import WEBSITE_FOLDER
 
 URL = "https://harbour.example/notes/lighthouse"
 WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
@@ -33,7 +34,7 @@ HIDING = [
 
 
 def article() -> bytes:
-    return (FOLDER / "article.html").read_bytes()
+    return (WEBSITE_FOLDER / "article.html").read_bytes()
 
 
 @pytest.fixture
@@ -80,8 +81,8 @@ def test_the_whole_page_is_markdown():
 
 def test_links_are_absolute_named_and_those_of_the_content_first(read: Document):
     assert read.links[:2] == [
-        Link("how the lens was made", "https://harbour.example/notes/lens.html"),
-        Link("write to the keeper", "mailto:keeper@harbour.example"),
+        DocumentLink("how the lens was made", "https://harbour.example/notes/lens.html"),
+        DocumentLink("write to the keeper", "mailto:keeper@harbour.example"),
     ]
     assert [link.url.rpartition("/")[2] for link in read.links[2:]] == ["", "tides", "ships", "imprint"]
 
@@ -203,7 +204,7 @@ def test_the_text_has_no_markup():
 
 def test_a_broken_address_in_a_page_is_no_link():
     assert extract("<a href='http://[::1'>x</a><base href='http://[bad'><a href=y>z</a>", url="https://a.b/").links == [
-        Link("z", "https://a.b/y")
+        DocumentLink("z", "https://a.b/y")
     ]
 
 

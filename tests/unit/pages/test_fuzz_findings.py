@@ -9,7 +9,7 @@ import pytest
 
 from outrider import extract
 from outrider.core.errors import Unavailable
-from support.documents.office_files import read
+from support.documents.office_files import read_document
 
 URL = "https://site.example/folder/page"
 WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
@@ -55,8 +55,8 @@ def test_what_would_end_an_address_in_markdown_is_escaped(sign: str):
 
 def test_a_wide_gap_takes_no_longer_than_its_length():
     assert extract(f"<pre>one{' ' * WIDE}two</pre>").text.split() == ["one", "two"]
-    assert read(b"one" + b" " * WIDE + b"two", "x.txt").text.split() == ["one", "two"]
-    assert read(b"<?xml version='1.0'?><a" + b" " * WIDE + b">two</a>", "x.xml").text == "two"
+    assert read_document(b"one" + b" " * WIDE + b"two", "x.txt").text.split() == ["one", "two"]
+    assert read_document(b"<?xml version='1.0'?><a" + b" " * WIDE + b">two</a>", "x.xml").text == "two"
 
 
 def test_blank_lines_of_a_listing_stay():
@@ -155,7 +155,7 @@ def test_a_compound_file_whose_tables_name_one_sector_again_and_again_takes_no_m
     tracemalloc.start()
     try:
         with pytest.raises(Unavailable) as caught:
-            read(body, "x.msg")
+            read_document(body, "x.msg")
         held = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -168,4 +168,4 @@ def test_a_page_of_lines_without_any_height_is_read():
         b"%PDF-\n1 0 obj<<///Pages 2 0 R>>2 0 obj<<///Kids[3 0 R>endobj\n3 0 obj<</]/Contents 4 0 R\n"
         b"4 0 obj<<>>stream\n1>-1 0 0 0 cm 1 Tf(e t)Tj endobj\ntrailer<</Root 1 0 R>>"
     )
-    assert read(body, "x.pdf").kind == "pdf"
+    assert read_document(body, "x.pdf").kind == "pdf"

@@ -67,7 +67,7 @@ PAGES = {
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_hostile_page_costs_little_memory_and_bounded_work(name: str):
-    command = prefork.command("support.processes.read_page")
+    command = prefork.build_command("support.processes.read_page")
     run = subprocess.run(command, input=PAGES[name], capture_output=True, check=False, timeout=120)
     assert run.returncode == 0, run.stderr.decode()[-2_000:]
     cost = json.loads(run.stdout)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import OutriderError, Refused, Unavailable
-from outrider.core.http import Headers, Reply
-from outrider.pages.images import digest, file_name, save
-from support.fakes.website import PNG, Answer, Site, reading
+from outrider.core.http import Headers, HttpResponse
+from outrider.pages.images import build_file_name, hash_url, save_image
+from support.fakes.website import PIXEL_PNG, FakeSite, SiteAnswer, open_pages
 
 pytestmark = pytest.mark.anyio
 URL = "https://a.b/picture"
@@ -35,15 +35,15 @@ def folder(tmp_path: Path) -> Path:
     return made.resolve()
 
 
-def reply(body: bytes = PNG, content_type: str = "image/png") -> Reply:
-    return Reply(URL, 200, Headers([("content-type", content_type)]), body)
+def reply(body: bytes = PIXEL_PNG, content_type: str = "image/png") -> HttpResponse:
+    return HttpResponse(URL, 200, Headers([("content-type", content_type)]), body)
 
 
 @pytest.mark.parametrize(
     ("filename", "content_type", "name"),
     [
-        (None, "image/png", f"image_{digest(URL)}.png"),
-        ("", "image/jpeg", f"image_{digest(URL)}.jpg"),
+        (None, "image/png", f"image_{hash_url(URL)}.png"),
+        ("", "image/jpeg", f"image_{hash_url(URL)}.jpg"),
         ("cat", "image/gif", "cat.gif"),
         ("cat.webp", "image/webp", "cat.webp"),
         ("cat.JPEG", "image/jpeg", "cat.JPEG"),
@@ -51,47 +51,47 @@ def reply(body: bytes = PNG, content_type: str = "image/png") -> Reply:
         ("my cat (1).png", "image/png", "my_cat__1_.png"),
         ("../../etc/passwd", "image/png", "passwd.png"),
         ("..\\..\\boot.ini", "image/avif", "boot.ini.avif"),
-        ("/", "image/x-icon", f"image_{digest(URL)}.icon"),
-        ("...", "image/vnd.odd+thing", f"image_{digest(URL)}.img"),
-        ("猫", "image/png", f"image_{digest(URL)}.png"),
+        ("/", "image/x-icon", f"image_{hash_url(URL)}.icon"),
+        ("...", "image/vnd.odd+thing", f"image_{hash_url(URL)}.img"),
+        ("猫", "image/png", f"image_{hash_url(URL)}.png"),
         (".bashrc", "image/png", "bashrc.png"),
         ("x" * 400, "image/png", "x" * 120 + ".png"),
         ("a\x00b\n.png", "image/png", "a_b_.png"),
     ],
 )
 def test_names_follow_the_rule(filename: str | None, content_type: str, name: str):
-    assert file_name(URL, content_type, filename) == name
+    assert build_file_name(URL, content_type, filename) == name
 
 
 @given(st.text(max_size=200))
 def test_no_name_leaves_its_folder(filename: str):
-    name = file_name(URL, "image/png", filename)
+    name = build_file_name(URL, "image/png", filename)
     assert Path(name).name == name
     assert name.strip(".") == name
     assert name.isascii()
 
 
 def test_a_taken_name_gets_the_hash_and_nothing_is_overwritten(folder: Path):
-    saved = [save(reply(), folder, url=URL, filename="cat.png").path.name for _ in range(3)]
-    assert saved == ["cat.png", f"cat_{digest(URL)}.png", f"cat_{digest(URL)}_2.png"]
+    saved = [save_image(reply(), folder, url=URL, filename="cat.png").path.name for _ in range(3)]
+    assert saved == ["cat.png", f"cat_{hash_url(URL)}.png", f"cat_{hash_url(URL)}_2.png"]
     (folder / "dog.png").write_bytes(b"precious")
-    save(reply(), folder, url=URL, filename="dog.png")
+    save_image(reply(), folder, url=URL, filename="dog.png")
     assert (folder / "dog.png").read_bytes() == b"precious"
 
 
 def test_a_link_in_the_way_is_not_followed(folder: Path):
     outside = folder.parent / "outside"
     (folder / "cat.png").symlink_to(outside)
-    saved = save(reply(), folder, url=URL, filename="cat.png")
-    assert saved.path.name == f"cat_{digest(URL)}.png"
+    saved = save_image(reply(), folder, url=URL, filename="cat.png")
+    assert saved.path.name == f"cat_{hash_url(URL)}.png"
     assert not outside.exists()
 
 
 def test_the_folder_is_made_and_holds_nothing_else(folder: Path):
-    saved = save(reply(), folder / "a" / "b", url=URL)
+    saved = save_image(reply(), folder / "a" / "b", url=URL)
     assert list((folder / "a" / "b").iterdir()) == [saved.path]
-    assert saved.path.read_bytes() == PNG
-    assert (saved.content_type, saved.size, saved.url) == ("image/png", len(PNG), URL)
+    assert saved.path.read_bytes() == PIXEL_PNG
+    assert (saved.content_type, saved.size, saved.url) == ("image/png", len(PIXEL_PNG), URL)
 
 
 @pytest.mark.parametrize(("body", "content_type", "what", "hint"), NO_PICTURES)
@@ -99,7 +99,7 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
     folder: Path, body: bytes, content_type: str, what: str, hint: str
 ):
     with pytest.raises(Refused) as caught:
-        save(reply(body, content_type), folder, url=URL)
+        save_image(reply(body, content_type), folder, url=URL)
     assert caught.value.code == "not_an_image"
     assert f"is no picture but {what}" in caught.value.message
     assert caught.value.hint.startswith(hint)
@@ -108,19 +108,19 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
 
 @pytest.mark.parametrize("declared", ["text/html", "application/octet-stream", "text/plain", ""])
 def test_a_picture_of_a_wrong_type_is_saved_as_what_it_is(folder: Path, declared: str):
-    saved = save(reply(PNG, declared), folder, url=URL)
+    saved = save_image(reply(PIXEL_PNG, declared), folder, url=URL)
     assert (saved.content_type, saved.path.suffix) == ("image/png", ".png")
 
 
 def test_the_content_decides_the_extension_and_svg_is_a_file(folder: Path):
-    assert save(reply(PNG, "image/jpeg"), folder, url=URL, filename="x").path.name == "x.png"
-    assert save(reply(SVG, "image/svg+xml"), folder, url=URL, filename="x").path.name == "x.svg"
+    assert save_image(reply(PIXEL_PNG, "image/jpeg"), folder, url=URL, filename="x").path.name == "x.png"
+    assert save_image(reply(SVG, "image/svg+xml"), folder, url=URL, filename="x").path.name == "x.svg"
 
 
 def test_a_file_where_the_folder_should_be_is_told(folder: Path):
     (folder / "file").write_text("x")
     with pytest.raises(Unavailable) as caught:
-        save(reply(), folder / "file", url=URL)
+        save_image(reply(), folder / "file", url=URL)
     assert caught.value.code == "disk"
 
 
@@ -148,17 +148,17 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(folder: Path):
 
 
 async def test_a_picture_of_the_web_is_saved(folder: Path):
-    async with reading(Site()) as (pages, url):
-        saved = await pages.image(f"{url}/dot.png", folder, filename="dot")
+    async with open_pages(FakeSite()) as (pages, url):
+        saved = await pages.save_image(f"{url}/dot.png", folder, filename="dot")
     assert saved.path == folder.resolve() / "dot.png"
-    assert saved.path.read_bytes() == PNG
+    assert saved.path.read_bytes() == PIXEL_PNG
 
 
 @pytest.mark.parametrize(("route", "code"), [("/big", "too_large"), ("/page", "not_an_image"), ("/none", "not_found")])
 async def test_failures_are_named(folder: Path, route: str, code: str):
-    site = Site({"/big": Answer(PNG * 100, "image/png"), "/page": Answer("<p>hi")})
-    async with reading(site, images_max_bytes=1_000) as (pages, url):
+    site = FakeSite({"/big": SiteAnswer(PIXEL_PNG * 100, "image/png"), "/page": SiteAnswer("<p>hi")})
+    async with open_pages(site, images_max_bytes=1_000) as (pages, url):
         with pytest.raises(OutriderError) as caught:
-            await pages.image(url + route, folder)
+            await pages.save_image(url + route, folder)
     assert caught.value.code == code
     assert list(folder.iterdir()) == []

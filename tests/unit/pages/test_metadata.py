@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from outrider.pages import Document, extract
+from outrider.pages.document import Document
+from outrider.pages.extract import extract
 
 URL = "https://www.harbour-notes.example/blog/tides"
 WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
-from outrider.pages import Pages
-from support.fakes.website import Answer, Clock, Request, Site, pdf, reading
+from outrider.pages.pages import Pages
+from support.fakes.website import FakeClock, FakeSite, SiteAnswer, SiteRequest, build_pdf, open_pages
 
 pytestmark = pytest.mark.anyio
 WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
@@ -18,33 +18,35 @@ CHALLENGE = "<title>Just a moment...</title><p>Checking your browser</p>"
 def changing(**headers: str):
     """A page that is different each time."""
     count = iter(range(1_000))
-    return lambda request: Answer(f"<p>{WORDS} number {next(count)}", headers={**headers})
+    return lambda request: SiteAnswer(f"<p>{WORDS} number {next(count)}", headers={**headers})
 
 
-def tagged(request: Request) -> Answer:
+def tagged(request: SiteRequest) -> SiteAnswer:
     if request.headers.get("if-none-match") == '"1"':
-        return Answer(status=304, headers={"etag": '"1"'})
-    return Answer(PAGE, headers={"etag": '"1"'})
+        return SiteAnswer(status=304, headers={"etag": '"1"'})
+    return SiteAnswer(PAGE, headers={"etag": '"1"'})
 
 
-def dated(request: Request) -> Answer:
+def dated(request: SiteRequest) -> SiteAnswer:
     day = "Tue, 05 Mar 2024 08:30:00 GMT"
     return (
-        Answer(status=304)
+        SiteAnswer(status=304)
         if request.headers.get("if-modified-since") == day
-        else Answer(PAGE, headers={"last-modified": day})
+        else SiteAnswer(PAGE, headers={"last-modified": day})
     )
 
 
 def failing(times: int, status: int = 503, **headers: str):
     """A page that comes after some failures."""
     left = iter(range(times))
-    return lambda request: Answer(PAGE) if next(left, None) is None else Answer("busy", "text/plain", status, headers)
+    return lambda request: (
+        SiteAnswer(PAGE) if next(left, None) is None else SiteAnswer("busy", "text/plain", status, headers)
+    )
 
 
 async def test_a_page_says_what_was_asked_and_what_answered():
-    site = Site({"/old": Answer(status=301, headers={"location": "/new#x"}), "/new": Answer(PAGE)})
-    async with reading(site, clock=Clock()) as (pages, url):
+    site = FakeSite({"/old": SiteAnswer(status=301, headers={"location": "/new#x"}), "/new": SiteAnswer(PAGE)})
+    async with open_pages(site, clock=FakeClock()) as (pages, url):
         page = await pages.read(f"{url}/old#top")
     assert (page.requested_url, page.url) == (f"{url}/old", f"{url}/new")
     assert (page.status, page.content_type, page.fetched_at) == (200, "text/html", 1_800_000_000.0)
@@ -64,15 +66,18 @@ async def test_a_page_says_what_was_asked_and_what_answered():
     ],
 )
 async def test_every_kind_of_page_is_read(path: str, kind: str, has: str):
-    async with reading(Site()) as (pages, url):
+    async with open_pages(FakeSite()) as (pages, url):
         page = await pages.read(url + path)
     assert page.document.kind == kind
     assert has in page.document.markdown
 
 
 async def test_a_pdf_is_read_page_by_page():
-    body = pdf("The tide table", "High water at noon", title="Tides", author="Ida Marsh")
-    async with reading(Site({"/t": Answer(body, "application/octet-stream")}), max_bytes=1_000) as (pages, url):
+    body = build_pdf("The tide table", "High water at noon", title="Tides", author="Ida Marsh")
+    async with open_pages(FakeSite({"/t": SiteAnswer(body, "application/octet-stream")}), max_bytes=1_000) as (
+        pages,
+        url,
+    ):
         page = await pages.read(f"{url}/t")
     assert page.document.markdown == (
         "--- page 1 of 2 ---\n\nThe tide table\n\n--- page 2 of 2 ---\n\nHigh water at noon"
@@ -82,43 +87,43 @@ async def test_a_pdf_is_read_page_by_page():
 
 
 async def test_reading_on_within_max_age_gives_the_same_text_without_asking():
-    site = Site({"/": changing()})
-    clock = Clock()
-    async with reading(site, clock=clock) as (pages, url):
+    site = FakeSite({"/": changing()})
+    clock = FakeClock()
+    async with open_pages(site, clock=clock) as (pages, url):
         first = await pages.read(f"{url}/")
         clock.now += 299
         again = await pages.read(f"{url}/?utm_source=letter")
     assert again.document == first.document
     assert (first.from_cache, again.from_cache) == (False, True)
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 async def test_after_max_age_the_page_is_asked_for_again():
-    site, clock = Site({"/": changing()}), Clock()
-    async with reading(site, clock=clock, max_age=10) as (pages, url):
+    site, clock = FakeSite({"/": changing()}), FakeClock()
+    async with open_pages(site, clock=clock, max_age=10) as (pages, url):
         first = await pages.read(url)
         clock.now += 11
         assert (await pages.read(url)).document != first.document
         await pages.read(url, max_age=0)
         await pages.read(url, max_age=3_600)
-    assert len(site.asked) == 3
+    assert len(site.requests) == 3
 
 
 @pytest.mark.parametrize("answer", [tagged, dated])
 async def test_an_unchanged_page_is_confirmed_not_sent_again(answer):
-    site, clock = Site({"/": answer}), Clock()
-    async with reading(site, clock=clock) as (pages, url):
+    site, clock = FakeSite({"/": answer}), FakeClock()
+    async with open_pages(site, clock=clock) as (pages, url):
         first = await pages.read(url)
         second = await pages.read(url, max_age=0)
         clock.now += 200
         third = await pages.read(url)
     assert (second.revalidated, second.from_cache, second.document, second.html) == (True, True, first.document, PAGE)
-    assert (third.revalidated, len(site.asked)) == (False, 2)
+    assert (third.revalidated, len(site.requests)) == (False, 2)
 
 
 async def test_a_server_may_keep_its_page_fresh_up_to_the_cap():
-    site, clock = Site({"/": changing(**{"cache-control": "max-age=100000"})}), Clock()
-    async with reading(site, clock=clock, max_age=0, freshness_cap=1_000) as (pages, url):
+    site, clock = FakeSite({"/": changing(**{"cache-control": "max-age=100000"})}), FakeClock()
+    async with open_pages(site, clock=clock, max_age=0, freshness_cap=1_000) as (pages, url):
         await pages.read(url)
         clock.now += 999
         assert (await pages.read(url)).from_cache
@@ -127,16 +132,16 @@ async def test_a_server_may_keep_its_page_fresh_up_to_the_cap():
 
 
 async def test_no_store_is_not_stored():
-    site = Site({"/": changing(**{"cache-control": "no-store"})})
-    async with reading(site) as (pages, url):
+    site = FakeSite({"/": changing(**{"cache-control": "no-store"})})
+    async with open_pages(site) as (pages, url):
         await pages.read(url)
         await pages.read(url)
-        assert await pages.search("tide", 5) == []
-    assert len(site.asked) == 2
+        assert await pages.search_cached("tide", 5) == []
+    assert len(site.requests) == 2
 
 
 async def test_main_and_whole_page_are_kept_apart():
-    async with reading(Site()) as (pages, url):
+    async with open_pages(FakeSite()) as (pages, url):
         main = await pages.read(f"{url}/article.html")
         whole = await pages.read(f"{url}/article.html", main=False)
         assert (await pages.read(f"{url}/article.html")).document == main.document
@@ -145,18 +150,21 @@ async def test_main_and_whole_page_are_kept_apart():
 
 
 async def test_two_readers_share_one_file(tmp_path: Path):
-    site, clock = Site({"/": changing()}), Clock()
+    site, clock = FakeSite({"/": changing()}), FakeClock()
     file = tmp_path / "p.db"
-    async with reading(site, clock=clock, file=file) as (one, url), reading(Site(), clock=clock, file=file) as (two, _):
+    async with (
+        open_pages(site, clock=clock, file=file) as (one, url),
+        open_pages(FakeSite(), clock=clock, file=file) as (two, _),
+    ):
         first = await one.read(url)
         assert (await two.read(url)).document == first.document
 
 
 async def test_a_stale_copy_stands_in_for_a_server_in_trouble():
-    site, clock = Site({"/": Answer(PAGE)}), Clock()
-    async with reading(site, clock=clock, stale_if_error=1_000) as (pages, url):
+    site, clock = FakeSite({"/": SiteAnswer(PAGE)}), FakeClock()
+    async with open_pages(site, clock=clock, stale_if_error=1_000) as (pages, url):
         first = await pages.read(url)
-        site.routes["/"] = Answer("down", "text/plain", 503)
+        site.routes["/"] = SiteAnswer("down", "text/plain", 503)
         clock.now += 900
         page = await pages.read(url)
         assert (page.stale, page.from_cache, page.document) == (True, True, first.document)
@@ -166,10 +174,10 @@ async def test_a_stale_copy_stands_in_for_a_server_in_trouble():
 
 
 async def test_a_stale_copy_stands_in_for_a_server_that_is_gone(tmp_path: Path):
-    clock = Clock()
-    async with reading(Site({"/": Answer(PAGE)}), clock=clock, file=tmp_path / "p.db") as (pages, url):
+    clock = FakeClock()
+    async with open_pages(FakeSite({"/": SiteAnswer(PAGE)}), clock=clock, file=tmp_path / "p.db") as (pages, url):
         await pages.read(url)
-    async with reading(Site(), clock=clock, file=tmp_path / "p.db", max_age=0) as (pages, _):
+    async with open_pages(FakeSite(), clock=clock, file=tmp_path / "p.db", max_age=0) as (pages, _):
         assert (await pages.read(url)).stale
 
 
@@ -189,7 +197,7 @@ async def test_a_stale_copy_stands_in_for_a_server_that_is_gone(tmp_path: Path):
     ],
 )
 async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[OutriderError], code: str):
-    async with reading(Site({"/": Answer(PAGE, status=status)})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(PAGE, status=status)})) as (pages, url):
         with pytest.raises(kind) as caught:
             await pages.read(url)
     assert caught.value.code == code
@@ -199,7 +207,7 @@ async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[Out
 
 @pytest.mark.parametrize("status", [200, 403, 503])
 async def test_a_robot_check_is_told_from_a_page(status: int):
-    async with reading(Site({"/": Answer(CHALLENGE, status=status)})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE, status=status)})) as (pages, url):
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
     assert caught.value.code == "blocked_by_site"
@@ -207,79 +215,79 @@ async def test_a_robot_check_is_told_from_a_page(status: int):
 
 
 async def test_an_article_about_robot_checks_is_a_page():
-    async with reading(Site({"/": Answer(CHALLENGE + f"<p>{WORDS * 40}")})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE + f"<p>{WORDS * 40}")})) as (pages, url):
         assert "tide" in (await pages.read(url)).document.text
 
 
 async def test_a_server_in_trouble_is_asked_again_after_the_time_it_names():
-    site, clock = Site({"/": failing(2, **{"retry-after": "7"})}), Clock()
-    async with reading(site, clock=clock) as (pages, url):
+    site, clock = FakeSite({"/": failing(2, **{"retry-after": "7"})}), FakeClock()
+    async with open_pages(site, clock=clock) as (pages, url):
         assert (await pages.read(url)).document.title == "Tide"
-    assert [int(pause) for pause in clock.slept] == [7, 7]
+    assert [int(pause) for pause in clock.sleeps] == [7, 7]
 
 
 async def test_a_date_to_retry_after_is_understood():
-    clock = Clock()
-    site = Site({"/": failing(1, 429, **{"retry-after": "Fri, 15 Jan 2027 08:00:05 GMT"})})
-    async with reading(site, clock=clock) as (pages, url):
+    clock = FakeClock()
+    site = FakeSite({"/": failing(1, 429, **{"retry-after": "Fri, 15 Jan 2027 08:00:05 GMT"})})
+    async with open_pages(site, clock=clock) as (pages, url):
         await pages.read(url)
-    assert [int(pause) for pause in clock.slept] == [5]
+    assert [int(pause) for pause in clock.sleeps] == [5]
 
 
 async def test_pauses_grow_where_the_server_names_none():
-    site, clock = Site({"/": failing(9)}), Clock()
-    async with reading(site, clock=clock, attempts=4) as (pages, url):
+    site, clock = FakeSite({"/": failing(9)}), FakeClock()
+    async with open_pages(site, clock=clock, attempts=4) as (pages, url):
         with pytest.raises(Unavailable):
             await pages.read(url)
-    assert len(site.asked) == 4
-    assert all(pause <= 0.5 * 2**at for at, pause in enumerate(clock.slept))
+    assert len(site.requests) == 4
+    assert all(pause <= 0.5 * 2**at for at, pause in enumerate(clock.sleeps))
 
 
 async def test_a_long_wait_is_told_instead_of_waited_for():
-    site, clock = Site({"/": failing(9, 429, **{"retry-after": "3600"})}), Clock()
-    async with reading(site, clock=clock) as (pages, url):
+    site, clock = FakeSite({"/": failing(9, 429, **{"retry-after": "3600"})}), FakeClock()
+    async with open_pages(site, clock=clock) as (pages, url):
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
-    assert (caught.value.retry_after, clock.slept, len(site.asked)) == (3600, [], 1)
+    assert (caught.value.retry_after, clock.sleeps, len(site.requests)) == (3600, [], 1)
 
 
 @pytest.mark.parametrize(("wait", "said"), [("90", "in 90 seconds"), ("99999999", "another day"), ("0", "later")])
 async def test_how_long_to_wait_is_said_as_far_as_anybody_waits(wait: str, said: str):
-    site = Site({"/": failing(9, 503, **{"retry-after": wait})})
-    async with reading(site) as (pages, url):
+    site = FakeSite({"/": failing(9, 503, **{"retry-after": wait})})
+    async with open_pages(site) as (pages, url):
         with pytest.raises(Unavailable, match="in trouble") as caught:
             await pages.read(url)
     assert caught.value.hint == f"try again {said}, or choose another source"
 
 
 async def test_a_part_that_nobody_asked_for_is_told_as_one():
-    site = Site({"/": Answer("<p>The first half", status=206, headers={"content-range": "bytes 0-16/900"})})
-    async with reading(site) as (pages, url):
+    site = FakeSite({"/": SiteAnswer("<p>The first half", status=206, headers={"content-range": "bytes 0-16/900"})})
+    async with open_pages(site) as (pages, url):
         assert (await pages.read(url)).cut
 
 
 async def test_what_will_not_change_is_asked_for_once():
-    site = Site({"/": Answer("no", "text/plain", 403)})
-    async with reading(site) as (pages, url):
+    site = FakeSite({"/": SiteAnswer("no", "text/plain", 403)})
+    async with open_pages(site) as (pages, url):
         with pytest.raises(Refused):
             await pages.read(url)
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 async def test_a_page_that_never_comes_ends_at_the_deadline():
     async def endless(scope, receive, send):
         if scope["type"] == "lifespan":
-            await Site()(scope, receive, send)
+            await FakeSite()(scope, receive, send)
         await anyio.sleep_forever()
 
-    async with reading(endless, seconds=0.2) as (pages, url):  # ty: ignore[invalid-argument-type]
+    async with open_pages(endless, seconds=0.2) as (pages, url):  # ty: ignore[invalid-argument-type]
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
     assert caught.value.code == "timeout"
 
 
 async def test_too_much_is_cut_and_said():
-    async with reading(Site({"/": Answer(PAGE * 100)}), max_bytes=3_000) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(PAGE * 100)}), max_bytes=3_000) as (pages, url):
         page = await pages.read(url)
     assert page.cut
     assert page.html is not None
@@ -288,7 +296,7 @@ async def test_too_much_is_cut_and_said():
 
 @pytest.mark.parametrize("address", ["ftp://a.b/", "nonsense", "https://user:pw@a.b/", "javascript:x"])
 async def test_an_address_that_is_none_is_the_callers_mistake(address: str):
-    async with reading(Site()) as (pages, _):
+    async with open_pages(FakeSite()) as (pages, _):
         with pytest.raises(InvalidInput) as caught:
             await pages.read(address)
     assert caught.value.code == "bad_url"
@@ -299,31 +307,31 @@ async def test_an_address_that_is_none_is_the_callers_mistake(address: str):
     [
         (None, "/private/x", False),
         (None, "/public", True),
-        (Answer("gone", status=404), "/private/x", True),
-        (Answer("no", status=403), "/private/x", True),
-        (Answer("broken", status=500), "/public", False),
-        (Answer("<html>not rules", "text/html"), "/public", True),
-        (Answer(b"\xff\xfe\x00 garbage \x80", "text/plain"), "/public", True),
-        (Answer("user-agent: *\ndisallow: /\n", "text/plain"), "/public", False),
-        (Answer("#" * 600_000 + "\nuser-agent: *\ndisallow: /", "text/plain"), "/public", True),
-        (Answer(status=302, headers={"location": "/robots.txt"}), "/public", True),
+        (SiteAnswer("gone", status=404), "/private/x", True),
+        (SiteAnswer("no", status=403), "/private/x", True),
+        (SiteAnswer("broken", status=500), "/public", False),
+        (SiteAnswer("<html>not rules", "text/html"), "/public", True),
+        (SiteAnswer(b"\xff\xfe\x00 garbage \x80", "text/plain"), "/public", True),
+        (SiteAnswer("user-agent: *\ndisallow: /\n", "text/plain"), "/public", False),
+        (SiteAnswer("#" * 600_000 + "\nuser-agent: *\ndisallow: /", "text/plain"), "/public", True),
+        (SiteAnswer(status=302, headers={"location": "/robots.txt"}), "/public", True),
     ],
 )
-async def test_robots_rules_bind_where_they_are_respected(rules: Answer | None, path: str, allowed: bool):
-    site = Site({path: Answer(PAGE)} | ({"/robots.txt": rules} if rules else {}))
-    async with reading(site) as (pages, url):
+async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | None, path: str, allowed: bool):
+    site = FakeSite({path: SiteAnswer(PAGE)} | ({"/robots.txt": rules} if rules else {}))
+    async with open_pages(site) as (pages, url):
         if allowed:
             assert (await pages.read(url + path, robots="respect")).document.title == "Tide"
         else:
             with pytest.raises(Refused) as caught:
                 await pages.read(url + path, robots="respect")
             assert caught.value.code == "robots"
-            assert path not in site.paths()
+            assert path not in site.list_paths()
 
 
 async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
-    site = Site({"/public": Answer(PAGE), "/robots.txt": Answer("broken", status=500)})
-    async with reading(site) as (pages, url):
+    site = FakeSite({"/public": SiteAnswer(PAGE), "/robots.txt": SiteAnswer("broken", status=500)})
+    async with open_pages(site) as (pages, url):
         with pytest.raises(Refused, match="out of reach: HTTP 500"):
             await pages.read(f"{url}/public", robots="respect")
         with pytest.raises(Refused, match=r"out of reach: the name nowhere\.invalid does not resolve"):
@@ -331,27 +339,29 @@ async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
 
 
 async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
-    site, clock = Site({"/a": Answer(PAGE), "/b": Answer(PAGE)}), Clock()
-    async with reading(site, clock=clock) as (pages, url):
+    site, clock = FakeSite({"/a": SiteAnswer(PAGE), "/b": SiteAnswer(PAGE)}), FakeClock()
+    async with open_pages(site, clock=clock) as (pages, url):
         await pages.read(f"{url}/a")
-        assert site.paths() == ["/a"]
+        assert site.list_paths() == ["/a"]
         for path in ("/a", "/b"):
             await pages.read(url + path, robots="respect", max_age=0)
-        assert site.paths().count("/robots.txt") == 1
+        assert site.list_paths().count("/robots.txt") == 1
         clock.now += 86_401
         await pages.read(f"{url}/a", robots="respect", max_age=0)
-    assert site.paths().count("/robots.txt") == 2
+    assert site.list_paths().count("/robots.txt") == 2
 
 
 async def test_a_page_that_needs_its_scripts_is_rendered():
-    site = Site({"/": Answer("<title>App</title><div id=app></div><script src=x></script>"), "/full": Answer(PAGE)})
+    site = FakeSite(
+        {"/": SiteAnswer("<title>App</title><div id=app></div><script src=x></script>"), "/full": SiteAnswer(PAGE)}
+    )
     asked = []
 
     async def render(address: str) -> str:
         asked.append(address)
         return f"<title>App</title><div id=app><p>{WORDS * 5}</div>"
 
-    async with reading(site, render=render) as (pages, url):
+    async with open_pages(site, render=render) as (pages, url):
         page = await pages.read(url)
         await pages.read(f"{url}/full")
     assert "boats rise" in page.document.text
@@ -362,19 +372,25 @@ async def test_a_browser_that_fails_loses_nothing():
     async def render(address: str) -> str:
         raise Unavailable("the browser crashed")
 
-    async with reading(Site({"/": Answer("<title>App</title><script>x</script>")}), render=render) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer("<title>App</title><script>x</script>")}), render=render) as (
+        pages,
+        url,
+    ):
         assert (await pages.read(url)).document.text == "App"
 
 
 async def test_whether_a_browser_is_used_is_the_readers_choice():
-    site, clock = Site({"/": Answer(PAGE, headers={"etag": '"1"'}), "/t": Answer("a,b\n1,2", "text/csv")}), Clock()
+    site, clock = (
+        FakeSite({"/": SiteAnswer(PAGE, headers={"etag": '"1"'}), "/t": SiteAnswer("a,b\n1,2", "text/csv")}),
+        FakeClock(),
+    )
     asked = []
 
     async def render(address: str) -> str:
         asked.append(address)
         return f"<p>{WORDS * 9} number {len(asked)}"
 
-    async with reading(site, render=render, clock=clock) as (pages, url):
+    async with open_pages(site, render=render, clock=clock) as (pages, url):
         plain = await pages.read(url)
         made = await pages.read(url, render="always")
         kept = await pages.read(url, render="always")
@@ -383,7 +399,7 @@ async def test_whether_a_browser_is_used_is_the_readers_choice():
         table = await pages.read(f"{url}/t", render="always")
         clock.now += 301
         later = await pages.read(url, render="always")
-    assert [page.rendered for page in (plain, made, kept, either, never, table)] == [
+    assert [page.is_rendered for page in (plain, made, kept, either, never, table)] == [
         False,
         True,
         True,
@@ -401,10 +417,10 @@ async def test_rendering_that_was_asked_for_says_why_it_could_not_be():
     async def render(address: str) -> str:
         raise Unavailable("the browser crashed")
 
-    async with reading(Site({"/": Answer(PAGE)}), render=render) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(PAGE)}), render=render) as (pages, url):
         with pytest.raises(Unavailable, match="crashed"):
             await pages.read(url, render="always")
-    async with reading(Site({"/": Answer(PAGE)})) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(PAGE)})) as (pages, url):
         with pytest.raises(NotConfigured, match="render"):
             await pages.read(url, render="always")
 
@@ -414,10 +430,10 @@ async def test_a_robot_check_is_tried_in_a_browser_and_never_taken_for_the_page(
     async def render(address: str) -> str:
         return rendered
 
-    async with reading(Site({"/": Answer(CHALLENGE, status=403)}), render=render) as (pages, url):
+    async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE, status=403)}), render=render) as (pages, url):
         if passes:
             page = await pages.read(url)
-            assert (page.document.title, page.rendered) == ("Tide", True)
+            assert (page.document.title, page.is_rendered) == ("Tide", True)
         else:
             with pytest.raises(Unavailable, match="robot check"):
                 await pages.read(url)
@@ -430,16 +446,16 @@ async def test_a_browser_that_takes_too_long_costs_the_reader_nothing():
         await anyio.sleep_forever()
         return ""
 
-    site = Site({"/": Answer("<title>App</title><script>x</script>")})
-    async with reading(site, render=render, seconds=1.5) as (pages, url):
+    site = FakeSite({"/": SiteAnswer("<title>App</title><script>x</script>")})
+    async with open_pages(site, render=render, seconds=1.5) as (pages, url):
         with anyio.fail_after(20):
             assert (await pages.read(url)).document.text == "App"
 
 
 async def test_passages_come_from_the_page_at_hand():
-    async with reading(Site()) as (pages, url):
+    async with open_pages(FakeSite()) as (pages, url):
         page = await pages.read(f"{url}/article.html")
-        found = await pages.excerpts(page, "Ada Finch and her diary", max_tokens=120)
+        found = await pages.find_excerpts(page, "Ada Finch and her diary", max_tokens=120)
     assert any("Ada Finch" in each.text for each in found)
     assert all(page.document.markdown[each.start : each.end] == each.text for each in found)
 
@@ -456,7 +472,7 @@ async def test_one_host_is_not_asked_more_often_at_once_than_it_should_be():
     async def app(scope, receive, send):
         nonlocal busy, most
         if scope["type"] == "lifespan":
-            await Site()(scope, receive, send)
+            await FakeSite()(scope, receive, send)
             return
         busy += 1
         most = max(most, busy)
@@ -466,6 +482,6 @@ async def test_one_host_is_not_asked_more_often_at_once_than_it_should_be():
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
         await send({"type": "http.response.body", "body": b"hello"})
 
-    async with reading(app, per_host_concurrency=2) as (pages, url):  # ty: ignore[invalid-argument-type]
+    async with open_pages(app, per_host_concurrency=2) as (pages, url):  # ty: ignore[invalid-argument-type]
         await read_all(pages, [f"{url}/{number}" for number in range(8)])
     assert most == 2

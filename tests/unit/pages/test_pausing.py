@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 
 from outrider import extract
-from outrider.pages.pausing import Collecting
+from outrider.pages.pausing import GcPause
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def test_the_collector_is_as_the_host_had_it_once_a_page_is_read(enabled: bool):
 
 def test_the_collector_is_as_it_was_after_a_failure():
     gc.enable()
-    with pytest.raises(ZeroDivisionError), Collecting().paused():
+    with pytest.raises(ZeroDivisionError), GcPause().pause():
         1 / 0  # noqa: B018 - it fails, as a parser may
     assert gc.isenabled()
     with pytest.raises(TypeError):
@@ -46,15 +46,15 @@ def test_the_last_of_many_threads_turns_it_on_again():
 
 def test_it_stays_off_as_long_as_any_thread_reads():
     gc.enable()
-    collecting, both, one = Collecting(), Barrier(2), Barrier(2)
+    collecting, both, one = GcPause(), Barrier(2), Barrier(2)
 
     def first() -> None:
-        with collecting.paused():
+        with collecting.pause():
             both.wait(10)
         one.wait(10)
 
     def second() -> bool:
-        with collecting.paused():
+        with collecting.pause():
             both.wait(10)
             one.wait(10)  # the first is done
             return gc.isenabled()

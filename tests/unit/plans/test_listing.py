@@ -8,8 +8,8 @@ import pytest
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
-from outrider.plans import Plans
-from outrider.plans.listing import LOOKED_AT
+from outrider.plans import PlanStore
+from outrider.plans.listing import MAX_SCANNED_ROWS
 from outrider.plans.tables import plans as table
 from support.databases import sqlite
 
@@ -18,73 +18,73 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    opened = Database.file(sqlite.migrated(tmp_path / "outrider.db"))
+    opened = Database.from_file(sqlite.create_migrated_file(tmp_path / "outrider.db"))
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-def plans(database: Database) -> Plans:
-    return Plans(database)
+def plans(database: Database) -> PlanStore:
+    return PlanStore(database)
 
 
-async def pursue(plans: Plans, session: str, goal: str, *todos: str) -> None:
-    await plans.change(Call(session=session), lambda plan: plan.pursuing(goal))
+async def pursue(plans: PlanStore, session: str, goal: str, *todos: str) -> None:
+    await plans.change(Call(session=session), lambda plan: plan.with_goal(goal))
     for todo in todos:
         await plans.change(Call(session=session), lambda plan, name=todo: plan.with_todo(name))
 
 
-async def test_plans_are_listed_in_parts_the_last_changed_first(plans: Plans):
+async def test_plans_are_listed_in_parts_the_last_changed_first(plans: PlanStore):
     for number in range(3):
         await pursue(plans, f"s{number}", f"Goal {number}")
     await pursue(plans, "s0", "Another goal")
-    first = await plans.listed(limit=2)
+    first = await plans.list_plans(limit=2)
     assert [(each.session, each.plan.goal) for each in first.items] == [("s0", "Another goal"), ("s2", "Goal 2")]
-    rest = await plans.listed(limit=2, after=first.after)
+    rest = await plans.list_plans(limit=2, after=first.after)
     assert [each.session for each in rest.items] == ["s1"]
     assert rest.after == ""
 
 
-async def test_a_plan_with_nothing_left_to_do_is_done(plans: Plans):
+async def test_a_plan_with_nothing_left_to_do_is_done(plans: PlanStore):
     await pursue(plans, "busy", "Write", "Sketch")
     await pursue(plans, "idle", "Read", "Open the book")
-    await plans.change(Call(session="idle"), lambda plan: plan.marked(1, completed=True).without_goal())
-    assert [each.session for each in (await plans.listed("open")).items] == ["busy"]
-    assert [each.session for each in (await plans.listed("done")).items] == ["idle"]
+    await plans.change(Call(session="idle"), lambda plan: plan.mark_todo(1, completed=True).without_goal())
+    assert [each.session for each in (await plans.list_plans("open")).items] == ["busy"]
+    assert [each.session for each in (await plans.list_plans("done")).items] == ["idle"]
 
 
-async def test_plans_are_found_by_words_of_any_script(plans: Plans):
+async def test_plans_are_found_by_words_of_any_script(plans: PlanStore):
     await pursue(plans, "one", "Über den Fluss", "日本語を学ぶ")
     await pursue(plans, "two", "Something else")
-    assert [each.session for each in (await plans.listed(text="ÜBER")).items] == ["one"]
-    assert [each.session for each in (await plans.listed(text="日本")).items] == ["one"]
-    assert [each.session for each in (await plans.listed(text="TWO")).items] == ["two"]
+    assert [each.session for each in (await plans.list_plans(text="ÜBER")).items] == ["one"]
+    assert [each.session for each in (await plans.list_plans(text="日本")).items] == ["one"]
+    assert [each.session for each in (await plans.list_plans(text="TWO")).items] == ["two"]
 
 
-async def test_what_is_rare_is_found_by_reading_on(plans: Plans, database: Database):
+async def test_what_is_rare_is_found_by_reading_on(plans: PlanStore, database: Database):
     await pursue(plans, "rare", "The needle")
     row = {"workspace": None, "session": "hay", "state": {}, "updated_at": 9e9}
     async with database.write() as connection:
-        await connection.execute(table.insert(), [row | {"scope": f"{n:064}"} for n in range(LOOKED_AT)])
-    first = await plans.listed(text="needle")
+        await connection.execute(table.insert(), [row | {"scope": f"{n:064}"} for n in range(MAX_SCANNED_ROWS)])
+    first = await plans.list_plans(text="needle")
     assert not first.items
-    assert [each.session for each in (await plans.listed(text="needle", after=first.after)).items] == ["rare"]
+    assert [each.session for each in (await plans.list_plans(text="needle", after=first.after)).items] == ["rare"]
 
 
-async def test_plans_of_one_workspace_are_listed_alone(plans: Plans):
+async def test_plans_of_one_workspace_are_listed_alone(plans: PlanStore):
     await pursue(plans, "anywhere", "Nothing special")
-    await plans.change(Call(session="there", workspace="w"), lambda plan: plan.pursuing("Special"))
-    assert [each.session for each in (await plans.listed(workspace="w")).items] == ["there"]
-    assert (await plans.listed(workspace="other")).items == []
+    await plans.change(Call(session="there", workspace="w"), lambda plan: plan.with_goal("Special"))
+    assert [each.session for each in (await plans.list_plans(workspace="w")).items] == ["there"]
+    assert (await plans.list_plans(workspace="other")).items == []
 
 
-async def test_a_plan_and_its_archive_are_found_by_their_scope(plans: Plans):
+async def test_a_plan_and_its_archive_are_found_by_their_scope(plans: PlanStore):
     await pursue(plans, "mine", "First")
     await pursue(plans, "mine", "Second")
-    await plans.change(Call(session="mine"), lambda plan: plan.observing("It rains"))
+    await plans.change(Call(session="mine"), lambda plan: plan.with_observation("It rains"))
     scope = Call(session="mine").scope
-    assert (await plans.of_scope(scope)).plan.goal == "Second"
-    assert [each.text for each in await plans.past_goals_of(scope)] == ["First"]
-    assert [each.text for each in await plans.observations_of(scope)] == ["It rains"]
+    assert (await plans.load_scope(scope)).plan.goal == "Second"
+    assert [each.text for each in await plans.list_scope_goals(scope)] == ["First"]
+    assert [each.text for each in await plans.list_scope_observations(scope)] == ["It rains"]
     with pytest.raises(NotFound):
-        await plans.of_scope("nobody's")
+        await plans.load_scope("nobody's")

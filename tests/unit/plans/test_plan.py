@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, NotFound
-from outrider.plans import Plan
+from outrider.plans import SessionPlan
 
-Step = Callable[[Plan], Plan]
+Step = Callable[[SessionPlan], SessionPlan]
 NUMBERS = st.integers(min_value=1, max_value=6)
 STEPS = st.one_of(
     st.builds(lambda after: lambda plan: plan.with_todo("do", after=after), st.lists(NUMBERS, max_size=2)),
@@ -25,7 +25,7 @@ STEPS = st.one_of(
 
 @given(st.lists(STEPS, max_size=25))
 def test_after_any_changes_ids_are_unique_and_every_wait_ends(steps: list[Step]):
-    plan = Plan()
+    plan = SessionPlan()
     for step in steps:
         try:
             plan = step(plan)
@@ -36,22 +36,22 @@ def test_after_any_changes_ids_are_unique_and_every_wait_ends(steps: list[Step])
     assert all(number < plan.next_id for number in ids)
     assert len(_order(plan)) == len(ids)
     assert len(plan.observations) <= 10
-    assert Plan.from_dict(plan.to_dict()) == plan
+    assert SessionPlan.from_dict(plan.to_dict()) == plan
 
 
 def test_an_id_that_is_unknown_is_named_with_its_field():
-    plan = Plan().with_todo("a")
+    plan = SessionPlan().with_todo("a")
     for step, field in (
         (lambda: plan.with_todo("b", after=[9]), "after"),
-        (lambda: plan.edited(1, after=[9]), "after"),
-        (lambda: plan.without([9]), "ids"),
-        (lambda: plan.marked(9, completed=True), "id"),
+        (lambda: plan.edit_todo(1, after=[9]), "after"),
+        (lambda: plan.without_todos([9]), "ids"),
+        (lambda: plan.mark_todo(9, completed=True), "id"),
     ):
         with pytest.raises(NotFound, match=f"^{field}: there is no todo 9"):
             step()
 
 
-def _order(plan: Plan) -> list[int]:
+def _order(plan: SessionPlan) -> list[int]:
     """The todos in an order that keeps what each waits for before it; shorter than the plan for a circle."""
     done: list[int] = []
     while new := [todo.id for todo in plan.todos if todo.id not in done and set(todo.after) <= set(done)]:
@@ -60,26 +60,26 @@ def _order(plan: Plan) -> list[int]:
 
 
 def test_a_todo_cannot_wait_for_itself_over_others():
-    plan = Plan().with_todo("one").with_todo("two", after=[1]).with_todo("three", after=[2])
+    plan = SessionPlan().with_todo("one").with_todo("two", after=[1]).with_todo("three", after=[2])
     with pytest.raises(InvalidInput, match="todo 1 would wait for itself"):
-        plan.edited(1, after=[3])
+        plan.edit_todo(1, after=[3])
 
 
 def test_an_unknown_id_names_those_that_there_are():
     with pytest.raises(NotFound) as caught:
-        Plan().with_todo("one").with_todo("two").marked(7, completed=True)
+        SessionPlan().with_todo("one").with_todo("two").mark_todo(7, completed=True)
     assert "1, 2" in caught.value.hint
 
 
 def test_a_goal_that_is_left_with_all_todos_done_was_completed():
-    done = Plan().pursuing("ship").with_todo("one").marked(1, completed=True).without_goal()
-    given_up = Plan().pursuing("ship").with_todo("one").without_goal()
+    done = SessionPlan().with_goal("ship").with_todo("one").mark_todo(1, completed=True).without_goal()
+    given_up = SessionPlan().with_goal("ship").with_todo("one").without_goal()
     assert [each.outcome for each in (*done.past_goals, *given_up.past_goals)] == ["completed", "cleared"]
     assert done.goal is None
     assert done.last_cleared_goal == "ship"
 
 
 def test_removing_a_todo_lets_go_those_that_waited_for_it():
-    plan = Plan().with_todo("one").with_todo("two", after=[1]).without([1])
+    plan = SessionPlan().with_todo("one").with_todo("two", after=[1]).without_todos([1])
     assert plan.todos[0].after == ()
     assert plan.with_todo("three").todos[-1].id == 3

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.relay.hello import own, unpacked
+from outrider.relay.handshake import build_handshake, parse_handshake
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 NAME = st.text("ABCDEFG_", min_size=1, max_size=8)
@@ -12,13 +12,13 @@ NAME = st.text("ABCDEFG_", min_size=1, max_size=8)
 
 @given(st.lists(TEXT), st.dictionaries(NAME, TEXT))
 def test_arguments_and_environment_arrive_as_they_are(arguments: list[str], environ: dict[str, str]):
-    hello = own("1.2", arguments)
+    hello = build_handshake("1.2", arguments)
     hello.environ = environ
-    heard = unpacked(hello.packed())
+    heard = parse_handshake(hello.to_payload())
     assert (heard.arguments, heard.environ, heard.version, heard.cwd) == (arguments, environ, "1.2", hello.cwd)
 
 
 @pytest.mark.parametrize("payload", [b"", b"\0", b"1\0" * 7 + b"many", b"1"])
 def test_what_is_no_relay_is_no_hello(payload: bytes):
     with pytest.raises(ValueError, match="no first words"):
-        unpacked(payload)
+        parse_handshake(payload)

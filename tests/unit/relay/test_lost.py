@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from outrider.relay.lost import answered_for, parting
+from outrider.relay.line_routing import build_error_reply, route_line
 
 
 @pytest.mark.parametrize(
@@ -17,15 +17,15 @@ from outrider.relay.lost import answered_for, parting
     ],
 )
 def test_new_requests_go_to_the_new_process_and_answers_to_the_one_that_asked(message: dict, places: tuple):
-    assert parting(json.dumps({"jsonrpc": "2.0"} | message).encode()) == places
+    assert route_line(json.dumps({"jsonrpc": "2.0"} | message).encode()) == places
 
 
 def test_a_request_that_is_lost_for_good_gets_an_error_with_a_remedy():
-    answer = json.loads(answered_for(b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call"}', "it died"))
+    answer = json.loads(build_error_reply(b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call"}', "it died"))
     assert answer["id"] == "a"
     assert "it died; restart the server" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b'{"method": "notifications/x"}', b'{"id": 1, "result": {}}'])
 def test_what_is_no_request_gets_no_answer(line: bytes):
-    assert answered_for(line, "it died") == b""
+    assert build_error_reply(line, "it died") == b""

@@ -3,10 +3,10 @@ from datetime import UTC, datetime
 import pytest
 
 from outrider.core.errors import NotConfigured
-from outrider.search import SearchSettings, explain
-from outrider.search.access import Plan, known, plan
 from outrider.search.placeholder import is_placeholder
-from outrider.search.provider import Powers
+from outrider.search.provider import SearchServices
+from outrider.search.selection import SearchPlan, explain_providers, load_providers, plan_search
+from outrider.search.settings import SearchSettings
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 WEB_JSON = {
@@ -19,11 +19,11 @@ WEB_JSON = {
 }
 
 
-def planned(settings: SearchSettings | None = None, *, profile: str | None = None, **environ: str) -> Plan:
-    return plan(settings or SearchSettings(), environ, Powers(), now=NOW, profile=profile)
+def planned(settings: SearchSettings | None = None, *, profile: str | None = None, **environ: str) -> SearchPlan:
+    return plan_search(settings or SearchSettings(), environ, SearchServices(), now=NOW, profile=profile)
 
 
-def names(made: Plan) -> list[str]:
+def names(made: SearchPlan) -> list[str]:
     return [each.provider.name for each in made.candidates]
 
 
@@ -34,7 +34,7 @@ def test_without_any_settings_the_keyless_chain_is_used():
 def test_keys_from_the_environment_come_before_the_keyless():
     made = planned(BRAVE_API_KEY="b-key", DUST_MANAGED_SERP_API_KEY="s-key", GOOGLE_API_KEY="g", GOOGLE_CSE_ID="c")
     assert names(made) == ["brave", "serpapi", "google_cse", "tavily", "you", "firecrawl", "exa"]
-    assert made.candidates[0].access.key == "b-key"
+    assert made.candidates[0].access.api_key == "b-key"
 
 
 def test_a_keyless_provider_with_a_key_is_used_with_it_and_only_once():
@@ -51,7 +51,7 @@ def test_a_profile_comes_first_whatever_its_fields_are_called(profile, provider,
     made = planned(SearchSettings(profiles=WEB_JSON, profile=profile), BRAVE_API_KEY="b")
     assert names(made)[:2] == [provider, "brave"]
     assert made.profile == profile
-    assert made.candidates[0].access.key == key
+    assert made.candidates[0].access.api_key == key
 
 
 def test_a_profiles_options_are_read_and_placeholders_ignored():
@@ -154,7 +154,7 @@ def test_placeholders_are_known(value):
 
 def test_keys_show_in_no_repr():
     settings = SearchSettings(profiles=WEB_JSON, profile="mine", providers={"brave": {"api_key": "b-key-999999"}})
-    text = repr(settings) + repr(plan(settings, {}, Powers(), now=NOW))
+    text = repr(settings) + repr(plan_search(settings, {}, SearchServices(), now=NOW))
     assert not any(key in text for key in ("g-key-123456", "b-key-123456", "b-key-999999"))
 
 
@@ -163,9 +163,11 @@ async def _local(_query):
 
 
 def test_doctor_hears_what_is_missing_and_how_to_get_it():
-    report = explain(SearchSettings(disabled=["you"]), {"BRAVE_API_KEY": "k"}, powers=Powers(local=_local))
+    report = explain_providers(
+        SearchSettings(disabled=["you"]), {"BRAVE_API_KEY": "k"}, services=SearchServices(search_local=_local)
+    )
     rows = {row.name: row for row in report}
-    assert set(rows) == set(known())
+    assert set(rows) == set(load_providers())
     assert (rows["brave"].usable, rows["brave"].key, rows["brave"].missing) == (True, True, ())
     assert (rows["tavily"].usable, rows["tavily"].key, rows["tavily"].keyless) == (True, False, True)
     assert (rows["google_cse"].usable, rows["google_cse"].missing) == (False, ("api_key", "cse_id"))

@@ -11,18 +11,20 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
-from outrider.core.http import Http
-from outrider.search import Found, Powers, Query, Search, SearchSettings
-from outrider.search.access import known
+from outrider.core.http import HttpClient
 from outrider.search.agent_browser import AgentBrowser
-from outrider.search.browsing import engines
-from outrider.search.hits import plain
-from outrider.search.outline import results_of
-from outrider.search.result_page import read_lines
-from outrider.search.settings import AgentBrowserSettings
-from outrider.search.tree_text import lines_of_snapshot
+from outrider.search.flow import SearchOutcome
+from outrider.search.hits import clean_text
+from outrider.search.outline import find_results
+from outrider.search.page_providers import load_engines
+from outrider.search.provider import Query, SearchServices
+from outrider.search.result_page import parse_result_outline
+from outrider.search.search import Search
+from outrider.search.selection import load_providers
+from outrider.search.settings import AgentBrowserSettings, SearchSettings
+from outrider.search.snapshot_text import parse_snapshot
 from support.fakes import agent_browser_program, result_pages
 
 pytestmark = pytest.mark.anyio
@@ -41,12 +43,15 @@ def pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
     for engine, place in (("google", "google."), ("bing", "bing."), ("duckduckgo", "duckduckgo.")):
         kind = kinds.get(engine, "results")
         shown = (SNAPSHOTS / f"{dialect}_{engine}.txt").read_text() if kind == "results" else "- paragraph"
-        seen[place] = (shown.replace(RECORDED_AT, engines()[engine].home), result_pages.page(engine, kind))
+        seen[place] = (
+            shown.replace(RECORDED_AT, load_engines()[engine].base_url),
+            result_pages.read_result_page(engine, kind),
+        )
     return seen
 
 
 def program(folder: Path, **behaviour: Any) -> Path:
-    return agent_browser_program.put(folder / "program", **{"pages": pages(), **behaviour})
+    return agent_browser_program.install_program(folder / "program", **{"pages": pages(), **behaviour})
 
 
 def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search:
@@ -58,12 +63,12 @@ def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search
         chosen, tmp_path / "data", proxy_url=lambda: PROXY, executable=lambda: "/the/browser", environ=environ
     )
     every = SearchSettings(
-        disabled=sorted(set(known()) - {"agent_browser"}), providers={"agent_browser": {"timeout_s": timeout}}
+        disabled=sorted(set(load_providers()) - {"agent_browser"}), providers={"agent_browser": {"timeout_s": timeout}}
     )
-    return Search(Http(Guard()), every, None, powers=lambda: Powers(agent_browser=cli))
+    return Search(HttpClient(EgressGuard()), every, None, build_services=lambda: SearchServices(agent_browser=cli))
 
 
-async def found(search: Search, query: Query = TEA) -> Found:
+async def found(search: Search, query: Query = TEA) -> SearchOutcome:
     with anyio.fail_after(90):
         return await search.find(query, browse=True)
 
@@ -90,9 +95,9 @@ async def gone(*pids: int) -> bool:
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo"])
 def test_every_dialect_of_its_snapshots_is_understood(dialect, engine):
-    lines = lines_of_snapshot((SNAPSHOTS / f"{dialect}_{engine}.txt").read_text())
-    items = read_lines(engines()[engine], f"{RECORDED_AT}/{engine}/search?q=oolong", lines)
-    snippets = {plain(item["title"]): plain(item["snippet"]) for item in items}
+    lines = parse_snapshot((SNAPSHOTS / f"{dialect}_{engine}.txt").read_text())
+    items = parse_result_outline(load_engines()[engine], f"{RECORDED_AT}/{engine}/search?q=oolong", lines)
+    snippets = {clean_text(item["title"]): clean_text(item["snippet"]) for item in items}
     assert {FIRST, SECOND} <= set(snippets)
     assert "Half way between two worlds:" in snippets[FIRST]
     assert snippets[SECOND].startswith("High mountain leaves, rolled by hand.")
@@ -123,14 +128,14 @@ AWKWARD = {
 @pytest.mark.parametrize("case", AWKWARD)
 def test_names_and_addresses_with_quotes_colons_and_brackets_are_read(case):
     text, url = AWKWARD[case]
-    row = results_of(lines_of_snapshot(text))[0]
+    row = find_results(parse_snapshot(text))[0]
     assert row.title == 'a "b" c'
     assert row.url == url
 
 
 @pytest.mark.parametrize("text", ["(empty page)", "- document", "", "no tree at all", "  - - - "])
 def test_an_empty_page_has_no_results(text):
-    assert results_of(lines_of_snapshot(text)) == []
+    assert find_results(parse_snapshot(text)) == []
 
 
 async def test_a_search_opens_the_page_and_reads_what_the_program_sees(tmp_path: Path):
@@ -146,7 +151,7 @@ async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp
     search = searching(tmp_path, command=str(one))
     await found(search)
     await found(search, Query("other"))
-    asked = [each for each in agent_browser_program.calls(one) if each["argv"] != ["--version"]]
+    asked = [each for each in agent_browser_program.read_calls(one) if each["argv"] != ["--version"]]
     assert [each["argv"][0] for each in asked] == ["open", "open", "snapshot", "close"] * 2
     assert all(each["argv"][-3:-1] == ["--json", "--session"] for each in asked)
     assert all(each["argv"][1] == "-u" for each in asked if each["argv"][0] == "snapshot")
@@ -165,7 +170,7 @@ async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_pat
     one = program(tmp_path)
     nasty = "--help $(id) `id`; rm -rf / && \"x\" 'y' \\ | &"
     await found(searching(tmp_path, command=str(one)), Query(nasty, count=5))
-    opened = [each["argv"] for each in agent_browser_program.calls(one) if each["argv"][0] == "open"][-1]
+    opened = [each["argv"] for each in agent_browser_program.read_calls(one) if each["argv"][0] == "open"][-1]
     assert opened[1].startswith("https://www.google.com/search?q=--help+%24%28id%29+%60id%60%3B+rm")
     assert len(opened) == 5
 
@@ -220,7 +225,7 @@ async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path
     one = program(tmp_path, way="hang")
     attempt = await failure(searching(tmp_path, timeout=3, command=str(one)))
     assert attempt["outcome"] == "timeout"
-    started = agent_browser_program.started(one)
+    started = agent_browser_program.read_started_pids(one)
     assert started
     assert await gone(*started)
 
@@ -232,9 +237,9 @@ async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_
     with suppress(Unavailable):
         await found(searching(tmp_path, command=str(one), engines=["google"]))
     with anyio.fail_after(20):
-        while len(agent_browser_program.started(one)) < 1:
+        while len(agent_browser_program.read_started_pids(one)) < 1:
             await anyio.sleep(0.01)
-    assert await gone(*agent_browser_program.started(one))
+    assert await gone(*agent_browser_program.read_started_pids(one))
 
 
 @pytest.mark.parametrize(
@@ -246,14 +251,14 @@ async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: 
     assert attempt["outcome"] == "not_configured"
     assert said in attempt["message"]
     assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
-    assert [each["argv"] for each in agent_browser_program.calls(one)] == [["--version"]]
+    assert [each["argv"] for each in agent_browser_program.read_calls(one)] == [["--version"]]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 async def test_a_background_process_that_was_given_up_on_is_gone_too(tmp_path: Path):
     one = program(tmp_path, way="not_started")
     await found(searching(tmp_path, command=str(one)))
-    started = agent_browser_program.started(one)
+    started = agent_browser_program.read_started_pids(one)
     assert len(started) > 1
     assert await gone(*started)
 
@@ -263,7 +268,7 @@ async def test_the_version_is_asked_once(tmp_path: Path):
     search = searching(tmp_path, command=str(one))
     for _ in range(2):
         await found(search)
-    assert [each["argv"] for each in agent_browser_program.calls(one)].count(["--version"]) == 1
+    assert [each["argv"] for each in agent_browser_program.read_calls(one)].count(["--version"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -274,7 +279,7 @@ async def test_without_the_program_it_is_not_offered_and_nothing_is_installed(tm
     search = searching(tmp_path, **settings)
     with pytest.raises(NotConfigured):
         await found(search)
-    row = next(row for row in await search.status() if row.name == "agent_browser")
+    row = next(row for row in await search.list_providers() if row.name == "agent_browser")
     assert not row.usable
     assert reason in row.reason
     assert not (tmp_path / "data").exists()
@@ -337,9 +342,9 @@ async def test_an_engine_that_nobody_knows_is_named(tmp_path: Path):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(tmp_path: Path) -> Iterator[None]:
+def check_no_leftover_processes(tmp_path: Path) -> Iterator[None]:
     """Whatever a failing test leaves running would outlive it."""
     yield
-    for pid in agent_browser_program.started(tmp_path / "program" / "agent-browser"):
+    for pid in agent_browser_program.read_started_pids(tmp_path / "program" / "agent-browser"):
         with suppress(ProcessLookupError):
             os.kill(pid, 9)

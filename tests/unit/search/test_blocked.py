@@ -1,6 +1,6 @@
 import pytest
 
-from outrider.search.blocked import is_page, why_blocked
+from outrider.search.block_pages import detect_block, is_html_page
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from outrider.search.blocked import is_page, why_blocked
     ],
 )
 def test_a_wall_is_known_by_what_it_says(page, why):
-    assert why_blocked(page) == why
+    assert detect_block(page) == why
 
 
 @pytest.mark.parametrize(
@@ -31,4 +31,4 @@ def test_a_wall_is_known_by_what_it_says(page, why):
     ],
 )
 def test_a_page_is_known_by_its_body_rather_than_its_header(kind, text, page):
-    assert is_page(kind, text) is page
+    assert is_html_page(kind, text) is page

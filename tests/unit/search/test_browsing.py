@@ -11,57 +11,62 @@ from typing import Any
 import pytest
 
 from outrider.core.egress import EgressSettings
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
-from outrider.core.http import Http
-from outrider.search import Page, Powers, Query, Search, SearchSettings
-from outrider.search.access import Plan, known, plan
-from outrider.search.settings import ResultPageSettings
+from outrider.core.http import HttpClient
+from outrider.search.provider import Query, RenderedPage, SearchServices
+from outrider.search.search import Search
+from outrider.search.selection import SearchPlan, load_providers, plan_search
+from outrider.search.settings import ResultPageSettings, SearchSettings
 from support.fakes import http_servers, result_pages
 
 pytestmark = pytest.mark.anyio
 TEA = Query("oolong tea", count=5)
 PAGES = ["google_page", "bing_page", "duckduckgo_page"]
-NO_API = sorted(name for name, provider in known().items() if not provider.browses)
+NO_API = sorted(name for name, provider in load_providers().items() if not provider.uses_browser)
 
 
 @dataclass(frozen=True)
 class Plain:
     """A browser without scripts."""
 
-    http: Http
+    http: HttpClient
     why: str = ""
 
-    def missing(self) -> str:
+    def explain_unavailable(self) -> str:
         return self.why
 
-    async def open(self, url: str) -> Page:
+    async def open_page(self, url: str) -> RenderedPage:
         reply = await self.http.request("GET", url)
-        return Page(reply.url, reply.body.decode())
+        return RenderedPage(reply.url, reply.body.decode())
 
 
 @asynccontextmanager
-async def searching(behaviour: result_pages.Behaviour, *, why: str = "", **more: Any) -> AsyncGenerator[Search]:
+async def searching(behaviour: result_pages.EngineBehaviour, *, why: str = "", **more: Any) -> AsyncGenerator[Search]:
     """A search that asks nothing but result pages; `now` is a clock that stands still."""
-    async with http_servers.serve(result_pages.site(behaviour)) as url:
-        http = Http(Guard(EgressSettings(allow=[url.removeprefix("http://")])))
-        values = {"providers": result_pages.providers(url), "disabled": NO_API} | more
+    async with http_servers.serve_app(result_pages.build_engine_site(behaviour)) as url:
+        http = HttpClient(EgressGuard(EgressSettings(allow=[url.removeprefix("http://")])))
+        values = {"providers": result_pages.build_engine_settings(url), "disabled": NO_API} | more
         settings = SearchSettings.model_validate(values)
         try:
             yield Search(
-                http, settings, None, powers=lambda: Powers(browser=Plain(http, why)), clock=lambda: 1_795_000_000.0
+                http,
+                settings,
+                None,
+                build_services=lambda: SearchServices(browser=Plain(http, why)),
+                clock=lambda: 1_795_000_000.0,
             )
         finally:
             await http.close()
 
 
-def planned(**settings: Any) -> Plan:
-    powers = Powers(browser=Plain(Http(Guard())))
+def planned(**settings: Any) -> SearchPlan:
+    powers = SearchServices(browser=Plain(HttpClient(EgressGuard())))
     browse = settings.pop("browse", True)
-    return plan(SearchSettings.model_validate(settings), {"BRAVE_API_KEY": "k"}, powers, now=0.0, browse=browse)
+    return plan_search(SearchSettings.model_validate(settings), {"BRAVE_API_KEY": "k"}, powers, now=0.0, browse=browse)
 
 
-def names(made: Plan) -> list[str]:
+def names(made: SearchPlan) -> list[str]:
     return [each.provider.name for each in made.candidates]
 
 
@@ -103,11 +108,11 @@ def test_an_engine_that_nobody_knows_is_named_with_the_setting():
 
 def test_the_engines_by_default_are_there():
     assert [f"{name}_page" for name in ResultPageSettings().engines] == PAGES
-    assert {f"{name}_page" for name in result_pages.ENGINES} <= set(known())
+    assert {f"{name}_page" for name in result_pages.ENGINES} <= set(load_providers())
 
 
 async def test_the_answer_names_the_engine_and_the_provider():
-    async with searching(result_pages.Behaviour()) as search:
+    async with searching(result_pages.EngineBehaviour()) as search:
         found = await search.find(TEA, browse=True)
     assert (found.source, found.provider) == ("google", "google_page")
     assert found.hits[0].provider == "google_page"
@@ -118,32 +123,32 @@ async def test_the_answer_names_the_engine_and_the_provider():
     [("captcha", "captcha"), ("sorry", "captcha"), ("consent", "consent"), ("redesigned", "bad_reply")],
 )
 async def test_a_page_without_results_is_a_typed_failure_and_the_next_is_asked(way, outcome):
-    behaviour = result_pages.Behaviour(ways={"google": way})
+    behaviour = result_pages.EngineBehaviour(modes={"google": way})
     async with searching(behaviour) as search:
         found = await search.find(TEA, browse=True)
     assert [(each.provider, each.outcome) for each in found.attempts] == [("google_page", outcome), ("bing_page", "ok")]
 
 
 async def test_an_engine_that_asked_for_consent_is_left_alone_from_then_on():
-    behaviour = result_pages.Behaviour(ways={"google": "consent"})
+    behaviour = result_pages.EngineBehaviour(modes={"google": "consent"})
     async with searching(behaviour) as search:
         await search.find(TEA, browse=True)
         again = await search.find(TEA, browse=True)
-    assert behaviour.engines == ["google", "bing", "bing"]
+    assert behaviour.requested_engines == ["google", "bing", "bing"]
     assert again.attempts[0].outcome == "circuit_open"
 
 
 async def test_an_honest_nothing_is_checked_with_one_more_engine():
-    behaviour = result_pages.Behaviour(ways={"*": "nothing"})
+    behaviour = result_pages.EngineBehaviour(modes={"*": "nothing"})
     async with searching(behaviour) as search:
         found = await search.find(Query("qzx captcha qzx"), browse=True)
     assert found.hits == ()
-    assert behaviour.engines == ["google", "bing"]
+    assert behaviour.requested_engines == ["google", "bing"]
     assert found.source == "google+bing"
 
 
 async def test_when_all_fail_every_reason_is_told():
-    behaviour = result_pages.Behaviour(ways={"google": "consent", "bing": "captcha", "duckduckgo": "redesigned"})
+    behaviour = result_pages.EngineBehaviour(modes={"google": "consent", "bing": "captcha", "duckduckgo": "redesigned"})
     async with searching(behaviour) as search:
         with pytest.raises(Unavailable) as caught:
             await search.find(TEA, browse=True)
@@ -153,32 +158,32 @@ async def test_when_all_fail_every_reason_is_told():
 
 
 async def test_what_an_engine_cannot_say_is_in_a_note():
-    async with searching(result_pages.Behaviour(), browser={"engines": ["ecosia"]}) as search:
+    async with searching(result_pages.EngineBehaviour(), browser={"engines": ["ecosia"]}) as search:
         found = await search.find(Query("oolong tea", freshness="week", language="de"), browse=True)
     assert "by date" in " ".join(found.notes)
     assert "language" in " ".join(found.notes)
 
 
 async def test_a_site_is_asked_for_in_the_words_and_others_are_dropped():
-    behaviour = result_pages.Behaviour()
+    behaviour = result_pages.EngineBehaviour()
     async with searching(behaviour) as search:
         found = await search.find(Query("oolong tea", site="garden.example"), browse=True)
-    assert behaviour.asked[0][2]["q"] == "oolong tea site:garden.example"
+    assert behaviour.requests[0][2]["q"] == "oolong tea site:garden.example"
     assert [hit.url for hit in found.hits] == ["https://garden.example/formosa?a=1&b=2"]
 
 
 async def test_without_a_browser_the_pages_are_not_offered_and_say_why():
-    async with searching(result_pages.Behaviour(), why="there is no browser here") as search:
+    async with searching(result_pages.EngineBehaviour(), why="there is no browser here") as search:
         with pytest.raises(OutriderError):
             await search.find(TEA, browse=True)
-        rows = {row.name: row for row in await search.status()}
+        rows = {row.name: row for row in await search.list_providers()}
     assert rows["google_page"].reason == "there is no browser here"
     assert "outrider browser install" in rows["google_page"].remedy
 
 
 async def test_an_engine_that_is_not_chosen_says_where_to_choose_it():
-    async with searching(result_pages.Behaviour()) as search:
-        rows = {row.name: row for row in await search.status()}
+    async with searching(result_pages.EngineBehaviour()) as search:
+        rows = {row.name: row for row in await search.list_providers()}
     assert rows["google_page"].usable
     assert "search.browser.engines" in rows["yandex_page"].reason
     assert "add 'yandex'" in rows["yandex_page"].remedy

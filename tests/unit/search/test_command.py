@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from outrider.core.errors import NotConfigured, Unavailable
-from outrider.search.command import run
+from outrider.search.command import run_command
 
 pytestmark = pytest.mark.anyio
 CHILD = (
@@ -21,7 +21,9 @@ CHILD = (
 async def python(folder: Path, source: str, *arguments: str, seconds: float = 30, most: int = 10_000_000):
     with anyio.fail_after(60):
         program = [sys.executable, "-c", source, *arguments]
-        return await run(program, seconds=seconds, environ={"ONLY": "this"}, folder=folder, most=most)
+        return await run_command(
+            program, seconds=seconds, environ={"ONLY": "this"}, folder=folder, max_output_bytes=most
+        )
 
 
 async def gone(folder: Path) -> bool:
@@ -95,7 +97,7 @@ async def test_as_much_as_may_be_is_read_whole(tmp_path: Path):
 
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(NotConfigured) as caught:
-        await run(["/no/such/thing", "x"], seconds=1, environ={}, folder=tmp_path)
+        await run_command(["/no/such/thing", "x"], seconds=1, environ={}, folder=tmp_path)
     assert "thing cannot be run" in caught.value.message
     assert caught.value.code == "not_configured"
 

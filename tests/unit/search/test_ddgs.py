@@ -7,16 +7,17 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, Unavailable
-from outrider.core.http import Http
-from outrider.search import Query, Search, SearchSettings
-from outrider.search.access import known
-from outrider.search.provider import Powers
+from outrider.core.http import HttpClient
+from outrider.search.provider import Query, SearchServices
+from outrider.search.search import Search
+from outrider.search.selection import load_providers
+from outrider.search.settings import SearchSettings
 from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
-ALONE = SearchSettings(disabled=sorted(set(known()) - {"ddgs"}), providers={"ddgs": {"timeout_s": 5}})
+ALONE = SearchSettings(disabled=sorted(set(load_providers()) - {"ddgs"}), providers={"ddgs": {"timeout_s": 5}})
 TOKEN = "pr0xy-t0ken-9f8e7d"
 
 
@@ -30,7 +31,7 @@ async def proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
         await writer.drain()
         writer.close()
 
-    async with http_servers.serve_bytes(refuse) as url:
+    async with http_servers.serve_raw_tcp(refuse) as url:
         yield url.replace("http://", f"http://outrider:{TOKEN}@")
 
 
@@ -45,7 +46,11 @@ async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
     pytest.importorskip("ddgs")
     seen: list[bytes] = []
     async with proxy(answer, seen) as url:
-        error = await failure(Search(Http(Guard()), ALONE, None, powers=lambda: Powers(proxy_url=lambda: url)))
+        error = await failure(
+            Search(
+                HttpClient(EgressGuard()), ALONE, None, build_services=lambda: SearchServices(get_proxy_url=lambda: url)
+            )
+        )
     assert seen
     assert all(line.startswith(b"CONNECT ") for line in seen if line)
     attempt = error.details["attempts"][-1]
@@ -57,20 +62,29 @@ async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
 async def test_without_a_network_it_does_not_hide_that_no_name_resolves():
     pytest.importorskip("ddgs")
     chosen = SearchSettings(
-        disabled=sorted(set(known()) - {"ddgs", "tavily"}),
+        disabled=sorted(set(load_providers()) - {"ddgs", "tavily"}),
         providers={"ddgs": {"timeout_s": 5}, "tavily": {"endpoint": "http://search.invalid"}},
     )
     async with proxy(b"HTTP/1.1 502 Bad Gateway\r\n\r\n", []) as url:
-        error = await failure(Search(Http(Guard()), chosen, None, powers=lambda: Powers(proxy_url=lambda: url)))
+        error = await failure(
+            Search(
+                HttpClient(EgressGuard()),
+                chosen,
+                None,
+                build_services=lambda: SearchServices(get_proxy_url=lambda: url),
+            )
+        )
     assert [each["provider"] for each in error.details["attempts"]] == ["tavily", "ddgs"]
     assert (error.hint or "").startswith("no name resolves")
 
 
 @pytest.mark.parametrize("proxy_url", [None, lambda: None])
 async def test_without_the_proxy_it_is_not_offered(proxy_url):
-    search = Search(Http(Guard()), ALONE, None, powers=lambda: Powers(proxy_url=proxy_url))
+    search = Search(
+        HttpClient(EgressGuard()), ALONE, None, build_services=lambda: SearchServices(get_proxy_url=proxy_url)
+    )
     with pytest.raises(NotConfigured):
         await search.find(Query("tea"))
-    row = next(row for row in await search.status() if row.name == "ddgs")
+    row = next(row for row in await search.list_providers() if row.name == "ddgs")
     assert not row.usable
     assert "proxy" in row.reason or "not installed" in row.reason

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.search.fusion import K, Ranking, distinct, fuse
-from outrider.search.links import canonical, host_of
-from outrider.search.provider import Hit, Source
+from outrider.search.fusion import RRF_K, Ranking, deduplicate_hits, fuse_rankings
+from outrider.search.provider import ProviderRank, SearchHit
+from outrider.search.urls import canonicalize_url, parse_host
 
 URLS = st.builds(
     "{}://{}{}/{}{}".format,
@@ -14,41 +14,41 @@ URLS = st.builds(
     st.sampled_from(["", "/", "?utm_source=x", "#top"]),
 )
 HITS = st.lists(
-    st.builds(Hit, title=st.text(min_size=1, max_size=3), url=URLS, snippet=st.text(max_size=3)), max_size=8
+    st.builds(SearchHit, title=st.text(min_size=1, max_size=3), url=URLS, snippet=st.text(max_size=3)), max_size=8
 )
 RANKINGS = st.lists(HITS, max_size=5).map(
     lambda many: [Ranking(f"p{at}", hits, 1.0 + at / 10) for at, hits in enumerate(many)]
 )
 
 
-def hit(url: str, **more) -> Hit:
-    return Hit(title=url, url=url, **more)
+def hit(url: str, **more) -> SearchHit:
+    return SearchHit(title=url, url=url, **more)
 
 
 @given(RANKINGS, st.randoms())
 def test_the_order_of_providers_makes_no_difference(rankings, random):
     mixed = list(rankings)
     random.shuffle(mixed)
-    assert fuse(mixed) == fuse(rankings)
+    assert fuse_rankings(mixed) == fuse_rankings(rankings)
 
 
 @given(RANKINGS)
 def test_every_page_comes_once_and_none_is_lost(rankings):
-    pages = [canonical(each.url) for each in fuse(rankings)]
+    pages = [canonicalize_url(each.url) for each in fuse_rankings(rankings)]
     assert len(pages) == len(set(pages))
-    assert set(pages) == {canonical(each.url) for ranking in rankings for each in ranking.hits}
+    assert set(pages) == {canonicalize_url(each.url) for ranking in rankings for each in ranking.hits}
 
 
 @given(RANKINGS)
 def test_fusing_what_is_fused_changes_no_order(rankings):
-    once = fuse(rankings)
-    assert [each.url for each in fuse([Ranking("again", once)])] == [each.url for each in once]
+    once = fuse_rankings(rankings)
+    assert [each.url for each in fuse_rankings([Ranking("again", once)])] == [each.url for each in once]
 
 
 @given(RANKINGS, st.integers(1, 3), st.integers(1, 10))
 def test_no_host_and_no_answer_is_longer_than_allowed(rankings, cap, limit):
-    fused = fuse(rankings, limit=limit, per_domain=cap)
-    hosts = [host_of(canonical(each.url)) for each in fused]
+    fused = fuse_rankings(rankings, limit=limit, per_domain=cap)
+    hosts = [parse_host(canonicalize_url(each.url)) for each in fused]
     assert len(fused) <= limit
     assert all(hosts.count(host) <= cap for host in hosts)
     assert [each.rank for each in fused] == list(range(1, len(fused) + 1))
@@ -58,30 +58,32 @@ def test_no_host_and_no_answer_is_longer_than_allowed(rankings, cap, limit):
 def test_scores_are_the_sums_of_their_sources_and_never_rise(rankings):
     weights = {ranking.provider: ranking.weight for ranking in rankings}
     scores = []
-    for each in fuse(rankings):
+    for each in fuse_rankings(rankings):
         assert each.score is not None
         scores.append(each.score)
-        assert abs(each.score - sum(weights[it.provider] / (K + it.rank) for it in each.sources)) < 1e-12
+        assert abs(each.score - sum(weights[it.provider] / (RRF_K + it.rank) for it in each.sources)) < 1e-12
     assert scores == sorted(scores, reverse=True)
 
 
 @given(HITS)
 def test_one_providers_hits_keep_their_order_without_doubles(hits):
-    ranked = [Hit(each.title, each.url, rank=rank) for rank, each in enumerate(hits, start=1)]
-    kept = distinct(ranked)
+    ranked = [SearchHit(each.title, each.url, rank=rank) for rank, each in enumerate(hits, start=1)]
+    kept = deduplicate_hits(ranked)
     assert [each.rank for each in kept] == list(range(1, len(kept) + 1))
-    assert [canonical(each.url) for each in kept] == list(dict.fromkeys(canonical(each.url) for each in hits))
+    assert [canonicalize_url(each.url) for each in kept] == list(
+        dict.fromkeys(canonicalize_url(each.url) for each in hits)
+    )
 
 
 def test_what_several_find_comes_before_what_one_finds():
-    fused = fuse(
+    fused = fuse_rankings(
         [
             Ranking("a", [hit("https://only-a.example/1"), hit("https://both.example/")]),
             Ranking("b", [hit("https://only-b.example/1"), hit("http://www.both.example", snippet="words")]),
         ]
     )
     assert fused[0].url == "https://both.example/"
-    assert fused[0].sources == (Source("a", 2), Source("b", 2))
+    assert fused[0].sources == (ProviderRank("a", 2), ProviderRank("b", 2))
     assert fused[0].provider == "a+b"
     assert fused[0].snippet == "words"
 
@@ -89,4 +91,4 @@ def test_what_several_find_comes_before_what_one_finds():
 def test_pictures_are_told_apart_by_their_own_address():
     page = "https://gallery.example/"
     pictures = [hit(page, image_url=f"https://img.example/{number}.png") for number in (1, 2, 1)]
-    assert len(fuse([Ranking("a", pictures)])) == 2
+    assert len(fuse_rankings([Ranking("a", pictures)])) == 2

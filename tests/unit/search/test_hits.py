@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.search.hits import address, plain, to_hits
+from outrider.search.hits import clean_text, parse_url, to_hits
 from outrider.search.provider import Query
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -33,7 +33,7 @@ QUERY = Query("q")
     ],
 )
 def test_text_is_what_a_reader_would_see(raw, shown):
-    assert plain(raw) == shown
+    assert clean_text(raw) == shown
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_text_is_what_a_reader_would_see(raw, shown):
     ],
 )
 def test_only_addresses_that_can_be_opened_stay(raw, kept):
-    assert address(raw) == kept
+    assert parse_url(raw) == kept
 
 
 @given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, JSON)), max_size=4))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.search.links import canonical, is_web, unwrap, within_site
+from outrider.search.urls import canonicalize_url, is_web_url, is_within_site, unwrap_redirect
 
 SAME = [
     "https://example.com/a",
@@ -33,7 +33,7 @@ QUERIES = st.lists(
 
 @pytest.mark.parametrize("url", SAME)
 def test_the_addresses_of_one_page_have_one_form(url):
-    assert canonical(url) == "https://example.com/a"
+    assert canonicalize_url(url) == "https://example.com/a"
 
 
 @pytest.mark.parametrize(
@@ -49,23 +49,23 @@ def test_the_addresses_of_one_page_have_one_form(url):
     ],
 )
 def test_different_pages_stay_different(one, other):
-    assert canonical(one) != canonical(other)
+    assert canonicalize_url(one) != canonicalize_url(other)
 
 
 @given(st.sampled_from(["http", "https", "HTTPS"]), HOSTS, PATHS, QUERIES)
 def test_the_form_is_stable(scheme, host, path, query):
     url = f"{scheme}://{host}/{path}" + ("?" + "&".join(f"{name}={value}" for name, value in query) if query else "")
-    once = canonical(url)
-    assert canonical(once) == once
+    once = canonicalize_url(url)
+    assert canonicalize_url(once) == once
 
 
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_reading_of_addresses(text):
     for each in (text, f"https://{text}", f"https://www.google.com/url?q={text}", f"https://bing.com/ck/a?u=a1{text}"):
-        assert isinstance(canonical(each), str)
-        assert isinstance(unwrap(each), str)
-        is_web(each)
-        within_site(each, "example.com")
+        assert isinstance(canonicalize_url(each), str)
+        assert isinstance(unwrap_redirect(each), str)
+        is_web_url(each)
+        is_within_site(each, "example.com")
 
 
 def test_redirects_that_lead_nowhere_safe_stay_as_they_are():
@@ -75,7 +75,7 @@ def test_redirects_that_lead_nowhere_safe_stay_as_they_are():
         "https://www.bing.com/ck/a?u=a1%%%",
         "https://www.google.com/search?q=x",
     ):
-        assert unwrap(url) == url
+        assert unwrap_redirect(url) == url
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_redirects_that_lead_nowhere_safe_stay_as_they_are():
     ],
 )
 def test_a_site_is_a_host_with_its_subdomains_and_path(url, site, inside):
-    assert within_site(url, site) is inside
+    assert is_within_site(url, site) is inside

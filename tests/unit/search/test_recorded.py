@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import OutriderError, Unavailable
-from outrider.core.http import Http
-from outrider.search import Page, Query, Search, SearchSettings
-from outrider.search.access import known
-from outrider.search.blocked import why_blocked
-from outrider.search.browsing import engines
-from outrider.search.result_page import read
+from outrider.core.http import HttpClient
+from outrider.search.block_pages import detect_block
+from outrider.search.page_providers import load_engines
+from outrider.search.provider import Query, RenderedPage
+from outrider.search.result_page import parse_result_page
+from outrider.search.search import Search
+from outrider.search.selection import load_providers
+from outrider.search.settings import SearchSettings
 from support.fakes import http_servers, result_pages, search_providers
 
 pytestmark = pytest.mark.anyio
@@ -78,12 +80,15 @@ ERRORS = {
 
 async def asked(name: str, body: Any, query: Query, *, status: int = 200, keyed: bool = True, **headers: str) -> Any:
     """What the search makes of that answer: what it found, or its error."""
-    behaviour = search_providers.Behaviour(ways={name: str(status)}, bodies={name: body}, headers={name: headers})
-    async with http_servers.serve(search_providers.app(behaviour)) as url:
-        http = Http(Guard())
-        key = search_providers.KEY if keyed else ""
+    behaviour = search_providers.ProviderBehaviour(
+        modes={name: str(status)}, failure_bodies={name: body}, failure_headers={name: headers}
+    )
+    async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
+        http = HttpClient(EgressGuard())
+        key = search_providers.PROVIDER_API_KEY if keyed else ""
         settings = SearchSettings(
-            providers=search_providers.settings(url, name, key=key), disabled=sorted(set(known()) - {name})
+            providers=search_providers.build_provider_settings(url, name, key=key),
+            disabled=sorted(set(load_providers()) - {name}),
         )
         try:
             return await Search(http, settings, None, clock=lambda: NOW).find(query)
@@ -136,10 +141,10 @@ def test_recorded_walls_are_recognised_and_results_are_not():
     assert pages
     for page in pages:
         wall = any(word in page.name for word in ("captcha", "soft_block"))
-        found = why_blocked(page.read_text(errors="replace"))
+        found = detect_block(page.read_text(errors="replace"))
         assert bool(found) is wall, page.name
     challenge = json.loads(((RECORDED or Path()) / "errors" / "duckduckgo_202_challenge.json").read_text())
-    assert why_blocked(challenge["body"]) == "captcha"
+    assert detect_block(challenge["body"]) == "captcha"
 
 
 @needs_recorded
@@ -151,11 +156,11 @@ def test_recorded_result_pages_give_what_their_names_say(engine):
         # Links of sanitised recordings are all the same; told apart they are results again.
         first, *parts = path.read_text(errors="replace").split("http://test.test")
         markup = first + "".join(f"https://t{number}.example{part}" for number, part in enumerate(parts))
-        facts, query = engines()[engine], Query("x")
+        facts, query = load_engines()[engine], Query("x")
         if any(word in path.name for word in ("captcha", "soft_block")):
             with pytest.raises(Unavailable) as caught:
-                read(facts, Page(facts.address(query), markup), query)
+                parse_result_page(facts, RenderedPage(facts.build_url(query), markup), query)
             assert caught.value.code in {"captcha", "blocked"}, path.name
         elif not any(word in path.name for word in ("news", "images")):
-            rows = read(facts, Page(facts.address(query), markup), query)
+            rows = parse_result_page(facts, RenderedPage(facts.build_url(query), markup), query)
             assert (not rows) if "no_results" in path.name else len(rows) >= 8, path.name

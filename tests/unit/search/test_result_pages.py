@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import Unavailable
-from outrider.search import Page, Query
-from outrider.search.browsing import engines
-from outrider.search.hits import plain
-from outrider.search.result_page import read, target
+from outrider.search.hits import clean_text
+from outrider.search.page_providers import load_engines
+from outrider.search.provider import Query, RenderedPage
+from outrider.search.result_page import parse_result_page, resolve_result_url
 from support.fakes import result_pages
 
 TEA, NONSENSE = Query("oolong tea"), Query("qzx captcha qzx")
@@ -38,13 +38,13 @@ SENT_TO = [
 
 def shown(engine: str, kind: str, query: Query = TEA) -> list[tuple[str, str, str]]:
     """(title, url, snippet) of the results on one of the engine's pages."""
-    return found(engine, result_pages.page(engine, kind), query)
+    return found(engine, result_pages.read_result_page(engine, kind), query)
 
 
 def found(engine: str, markup: str, query: Query = TEA, url: str = "") -> list[tuple[str, str, str]]:
-    facts = engines()[engine]
-    items = read(facts, Page(url or facts.address(query), markup), query)
-    return [(plain(item["title"]), item["url"], plain(item["snippet"])) for item in items]
+    facts = load_engines()[engine]
+    items = parse_result_page(facts, RenderedPage(url or facts.build_url(query), markup), query)
+    return [(clean_text(item["title"]), item["url"], clean_text(item["snippet"])) for item in items]
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
@@ -92,7 +92,7 @@ def test_what_stands_before_the_results_is_named(engine, kind, code):
     with pytest.raises(Unavailable) as caught:
         shown(engine, kind)
     assert caught.value.code == code
-    assert engines()[engine].title in caught.value.message
+    assert load_engines()[engine].title in caught.value.message
     assert "search.browser.engines" in caught.value.hint
 
 
@@ -106,7 +106,7 @@ def test_where_the_browser_was_sent_to_tells_a_wall(engine, url, code):
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_a_page_laid_out_anew_is_a_failure_and_never_nothing(engine):
     with pytest.raises(Unavailable) as caught:
-        found(engine, result_pages.REDESIGNED.format("oolong"))
+        found(engine, result_pages.REDESIGNED_PAGE_HTML.format("oolong"))
     assert caught.value.code == "bad_reply"
 
 
@@ -137,28 +137,32 @@ def test_a_word_that_was_looked_for_is_no_label_of_an_advertisement():
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
 def test_the_address_of_a_page_says_the_query_and_nothing_that_is_not_wanted(engine):
-    plain_address = engines()[engine].address(Query("a b&c=d/ü", count=5))
-    assert plain_address.startswith(engines()[engine].home)
+    plain_address = load_engines()[engine].build_url(Query("a b&c=d/ü", count=5))
+    assert plain_address.startswith(load_engines()[engine].base_url)
     assert "a+b%26c%3Dd%2F%C3%BC" in plain_address
     assert "None" not in plain_address
 
 
 def test_google_is_asked_as_the_contract_says():
-    assert engines()["google"].address(Query("tea pot", count=5)) == "https://www.google.com/search?q=tea+pot&num=5"
+    assert (
+        load_engines()["google"].build_url(Query("tea pot", count=5)) == "https://www.google.com/search?q=tea+pot&num=5"
+    )
 
 
 def test_dates_places_and_pages_are_said_where_the_engine_knows_them():
     wish = Query("tea", count=10, page=3, freshness="week", language="de", region="at", safe="strict")
-    google = engines()["google"].address(wish)
+    google = load_engines()["google"].build_url(wish)
     assert all(each in google for each in ("tbs=qdr%3Aw", "hl=de", "gl=at", "start=20", "safe=active"))
-    assert all(each in engines()["bing"].address(wish) for each in ("setlang=de", "cc=AT", "first=21", "adlt=strict"))
-    assert all(each in engines()["duckduckgo"].address(wish) for each in ("kl=at-de", "df=w", "kp=1"))
+    assert all(
+        each in load_engines()["bing"].build_url(wish) for each in ("setlang=de", "cc=AT", "first=21", "adlt=strict")
+    )
+    assert all(each in load_engines()["duckduckgo"].build_url(wish) for each in ("kl=at-de", "df=w", "kp=1"))
 
 
 @given(st.text(), st.sampled_from(result_pages.ENGINES))
 def test_no_link_breaks_a_page(href, engine):
-    facts = engines()[engine]
-    url = target(facts, href, facts.home + "/search?q=x")
+    facts = load_engines()[engine]
+    url = resolve_result_url(facts, href, facts.base_url + "/search?q=x")
     assert not url or url.startswith(("http://", "https://"))
 
 

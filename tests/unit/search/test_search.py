@@ -12,11 +12,13 @@ import anyio
 import pytest
 
 from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import InvalidInput, NotConfigured, Unavailable
-from outrider.core.http import Http
-from outrider.search import Hit, Powers, Query, Search, SearchSettings
-from outrider.search.access import known
+from outrider.core.http import HttpClient
+from outrider.search.provider import Query, SearchHit, SearchServices
+from outrider.search.search import Search
+from outrider.search.selection import load_providers
+from outrider.search.settings import SearchSettings
 from support.databases import sqlite
 from support.fakes import http_servers, search_providers
 
@@ -30,29 +32,37 @@ TEA = Query("tea", count=5)
 class World:
     """Some providers on loopback, and a search that knows only those."""
 
-    def __init__(self, http: Http, url: str, behaviour: search_providers.Behaviour, database: Database | None) -> None:
+    def __init__(
+        self, http: HttpClient, url: str, behaviour: search_providers.ProviderBehaviour, database: Database | None
+    ) -> None:
         self.http, self.url, self.behaviour, self.database = http, url, behaviour, database
         self.now = NOW
 
     def search(self, *names: str, free: tuple[str, ...] = (), local: Any = None, **more: Any) -> Search:
-        table = search_providers.settings(self.url, *names, rate=1000) | search_providers.settings(
-            self.url, *free, key="", rate=1000
-        )
+        table = search_providers.build_provider_settings(
+            self.url, *names, rate=1000
+        ) | search_providers.build_provider_settings(self.url, *free, key="", rate=1000)
         table = {name: content | more.pop(name, {}) for name, content in table.items()}
-        unused = sorted(set(known()) - set(table) - {"local"})
+        unused = sorted(set(load_providers()) - set(table) - {"local"})
         settings = SearchSettings.model_validate({"providers": table, "disabled": unused, **more})
-        return Search(self.http, settings, self.database, powers=lambda: Powers(local=local), clock=lambda: self.now)
+        return Search(
+            self.http,
+            settings,
+            self.database,
+            build_services=lambda: SearchServices(search_local=local),
+            clock=lambda: self.now,
+        )
 
     @property
     def asked(self) -> list[str]:
-        return [request.provider for request in self.behaviour.asked]
+        return [request.provider for request in self.behaviour.requests]
 
 
 @asynccontextmanager
 async def world(database: Database | None = None, **behaviour: Any) -> AsyncGenerator[World]:
-    acting = search_providers.Behaviour(**behaviour)
-    async with http_servers.serve(search_providers.app(acting)) as url:
-        http = Http(Guard())
+    acting = search_providers.ProviderBehaviour(**behaviour)
+    async with http_servers.serve_app(search_providers.build_provider_app(acting)) as url:
+        http = HttpClient(EgressGuard())
         try:
             yield World(http, url, acting, database)
         finally:
@@ -94,7 +104,7 @@ async def test_when_all_fail_the_error_names_each_and_why(depth):
     assert outcomes == {"brave": "captcha", "exa": "rate_limited", "serper": "auth", "tavily": "bad_reply"}
     assert all(name in error.message and outcome in error.message for name, outcome in outcomes.items())
     assert error.retry_after == 9
-    assert error.hint == known()["serper"].remedy  # the others have keys that are not at fault
+    assert error.hint == load_providers()["serper"].remedy  # the others have keys that are not at fault
 
 
 async def test_without_a_network_the_error_says_so():
@@ -106,8 +116,8 @@ async def test_without_a_network_the_error_says_so():
 
 
 async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
-    async def local(query: Query) -> list[Hit]:
-        return [Hit(title=query.text, url="https://read.example/before")]
+    async def local(query: Query) -> list[SearchHit]:
+        return [SearchHit(title=query.text, url="https://read.example/before")]
 
     async with world(ways={"*": "429"}) as w:
         search = w.search(free=("exa", "firecrawl", "tavily", "you"), local=local)
@@ -172,7 +182,7 @@ async def test_a_circuit_opens_is_passed_over_and_comes_back():
         assert [(each.provider, each.outcome) for each in found.attempts] == [("brave", "circuit_open"), ("exa", "ok")]
         assert "captcha" in found.attempts[0].message
         assert w.asked == ["brave", "exa", "exa"]
-        w.behaviour.ways.clear()
+        w.behaviour.modes.clear()
         w.now += 3_600
         assert (await search.find(TEA)).provider == "brave"
 
@@ -183,7 +193,7 @@ async def test_before_giving_up_even_an_open_circuit_is_tried():
         for _ in range(2):
             with pytest.raises(Unavailable):
                 await search.find(TEA)
-        w.behaviour.ways["brave"] = "ok"
+        w.behaviour.modes["brave"] = "ok"
         found = await search.find(TEA)
     assert [each.outcome for each in found.attempts] == ["circuit_open", "unavailable", "ok"]
     assert found.provider == "brave"
@@ -193,7 +203,7 @@ async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
     async with world(ways={"brave": "429"}, headers={"brave": {"retry-after": "30"}}) as w:
         search = w.search("brave", "exa")
         await search.find(TEA)
-        w.behaviour.ways.clear()
+        w.behaviour.modes.clear()
         w.now += 29
         assert (await search.find(TEA)).provider == "exa"
         w.now += 2
@@ -201,21 +211,21 @@ async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
 
 
 async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
-    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
+    database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     async with world(database, ways={"brave": "captcha"}) as w:
         await w.search("brave", "exa").find(TEA)
-        w.behaviour.asked.clear()
+        w.behaviour.requests.clear()
         search = w.search("brave", "exa")
         await search.find(TEA)
         assert w.asked == ["exa"]
-        rows = {row.name: row for row in await search.status()}
+        rows = {row.name: row for row in await search.list_providers()}
         assert rows["brave"].health is not None
         assert rows["brave"].health.kinds == {"captcha": 1}
     await database.close()
 
 
 async def test_a_broken_database_breaks_no_search(tmp_path: Path):
-    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
+    database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     async with database.write() as connection:
         await connection.exec_driver_sql("DROP TABLE search_health")
     async with world(database) as w:
@@ -276,8 +286,8 @@ async def test_nothing_usable_says_which_variable_to_set():
 
 async def test_a_profile_is_asked_first_and_followed_by_the_chain():
     async with world(ways={"serper": "500"}) as w:
-        address = search_providers.endpoint(w.url, "serper")
-        profiles = {"mine": {"provider": "serper", "api_key": search_providers.KEY, "endpoint": address}}
+        address = search_providers.build_endpoint_url(w.url, "serper")
+        profiles = {"mine": {"provider": "serper", "api_key": search_providers.PROVIDER_API_KEY, "endpoint": address}}
         search = w.search("brave", "serper", profiles=profiles, profile="mine")
         found = await search.find(TEA)
         assert w.asked == ["serper", "brave"]
@@ -298,7 +308,7 @@ async def test_googles_api_warns_before_its_end_and_refuses_after_it():
 async def test_a_plugin_that_raises_anything_is_one_failed_attempt(caplog):
     caplog.set_level(logging.ERROR)
 
-    async def local(_query: Query) -> list[Hit]:
+    async def local(_query: Query) -> list[SearchHit]:
         raise RuntimeError("the secret is out")
 
     async with world() as w:
@@ -329,12 +339,12 @@ def test_a_query_out_of_range_is_refused(wrong):
 async def test_two_failing_in_different_ways_leave_the_third():
     async with world() as w:
         for first, second in itertools.pairwise(CHAOS):
-            w.behaviour.ways = {"brave": first, "exa": second}
+            w.behaviour.modes = {"brave": first, "exa": second}
             assert (await w.search("brave", "exa", "serper").find(TEA)).provider == "serper"
 
 
 async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_asked():
-    async def nothing(_: Query) -> list[Hit]:
+    async def nothing(_: Query) -> list[SearchHit]:
         return []
 
     async with world(ways={"*": "500"}) as w:
@@ -343,8 +353,8 @@ async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_a
 
 
 async def test_memory_that_stands_in_for_the_web_says_so():
-    async def read(_: Query) -> list[Hit]:
-        return [Hit("Tea", "https://tea.example/", "green")]
+    async def read(_: Query) -> list[SearchHit]:
+        return [SearchHit("Tea", "https://tea.example/", "green")]
 
     async with world(ways={"*": "500"}) as w:
         found = await w.search("brave", local=read).find(TEA)

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import OutriderError
-from outrider.core.http import Http
-from outrider.search import Found, Query, Search, SearchSettings
-from outrider.search.access import known
+from outrider.core.http import HttpClient
+from outrider.search.flow import SearchOutcome
+from outrider.search.provider import Query
+from outrider.search.search import Search
+from outrider.search.selection import load_providers
+from outrider.search.settings import SearchSettings
 from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
@@ -20,21 +23,21 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 
 class Wire:
-    def __init__(self, http: Http, url: str, behaviour: search_providers.Behaviour) -> None:
+    def __init__(self, http: HttpClient, url: str, behaviour: search_providers.ProviderBehaviour) -> None:
         self.http, self.url, self.behaviour = http, url, behaviour
 
-    async def find(self, name: str, query: Query, *, keyed: bool = True) -> Found:
-        key = search_providers.KEY if keyed else ""
-        unused = sorted(set(known()) - {name})
+    async def find(self, name: str, query: Query, *, keyed: bool = True) -> SearchOutcome:
+        key = search_providers.PROVIDER_API_KEY if keyed else ""
+        unused = sorted(set(load_providers()) - {name})
         settings = SearchSettings(
-            providers=search_providers.settings(self.url, name, key=key, rate=1000), disabled=unused
+            providers=search_providers.build_provider_settings(self.url, name, key=key, rate=1000), disabled=unused
         )
         return await Search(self.http, settings, None, clock=lambda: NOW).find(query)
 
     async def asked(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
         """What goes over the wire for a query."""
         await self.find(name, query, keyed=keyed)
-        request = self.behaviour.asked[-1]
+        request = self.behaviour.requests[-1]
         return request.body or request.query
 
     async def failure(self, name: str, *, keyed: bool = True) -> dict[str, Any]:
@@ -45,9 +48,9 @@ class Wire:
 
 @asynccontextmanager
 async def wire(**behaviour: Any) -> AsyncGenerator[Wire]:
-    acting = search_providers.Behaviour(**behaviour)
-    async with http_servers.serve(search_providers.app(acting)) as url:
-        http = Http(Guard())
+    acting = search_providers.ProviderBehaviour(**behaviour)
+    async with http_servers.serve_app(search_providers.build_provider_app(acting)) as url:
+        http = HttpClient(EgressGuard())
         try:
             yield Wire(http, url, acting)
         finally:
@@ -93,7 +96,7 @@ async def test_the_second_page_begins_where_the_first_ended():
 async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style):
     async with wire(exa=style) as w:
         found = await w.find("exa", Query("tea", count=3), keyed=False)
-        methods = [request.body["method"] for request in w.behaviour.asked]
+        methods = [request.body["method"] for request in w.behaviour.requests]
     assert [hit.snippet for hit in found.hits] == ["All about tea '1'", "All about tea '2'", "All about tea '3'"]
     shake = ["tools/call", "initialize", "notifications/initialized", "tools/call"]
     assert methods == (shake if style == "session" else ["tools/call"])
@@ -121,7 +124,7 @@ async def test_exas_protocol_errors_are_typed():
 async def test_tavily_without_a_key_says_so_in_its_header():
     async with wire() as w:
         await w.find("tavily", Query("tea"), keyed=False)
-        headers = w.behaviour.asked[-1].headers
+        headers = w.behaviour.requests[-1].headers
     assert headers["x-tavily-access-mode"] == "keyless"
     assert "authorization" not in headers
 
@@ -200,12 +203,12 @@ async def test_serpapi_and_google_have_their_own_words_for_nothing():
 
 async def test_brave_tells_what_is_left_of_the_month():
     async with wire(headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, ways={"brave": "200"}) as w:
-        w.behaviour.bodies["brave"] = {"type": "search", "web": {"results": []}}
-        unused = sorted(set(known()) - {"brave"})
-        settings = SearchSettings(providers=search_providers.settings(w.url, "brave"), disabled=unused)
+        w.behaviour.failure_bodies["brave"] = {"type": "search", "web": {"results": []}}
+        unused = sorted(set(load_providers()) - {"brave"})
+        settings = SearchSettings(providers=search_providers.build_provider_settings(w.url, "brave"), disabled=unused)
         search = Search(w.http, settings, None, clock=lambda: NOW)
         await search.find(Query("tea"))
-        health = {row.name: row.health for row in await search.status()}["brave"]
+        health = {row.name: row.health for row in await search.list_providers()}["brave"]
     assert health is not None
     assert health.quota_left == 14523
 
@@ -222,4 +225,4 @@ async def test_nothing_of_a_request_is_logged(caplog):
         for name in ("serpapi", "google_cse"):  # their keys stand in the address
             await w.find(name, Query("tea"))
     own = [record for record in caplog.records if not record.name.startswith("uvicorn")]
-    assert search_providers.KEY not in " ".join(record.getMessage() for record in own)
+    assert search_providers.PROVIDER_API_KEY not in " ".join(record.getMessage() for record in own)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from outrider.core.carried import call_facts, carried_call
+from outrider.core.call_codec import parse_call, serialize_call
 from outrider.core.context import Call, RunContext
 from outrider.core.grant import Grant
-from outrider.core.questions import Answer
-from outrider.core.result import Image, Link, Resource, Result, Text
-from outrider.core.result_facts import carried_result, result_facts
-from outrider.serve.hop import FRESH, Door, Seal, asked
+from outrider.core.questions import QuestionAnswer
+from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, TextBlock
+from outrider.core.result_facts import parse_result, serialize_result
+from outrider.serve.rpc import REQUEST_MAX_AGE_S, RpcCipher, RpcEndpoint, build_rpc_request
 
 KEY = "a key that all replicas share, longer than 32 characters"
 NOW = 1_000_000.0
@@ -18,36 +18,36 @@ async def nothing(tool: str, arguments: dict, call: Call) -> dict:
     return {}
 
 
-def door(folder: Path, *, replica: str = "p_1", key: str = KEY, now: float = NOW) -> Door:
-    return Door(Seal(key, folder), replica, lambda: now, nothing)
+def door(folder: Path, *, replica: str = "p_1", key: str = KEY, now: float = NOW) -> RpcEndpoint:
+    return RpcEndpoint(RpcCipher(key, folder), replica, lambda: now, nothing)
 
 
 def request(folder: Path, to: str = "p_1", at: float = NOW) -> str:
-    return asked(Seal(KEY, folder), to, at, tool="click", arguments={"sessionId": "s"}, call=Call())[0]
+    return build_rpc_request(RpcCipher(KEY, folder), to, at, tool="click", arguments={"sessionId": "s"}, call=Call())[0]
 
 
 def test_a_request_is_taken_once(tmp_path: Path):
     here, token = door(tmp_path), request(tmp_path)
-    taken = here.accepted(token)
+    taken = here.accept_request(token)
     assert taken
     assert (taken["tool"], taken["arguments"]) == ("click", {"sessionId": "s"})
-    assert here.accepted(token) is None
+    assert here.accept_request(token) is None
 
 
 def test_not_for_another_replica_nor_later_nor_earlier(tmp_path: Path):
     token = request(tmp_path)
-    assert door(tmp_path, replica="p_2").accepted(token) is None
-    assert door(tmp_path, now=NOW + FRESH + 1).accepted(token) is None
-    assert door(tmp_path, now=NOW - FRESH - 1).accepted(token) is None
-    assert door(tmp_path, now=NOW + FRESH - 1).accepted(token)
+    assert door(tmp_path, replica="p_2").accept_request(token) is None
+    assert door(tmp_path, now=NOW + REQUEST_MAX_AGE_S + 1).accept_request(token) is None
+    assert door(tmp_path, now=NOW - REQUEST_MAX_AGE_S - 1).accept_request(token) is None
+    assert door(tmp_path, now=NOW + REQUEST_MAX_AGE_S - 1).accept_request(token)
 
 
 def test_nor_under_another_key_nor_changed_nor_invented(tmp_path: Path):
     token = request(tmp_path)
-    assert door(tmp_path, key="another key, which is just as long as the right one").accepted(token) is None
-    assert door(tmp_path).accepted(f"{token[:-4]}AAAA") is None
-    assert door(tmp_path).accepted("") is None
-    assert door(tmp_path).accepted('{"to": "p_1"}') is None
+    assert door(tmp_path, key="another key, which is just as long as the right one").accept_request(token) is None
+    assert door(tmp_path).accept_request(f"{token[:-4]}AAAA") is None
+    assert door(tmp_path).accept_request("") is None
+    assert door(tmp_path).accept_request('{"to": "p_1"}') is None
 
 
 def test_who_calls_and_what_they_may_arrive_as_they_were_and_hidden(tmp_path: Path):
@@ -55,19 +55,19 @@ def test_who_calls_and_what_they_may_arrive_as_they_were_and_hidden(tmp_path: Pa
     run = RunContext("run_1", "run_0", "cnv_1", "clerk", 2, ("boss",), "call_7")
     call = Call(
         session="s", workspace="acme", identity="ann@acme.example", citations=(3, 4), answer=True, state="x",
-        answers={"qst_1": Answer("approved", "yes")}, run=run, grant=grant,
+        answers={"qst_1": QuestionAnswer("approved", "yes")}, run=run, grant=grant,
     )  # fmt: skip
-    assert call_facts(carried_call(call_facts(call))) == call_facts(call)
-    assert carried_call(call_facts(call)).scope == call.scope
-    token, _ = asked(Seal(KEY, tmp_path), "p_1", NOW, tool="click", arguments={}, call=call)
+    assert serialize_call(parse_call(serialize_call(call))) == serialize_call(call)
+    assert parse_call(serialize_call(call)).scope == call.scope
+    token, _ = build_rpc_request(RpcCipher(KEY, tmp_path), "p_1", NOW, tool="click", arguments={}, call=call)
     assert "ann" not in token
     assert "acme" not in token
 
 
 def test_every_kind_of_result_arrives_as_it_was():
     content = (
-        Text("read", {"a": 1}), Image(b"\x00\xff", "image/jpeg"), Resource("u:1", "text/plain", "t", {"title": "T"}),
-        Link("u:2", "file", "text/csv", 7),
+        TextBlock("read", {"a": 1}), ImageBlock(b"\x00\xff", "image/jpeg"), ResourceBlock("u:1", "text/plain", "t", {"title": "T"}),
+        LinkBlock("u:2", "file", "text/csv", 7),
     )  # fmt: skip
     result = Result(content, data={"x": [1]}, meta={"outrider/y": 2}, is_error=True)
-    assert carried_result(result_facts(result)) == result
+    assert parse_result(serialize_result(result)) == result

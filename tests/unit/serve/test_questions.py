@@ -8,8 +8,8 @@ from mcp.types import CallToolRequestParams, ElicitResult
 
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded
-from outrider.core.questions import Answer, Question
-from outrider.serve.questions import answers_in, as_result, resumed
+from outrider.core.questions import Question, QuestionAnswer
+from outrider.serve.elicitation import build_input_required, parse_host_decisions, resume_call
 
 SEND = Question(
     id="qst_send",
@@ -29,15 +29,15 @@ WHICH = replace(SEND, id="qst_which", kind="question", title="Which Bob?", messa
 
 def form(*questions: Question) -> tuple[Any, str]:
     """The form of these questions, and the state that goes with it."""
-    result = as_result(AnswerNeeded("waits", state="run_0", questions=questions))
+    result = build_input_required(AnswerNeeded("waits", state="run_0", questions=questions))
     assert result.input_requests is not None
     (request,) = result.input_requests.values()
     return request.params, str(result.request_state)
 
 
-def decided(state: str, answer: ElicitResult) -> tuple[dict[str, Answer], str | None]:
+def decided(state: str, answer: ElicitResult) -> tuple[dict[str, QuestionAnswer], str | None]:
     params = CallToolRequestParams(name="run_x", request_state=state, input_responses={"decisions": answer})
-    call, shown = resumed(Call(), params)
+    call, shown = resume_call(Call(), params)
     assert shown
     return dict(call.answers), call.state
 
@@ -65,8 +65,8 @@ def test_what_is_filled_in_is_decided_and_the_rest_is_left_open():
     content = {"qst_send": "rejected", "qst_send_reason": "too early", "qst_which": "Bob Miller", "qst_login": ""}
     answers, goes_on = decided(state, ElicitResult(action="accept", content=content))
     assert answers == {
-        "qst_send": Answer("rejected", "too early"),
-        "qst_which": Answer("answered", value="Bob Miller"),
+        "qst_send": QuestionAnswer("rejected", "too early"),
+        "qst_which": QuestionAnswer("answered", value="Bob Miller"),
     }
     assert goes_on == "run_0"
 
@@ -86,8 +86,8 @@ def test_a_login_is_not_allowed_for_ever():
 def test_declining_refuses_what_was_asked_and_closing_decides_nothing():
     _, state = form(SEND, LOGIN)
     assert decided(state, ElicitResult(action="decline"))[0] == {
-        "qst_send": Answer("rejected"),
-        "qst_login": Answer("rejected"),
+        "qst_send": QuestionAnswer("rejected"),
+        "qst_login": QuestionAnswer("rejected"),
     }
     assert decided(state, ElicitResult(action="cancel"))[0] == {}
 
@@ -101,7 +101,7 @@ def test_a_call_without_state_is_a_new_one():
     params = CallToolRequestParams(
         name="run_x", input_responses={"decisions": ElicitResult(action="accept", content={"qst_send": "approved"})}
     )
-    assert resumed(Call(session="s"), params) == (Call(session="s"), False)
+    assert resume_call(Call(session="s"), params) == (Call(session="s"), False)
 
 
 def test_hosts_decisions_are_read_and_nonsense_is_left_out():
@@ -113,8 +113,8 @@ def test_hosts_decisions_are_read_and_nonsense_is_left_out():
         {"decision": "approved"},
         "e",
     ]
-    assert answers_in(given) == {
-        "a": Answer("approved"),
-        "b": Answer("rejected", "no"),
-        "c": Answer("answered", value={"x": 1}),
+    assert parse_host_decisions(given) == {
+        "a": QuestionAnswer("approved"),
+        "b": QuestionAnswer("rejected", "no"),
+        "c": QuestionAnswer("answered", value={"x": 1}),
     }

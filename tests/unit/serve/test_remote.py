@@ -11,13 +11,13 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.agents.remote import RemoteTool, names_of
-from outrider.agents.settings import McpServer
+from outrider.agents.remote_tools import RemoteTool, assign_tool_names
+from outrider.agents.settings import McpServerSettings
 from outrider.core.context import Call, RunContext
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Unavailable
-from outrider.core.result import Image, Link, Resource, Result, Text
+from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, TextBlock
 from outrider.serve.remote import RemoteServers
 from support.fakes import http_servers, mcp_servers
 
@@ -25,13 +25,15 @@ PROGRAM = str(Path(mcp_servers.__file__))
 RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", call_id="call_7")
 
 
-def program(**env: str) -> McpServer:
-    return McpServer(command=sys.executable, args=[PROGRAM], env=env)
+def program(**env: str) -> McpServerSettings:
+    return McpServerSettings(command=sys.executable, args=[PROGRAM], env=env)
 
 
 @asynccontextmanager
-async def servers(environ: dict[str, str] | None = None, **configured: McpServer) -> AsyncGenerator[RemoteServers]:
-    made = RemoteServers(configured, environ or {}, Guard(EgressSettings()), {"web_look"})
+async def servers(
+    environ: dict[str, str] | None = None, **configured: McpServerSettings
+) -> AsyncGenerator[RemoteServers]:
+    made = RemoteServers(configured, environ or {}, EgressGuard(EgressSettings()), {"web_look"})
     try:
         with anyio.fail_after(60):
             yield made
@@ -40,11 +42,11 @@ async def servers(environ: dict[str, str] | None = None, **configured: McpServer
 
 
 async def tool(remote: RemoteServers, server: str, original: str) -> RemoteTool:
-    return next(each for each in await remote.tools(server) if each.original == original)
+    return next(each for each in await remote.list_tools(server) if each.remote_name == original)
 
 
 async def call(made: RemoteTool, call: Call | None = None, **arguments: Any) -> Result:
-    return await made.run({}, call or Call(), made.validated(arguments))
+    return await made.run({}, call or Call(), made.validate_arguments(arguments))
 
 
 def diary(path: Path) -> list[dict[str, Any]]:
@@ -59,7 +61,7 @@ def pages(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
 async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]):
     async with servers(notes=program(**env)) as remote:
-        found = {each.original: each for each in await remote.tools("notes")}
+        found = {each.remote_name: each for each in await remote.list_tools("notes")}
     say = found["say-it"]
     assert (say.name, say.title, say.input_schema["required"]) == ("notes_say_it", "Say it", ["text"])
     assert {each.untrusted for each in found.values()} == {True}
@@ -82,14 +84,14 @@ async def test_it_starts_at_the_first_use_and_once(pages: Path):
 
 async def test_it_ends_with_the_house(pages: Path):
     async with servers(notes=program(DIARY=str(pages))) as remote:
-        await remote.tools("notes")
+        await remote.list_tools("notes")
     with pytest.raises(ProcessLookupError):
         os.kill(diary(pages)[0]["pid"], 0)
 
 
 async def test_with_it_end_the_processes_that_it_left_behind(pages: Path):
     async with servers(notes=program(DIARY=str(pages), CHILD="1")) as remote:
-        await remote.tools("notes")
+        await remote.list_tools("notes")
     child = next(each["child"] for each in diary(pages) if each["what"] == "child")
     with anyio.fail_after(10):
         while (state := _state(child)) not in ("", "Z"):
@@ -128,12 +130,12 @@ async def test_all_kinds_of_content_come_through():
     async with servers(notes=program()) as remote:
         result = await call(await tool(remote, "notes", "everything"))
     text, picture, page, link = result.content
-    assert text == Text("a text with a hidden letter")
-    assert isinstance(picture, Image)
+    assert text == TextBlock("a text with a hidden letter")
+    assert isinstance(picture, ImageBlock)
     assert picture.data.startswith(b"\x89PNG")
-    assert isinstance(page, Resource)
+    assert isinstance(page, ResourceBlock)
     assert (page.uri, page.text) == ("notes://1", "# A note")
-    assert link == Link("https://files.example/report.pdf", "report.pdf", "application/pdf", None)
+    assert link == LinkBlock("https://files.example/report.pdf", "report.pdf", "application/pdf", None)
     assert result.data == {"count": 4}
 
 
@@ -186,26 +188,29 @@ async def _alive(remote: RemoteServers) -> bool:
 @pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
 async def test_tools_that_come_are_seen(env: dict[str, str]):
     async with servers(notes=program(**env)) as remote:
-        before = len(await remote.tools("notes"))
+        before = len(await remote.list_tools("notes"))
         await call(await tool(remote, "notes", "grow"))
-        while len(await remote.tools("notes")) == before:
+        while len(await remote.list_tools("notes")) == before:
             await anyio.lowlevel.checkpoint()
         assert (await call(await tool(remote, "notes", "fresh"))).text == "fresh: "
 
 
 async def test_an_address_of_this_machine_is_reached_because_the_operator_wrote_it():
-    async with http_servers.serve(mcp_servers.app()) as url, servers(notes=McpServer(url=f"{url}/mcp")) as remote:
+    async with (
+        http_servers.serve_app(mcp_servers.build_http_app()) as url,
+        servers(notes=McpServerSettings(url=f"{url}/mcp")) as remote,
+    ):
         assert (await call(await tool(remote, "notes", "say-it"), text="hello")).text == "say-it: hello"
 
 
 async def test_an_address_gets_the_headers_that_were_configured():
     headers = {"Authorization": "Bearer ${TOKEN}"}
-    async with http_servers.serve(mcp_servers.app("tok")) as url:
-        kept = McpServer(url=f"{url}/mcp", headers=headers)
-        async with servers({"TOKEN": "tok"}, notes=kept, shut=McpServer(url=f"{url}/mcp")) as remote:
+    async with http_servers.serve_app(mcp_servers.build_http_app("tok")) as url:
+        kept = McpServerSettings(url=f"{url}/mcp", headers=headers)
+        async with servers({"TOKEN": "tok"}, notes=kept, shut=McpServerSettings(url=f"{url}/mcp")) as remote:
             assert (await call(await tool(remote, "notes", "look"))).text == "look: "
             with pytest.raises(NotConfigured) as caught:
-                await remote.tools("shut")
+                await remote.list_tools("shut")
     assert "HTTP 401" in caught.value.message
     assert "mcpServers.shut.headers.Authorization" in caught.value.hint
 
@@ -213,20 +218,30 @@ async def test_an_address_gets_the_headers_that_were_configured():
 @pytest.mark.parametrize(
     ("server", "kind", "said", "remedy"),
     [
-        (McpServer(command="no-such-program"), Unavailable, "cannot be started: No such file", "`no-such-program`"),
+        (
+            McpServerSettings(command="no-such-program"),
+            Unavailable,
+            "cannot be started: No such file",
+            "`no-such-program`",
+        ),
         (program(BROKEN="1"), Unavailable, "no DIARY_KEY in the environment", "runs by itself"),
-        (McpServer(command="${NOPE}"), NotConfigured, "the environment has no NOPE", "set NOPE"),
-        (McpServer(url="http://127.0.0.1:9/mcp"), Unavailable, "cannot be reached", "http://127.0.0.1:9/mcp is right"),
-        (McpServer(command="x", disabled=True), NotConfigured, "'x' is disabled", "remove `disabled`"),
+        (McpServerSettings(command="${NOPE}"), NotConfigured, "the environment has no NOPE", "set NOPE"),
+        (
+            McpServerSettings(url="http://127.0.0.1:9/mcp"),
+            Unavailable,
+            "cannot be reached",
+            "http://127.0.0.1:9/mcp is right",
+        ),
+        (McpServerSettings(command="x", disabled=True), NotConfigured, "'x' is disabled", "remove `disabled`"),
     ],
     ids=["nothing", "broken", "variable", "closed port", "disabled"],
 )
 async def test_a_server_that_cannot_be_used_says_why(
-    server: McpServer, kind: type[OutriderError], said: str, remedy: str
+    server: McpServerSettings, kind: type[OutriderError], said: str, remedy: str
 ):
     async with servers(x=server) as remote:
         with pytest.raises(kind) as caught:
-            await remote.tools("x")
+            await remote.list_tools("x")
     assert said in caught.value.message
     assert remedy in caught.value.hint
 
@@ -234,15 +249,15 @@ async def test_a_server_that_cannot_be_used_says_why(
 async def test_a_server_that_nobody_configured_is_named_with_the_nearest():
     async with servers(notes=program()) as remote:
         with pytest.raises(NotFound) as caught:
-            await remote.tools("note")
+            await remote.list_tools("note")
     assert caught.value.message == "mcp: no server 'note'"
     assert caught.value.hint.startswith("did you mean 'notes'? add it to ~/.outrider/mcp.json")
 
 
 def test_names_are_unique_short_and_always_the_same():
     long = "a" * 80
-    names = names_of("My Server", ["get-it", "get_it", "look", long], {"My_Server_look"})
-    assert names == names_of("My Server", [long, "look", "get_it", "get-it"], {"My_Server_look"})
+    names = assign_tool_names("My Server", ["get-it", "get_it", "look", long], {"My_Server_look"})
+    assert names == assign_tool_names("My Server", [long, "look", "get_it", "get-it"], {"My_Server_look"})
     assert len(set(names.values())) == 4
     assert all(len(name) <= 64 and "__" not in name for name in names.values())
-    assert names_of("run", ["researcher"])["researcher"] != "run_researcher"
+    assert assign_tool_names("run", ["researcher"])["researcher"] != "run_researcher"

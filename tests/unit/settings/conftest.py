@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from outrider.settings import Loaded, load
+from outrider.settings import LoadedSettings, load
 
 Write = Callable[[str, Any], Path]
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def writer(folder: Path) -> Write:
 
 
 @pytest.fixture
-def at_home(home: Path) -> Write:
+def write_in_home(home: Path) -> Write:
     """Writes a file below the home directory: text as it is, all else as JSON."""
     return writer(home)
 
 
 @pytest.fixture
-def in_workspace(workspace: Path) -> Write:
+def write_in_workspace(workspace: Path) -> Write:
     """Writes a file below the workspace."""
     return writer(workspace)
 
@@ -47,7 +47,7 @@ def in_workspace(workspace: Path) -> Write:
 def read(home: Path, workspace: Path) -> Read:
     """Loads the settings of this home and workspace under the given environment and flags."""
 
-    def loaded(environ: Mapping[str, str] | None = None, **flags: Any) -> Loaded:
+    def loaded(environ: Mapping[str, str] | None = None, **flags: Any) -> LoadedSettings:
         return load(flags, environ=environ or {}, home=home, workspace=workspace)
 
     return loaded

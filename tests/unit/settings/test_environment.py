@@ -6,10 +6,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from outrider.core.errors import InvalidInput
-from outrider.settings import Loaded, Settings
-from outrider.settings.layers import from_environment, put, typed
+from outrider.settings import LoadedSettings, Settings
+from outrider.settings.layers import load_environment, parse_text_value, set_value
 
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 
 
 class Inner(BaseModel):
@@ -31,28 +31,28 @@ class Outer(BaseModel):
     ("text", "value"), [("a,b", ["a", "b"]), (" a ,, b\nc,", ["a", "b", "c"]), ('["a, b"]', ["a, b"])]
 )
 def test_a_list_is_separated_by_commas_or_is_json(field: str, text: str, value: list[str]):
-    assert typed(text, Outer, ("inner", field)) == value
+    assert parse_text_value(text, Outer, ("inner", field)) == value
 
 
 @pytest.mark.parametrize("field", ["text", "maybe"])
 @pytest.mark.parametrize("text", ["a,b", "[a", '{"a": 1}', "[::1]"])
 def test_a_text_stays_a_text_however_it_looks(field: str, text: str):
-    assert typed(text, Outer, ("inner", field)) == text
+    assert parse_text_value(text, Outer, ("inner", field)) == text
 
 
 def test_an_object_is_json():
-    assert typed('{"pay": "high"}', Outer, ("inner", "stakes")) == {"pay": "high"}
-    assert typed('{"names": ["a"]}', Outer, ("inner",)) == {"names": ["a"]}
+    assert parse_text_value('{"pay": "high"}', Outer, ("inner", "stakes")) == {"pay": "high"}
+    assert parse_text_value('{"names": ["a"]}', Outer, ("inner",)) == {"names": ["a"]}
 
 
 @pytest.mark.parametrize("text", ["[1", "{'a': 1}", "[" * 100_000])
 def test_json_that_does_not_parse_names_the_setting(text: str):
     with pytest.raises(InvalidInput, match=r"^setting 'inner\.stakes' is not valid JSON: "):
-        typed(text, Outer, ("inner", "stakes"))
+        parse_text_value(text, Outer, ("inner", "stakes"))
 
 
 def test_what_no_model_knows_stays_a_text():
-    assert typed("a,b", Outer, ("other", "thing")) == "a,b"
+    assert parse_text_value("a,b", Outer, ("other", "thing")) == "a,b"
 
 
 def test_two_underscores_lead_one_level_down(read: Read):
@@ -125,16 +125,16 @@ def test_a_variable_that_cannot_be_read_is_named(read: Read, environ: dict[str, 
 
 
 def test_other_programs_variables_are_none_of_ours():
-    assert from_environment({"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z"}, Settings).values == {}
+    assert load_environment({"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z"}, Settings).values == {}
 
 
 def test_flags_are_put_where_their_name_says():
     values: dict[str, Any] = {}
-    put(values, ("search", "profile"), "a")
-    put(values, ("search", "order"), ["b"])
+    set_value(values, ("search", "profile"), "a")
+    set_value(values, ("search", "order"), ["b"])
     assert values == {"search": {"profile": "a", "order": ["b"]}}
     with pytest.raises(InvalidInput, match="'profile' already has a plain value"):
-        put(values, ("search", "profile", "deeper"), 1)
+        set_value(values, ("search", "profile", "deeper"), 1)
 
 
 def test_a_wrong_value_tells_its_place_and_never_itself(read: Read, home: Path):

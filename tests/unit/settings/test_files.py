@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput
-from outrider.settings import Loaded, Settings, load
+from outrider.settings import LoadedSettings, Settings, load
 
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
 FILES = (".outrider/settings.json", ".outrider/web.json", ".outrider/keys.json", ".dogent/web.json")
 BROKEN = {
@@ -57,46 +57,48 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("name", FILES)
-def test_a_malformed_file_is_left_out_with_a_warning(read: Read, at_home: Write, name: str, text: str):
-    path = at_home(name, text)
+def test_a_malformed_file_is_left_out_with_a_warning(read: Read, write_in_home: Write, name: str, text: str):
+    path = write_in_home(name, text)
     loaded = read()
     assert loaded.settings == Settings()
     assert [warning.startswith(f"{path} is ignored: ") for warning in loaded.warnings] == [True]
 
 
 @pytest.mark.parametrize("name", [".outrider/settings.json", ".dogent/dogent.json"])
-def test_a_malformed_file_of_a_workspace_is_left_out_with_a_warning(read: Read, in_workspace: Write, name: str):
-    path = in_workspace(name, "{")
+def test_a_malformed_file_of_a_workspace_is_left_out_with_a_warning(read: Read, write_in_workspace: Write, name: str):
+    path = write_in_workspace(name, "{")
     assert [warning.startswith(f"{path} is ignored: ") for warning in read().warnings] == [True]
 
 
-def test_the_next_place_counts_when_a_file_is_malformed(read: Read, at_home: Write, in_workspace: Write):
-    in_workspace(".outrider/settings.json", "{")
-    at_home(".outrider/settings.json", {"search": {"profile": "home"}})
+def test_the_next_place_counts_when_a_file_is_malformed(read: Read, write_in_home: Write, write_in_workspace: Write):
+    write_in_workspace(".outrider/settings.json", "{")
+    write_in_home(".outrider/settings.json", {"search": {"profile": "home"}})
     assert read().settings.search.profile == "home"
 
 
-def test_a_file_in_another_encoding_is_left_out_with_a_warning(read: Read, home: Path, at_home: Write):
-    path = at_home(".outrider/settings.json", "")
+def test_a_file_in_another_encoding_is_left_out_with_a_warning(read: Read, home: Path, write_in_home: Write):
+    path = write_in_home(".outrider/settings.json", "")
     path.write_bytes('{"images_path": "Bücher"}'.encode("latin-1"))
     assert "can't decode" in read().warnings[0]
 
 
-def test_a_byte_order_mark_does_no_harm(read: Read, at_home: Write):
-    at_home(".outrider/settings.json", '\ufeff{"keep_days": 3}')
+def test_a_byte_order_mark_does_no_harm(read: Read, write_in_home: Write):
+    write_in_home(".outrider/settings.json", '\ufeff{"keep_days": 3}')
     assert (read().settings.keep_days, read().warnings) == (3, ())
 
 
-def test_a_folder_or_device_in_place_of_a_file_is_left_out_with_a_warning(read: Read, home: Path, in_workspace: Write):
+def test_a_folder_or_device_in_place_of_a_file_is_left_out_with_a_warning(
+    read: Read, home: Path, write_in_workspace: Write
+):
     (home / ".outrider" / "settings.json").mkdir(parents=True)
-    link = in_workspace(".outrider/settings.json", "{}")
+    link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
     link.symlink_to("/dev/zero")
     assert [warning.split(" is ignored: ")[1] for warning in read().warnings] == ["it is no file"] * 2
 
 
-def test_a_link_to_nowhere_is_no_file(read: Read, in_workspace: Write):
-    link = in_workspace(".outrider/settings.json", "{}")
+def test_a_link_to_nowhere_is_no_file(read: Read, write_in_workspace: Write):
+    link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
     link.symlink_to("nowhere")
     assert read().warnings == ()
@@ -117,39 +119,39 @@ def test_a_link_to_nowhere_is_no_file(read: Read, in_workspace: Write):
     ],
 )
 def test_an_unknown_name_or_a_wrong_value_is_an_error_that_says_where_it_stands(
-    read: Read, at_home: Write, content: Any, message: str
+    read: Read, write_in_home: Write, content: Any, message: str
 ):
-    at_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave"}}})
-    path = at_home(".outrider/settings.json", content)
+    write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave"}}})
+    path = write_in_home(".outrider/settings.json", content)
     with pytest.raises(InvalidInput) as caught:
         read()
     assert caught.value.message == f"settings: {message.format(path=path)}"
 
 
-def test_all_that_is_wrong_is_told_at_once(read: Read, at_home: Write):
-    at_home(".outrider/settings.json", {"keep_days": 0, "names": "x", "zzz": 1})
+def test_all_that_is_wrong_is_told_at_once(read: Read, write_in_home: Write):
+    write_in_home(".outrider/settings.json", {"keep_days": 0, "names": "x", "zzz": 1})
     with pytest.raises(InvalidInput) as caught:
         read()
     assert all(name in caught.value.message for name in ("keep_days: ", "names: ", "'zzz'"))
 
 
 @pytest.mark.parametrize("profiles", [5, "x", [1], None, True])
-def test_profiles_that_are_no_object_are_left_out_with_a_warning(read: Read, at_home: Write, profiles: Any):
-    path = at_home(".outrider/web.json", {"profiles": profiles})
+def test_profiles_that_are_no_object_are_left_out_with_a_warning(read: Read, write_in_home: Write, profiles: Any):
+    path = write_in_home(".outrider/web.json", {"profiles": profiles})
     assert read().settings.search.profiles == {}
     assert read().warnings == (f"{path}: 'profiles' is not an object; it is ignored",)
 
 
 @pytest.mark.parametrize("name", [".outrider/web.json", ".dogent/web.json"])
-def test_a_profile_that_is_no_object_is_left_out_with_a_warning(read: Read, at_home: Write, name: str):
-    path = at_home(name, {"profiles": {"good": {"provider": "brave"}, "bad": "brave"}})
+def test_a_profile_that_is_no_object_is_left_out_with_a_warning(read: Read, write_in_home: Write, name: str):
+    path = write_in_home(name, {"profiles": {"good": {"provider": "brave"}, "bad": "brave"}})
     assert read().settings.search.profiles == {"good": {"provider": "brave"}}
     assert read().warnings == (f"{path}: profile 'bad' is not an object; it is ignored",)
 
 
-def test_what_dogent_says_of_other_things_is_none_of_ours(read: Read, at_home: Write, in_workspace: Write):
-    at_home(".dogent/web.json", {"version": 1})
-    in_workspace(".dogent/dogent.json", {"profile": "gpt", "images_path": "./pics", "web_profile": 5})
+def test_what_dogent_says_of_other_things_is_none_of_ours(read: Read, write_in_home: Write, write_in_workspace: Write):
+    write_in_home(".dogent/web.json", {"version": 1})
+    write_in_workspace(".dogent/dogent.json", {"profile": "gpt", "images_path": "./pics", "web_profile": 5})
     loaded = read()
     assert (loaded.settings.images_path, loaded.settings.search.profile, loaded.warnings) == ("./pics", "", ())
 
@@ -157,8 +159,10 @@ def test_what_dogent_says_of_other_things_is_none_of_ours(read: Read, at_home: W
 @pytest.mark.parametrize(
     ("mode", "warned"), [(0o600, False), (0o400, False), (0o640, True), (0o604, True), (0o644, True)]
 )
-def test_keys_that_others_can_read_are_a_warning_with_the_remedy(read: Read, at_home: Write, mode: int, warned: bool):
-    path = at_home(".outrider/keys.json", {"brave": "k"})
+def test_keys_that_others_can_read_are_a_warning_with_the_remedy(
+    read: Read, write_in_home: Write, mode: int, warned: bool
+):
+    path = write_in_home(".outrider/keys.json", {"brave": "k"})
     path.chmod(mode)
     loaded = read()
     assert loaded.settings.search.providers == {"brave": {"api_key": "k"}}
@@ -173,11 +177,11 @@ def test_a_home_that_is_a_file_is_an_empty_home(tmp_path: Path):
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(NAMES, JSON, max_size=5), st.sampled_from(FILES), st.dictionaries(NAMES, JSON, max_size=4))
 def test_no_content_of_any_file_crashes(
-    at_home: Write, home: Path, workspace: Path, content: Any, name: str, other: Any
+    write_in_home: Write, home: Path, workspace: Path, content: Any, name: str, other: Any
 ):
     for each in FILES:
-        at_home(each, {})
-    at_home(name, content)
+        write_in_home(each, {})
+    write_in_home(name, content)
     (workspace / ".outrider").mkdir(exist_ok=True)
     (workspace / ".outrider" / "settings.json").write_text(json.dumps(other))
     try:
@@ -185,15 +189,15 @@ def test_no_content_of_any_file_crashes(
     except InvalidInput as error:
         assert str(home) in error.message or str(workspace) in error.message  # noqa: PT017
     else:
-        assert loaded.rows()
+        assert loaded.list_rows()
 
 
-def test_a_file_as_deep_as_json_can_be_does_not_crash(read: Read, in_workspace: Write):
-    in_workspace(".outrider/settings.json", '{"search": ' * 900 + "1" + "}" * 900)
+def test_a_file_as_deep_as_json_can_be_does_not_crash(read: Read, write_in_workspace: Write):
+    write_in_workspace(".outrider/settings.json", '{"search": ' * 900 + "1" + "}" * 900)
     assert len(read().warnings) == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_left_out_with_a_warning(read: Read, at_home: Write):
-    at_home(".outrider/settings.json", {}).chmod(0)
+def test_a_file_that_may_not_be_read_is_left_out_with_a_warning(read: Read, write_in_home: Write):
+    write_in_home(".outrider/settings.json", {}).chmod(0)
     assert "Permission denied" in read().warnings[0]

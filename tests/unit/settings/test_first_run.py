@@ -9,7 +9,7 @@ import pytest
 
 from outrider.search.placeholder import is_placeholder
 from outrider.settings import load
-from outrider.settings.load import first_run
+from outrider.settings.load import create_profile_template
 
 FULL = """
 import resource, sys
@@ -26,7 +26,7 @@ def web(home: Path) -> Path:
 
 
 def test_profiles_to_fill_in_are_created_for_the_owner_alone(home: Path, web: Path):
-    first_run(home)
+    create_profile_template(home)
     profiles = json.loads(web.read_text())["profiles"]
     assert set(profiles) == {"google", "brave", "searxng"}
     assert all(profile["provider"] and profile["timeout_s"] == 20 for profile in profiles.values())
@@ -36,7 +36,7 @@ def test_profiles_to_fill_in_are_created_for_the_owner_alone(home: Path, web: Pa
 
 
 def test_a_first_run_is_valid_and_changes_no_choice(home: Path, tmp_path: Path):
-    first_run(home)
+    create_profile_template(home)
     loaded = load(environ={}, home=home, workspace=tmp_path)
     assert loaded.warnings == ()
     assert loaded.settings.search.profile == ""
@@ -47,7 +47,7 @@ def test_what_is_there_is_never_overwritten(home: Path, web: Path, content: str)
     web.parent.mkdir()
     web.write_text(content)
     web.chmod(0o644)
-    first_run(home)
+    create_profile_template(home)
     assert web.read_text() == content
     assert web.stat().st_mode & 0o777 == 0o644
 
@@ -55,21 +55,21 @@ def test_what_is_there_is_never_overwritten(home: Path, web: Path, content: str)
 def test_not_even_a_link_to_nowhere_is_followed(home: Path, web: Path, tmp_path: Path):
     web.parent.mkdir()
     web.symlink_to(tmp_path / "elsewhere")
-    first_run(home)
+    create_profile_template(home)
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_home_that_cannot_be_written_is_fine(tmp_path: Path):
     (tmp_path / "file").touch()
-    first_run(tmp_path / "file")
-    first_run(Path("/proc/nowhere"))
+    create_profile_template(tmp_path / "file")
+    create_profile_template(Path("/proc/nowhere"))
     assert load(environ={}, home=Path("/proc/nowhere"), workspace=tmp_path).warnings == ()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_home_that_may_only_be_read_is_fine(home: Path, web: Path):
     home.chmod(0o500)
-    first_run(home)
+    create_profile_template(home)
     assert not web.exists()
 
 

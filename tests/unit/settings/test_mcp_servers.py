@@ -8,43 +8,43 @@ from typing import Any
 import pytest
 
 from outrider.core.errors import InvalidInput
-from outrider.settings import Loaded
+from outrider.settings import LoadedSettings
 
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
 SECRET = "ghp_4f9a77c1"
 GITHUB = {"command": "github-mcp", "args": ["stdio", f"--token={SECRET}"], "env": {"GITHUB_TOKEN": SECRET}}
 LINEAR = {"type": "http", "url": "https://mcp.linear.example/mcp", "headers": {"Authorization": f"Bearer {SECRET}"}}
 
 
-def test_a_file_of_another_host_is_read_as_it_is(read: Read, at_home: Write):
+def test_a_file_of_another_host_is_read_as_it_is(read: Read, write_in_home: Write):
     theirs = {"mcpServers": {"github": GITHUB | {"autoApprove": ["x"]}, "linear": LINEAR}, "theme": "dark"}
-    at_home(".outrider/mcp.json", theirs)
+    write_in_home(".outrider/mcp.json", theirs)
     loaded = read()
     servers = loaded.settings.mcpServers
     assert (servers["github"].command, servers["linear"].url) == ("github-mcp", "https://mcp.linear.example/mcp")
     assert [each for each in loaded.warnings if "mcp.json" in each and "github.autoApprove is ignored" in each]
 
 
-def test_the_settings_stand_above_that_file(read: Read, at_home: Write):
-    at_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB}})
-    at_home(".outrider/settings.json", {"mcpServers": {"github": {"disabled": True}, "linear": LINEAR}})
+def test_the_settings_stand_above_that_file(read: Read, write_in_home: Write):
+    write_in_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB}})
+    write_in_home(".outrider/settings.json", {"mcpServers": {"github": {"disabled": True}, "linear": LINEAR}})
     servers = read().settings.mcpServers
     assert servers["github"].disabled
     assert (servers["github"].command, set(servers)) == ("github-mcp", {"github", "linear"})
 
 
-def test_a_workspace_names_no_servers(read: Read, in_workspace: Write):
-    in_workspace(".outrider/settings.json", {"mcpServers": {"evil": {"command": "sh"}}})
-    in_workspace(".outrider/mcp.json", {"mcpServers": {"evil": {"command": "sh"}}})
+def test_a_workspace_names_no_servers(read: Read, write_in_workspace: Write):
+    write_in_workspace(".outrider/settings.json", {"mcpServers": {"evil": {"command": "sh"}}})
+    write_in_workspace(".outrider/mcp.json", {"mcpServers": {"evil": {"command": "sh"}}})
     loaded = read()
     assert loaded.settings.mcpServers == {}
     assert any("mcpServers.evil.command" in each for each in loaded.warnings)
 
 
-def test_what_a_server_is_given_is_masked(read: Read, at_home: Write):
-    at_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB, "linear": LINEAR}})
-    rows = {name: value for name, value, _ in read().rows()}
+def test_what_a_server_is_given_is_masked(read: Read, write_in_home: Write):
+    write_in_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB, "linear": LINEAR}})
+    rows = {name: value for name, value, _ in read().list_rows()}
     assert SECRET not in json.dumps(rows)
     assert rows["mcpServers.github.command"] == '"github-mcp"'
 

@@ -5,44 +5,46 @@ from typing import Any
 
 import pytest
 
-from outrider.settings import Loaded, Settings, load
-from outrider.settings.layers import leaves
+from outrider.settings import LoadedSettings, Settings, load
+from outrider.settings.layers import flatten_values
 
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
 SETTING = "search.profile"
 
 
-def row(loaded: Loaded, name: str) -> tuple[str, str]:
+def row(loaded: LoadedSettings, name: str) -> tuple[str, str]:
     """The value and the origin of one setting, as `outrider config show` prints them."""
-    return {name: (value, origin) for name, value, origin in loaded.rows()}[name]
+    return {name: (value, origin) for name, value, origin in loaded.list_rows()}[name]
 
 
 def test_the_strongest_place_wins_and_each_value_knows_its_origin(
-    read: Read, at_home: Write, in_workspace: Write, workspace: Path
+    read: Read, write_in_home: Write, write_in_workspace: Write, workspace: Path
 ):
     assert row(read(), SETTING) == ('""', "default")
-    place = in_workspace(".dogent/dogent.json", {"web_profile": "dogent", "profile": "some-model"})
+    place = write_in_workspace(".dogent/dogent.json", {"web_profile": "dogent", "profile": "some-model"})
     assert row(read(), SETTING) == ('"dogent"', str(place))
-    place = at_home(".outrider/settings.json", {"search": {"profile": "home"}})
+    place = write_in_home(".outrider/settings.json", {"search": {"profile": "home"}})
     assert row(read(), SETTING) == ('"home"', str(place))
-    place = in_workspace(".outrider/settings.json", {"search": {"profile": "workspace"}})
+    place = write_in_workspace(".outrider/settings.json", {"search": {"profile": "workspace"}})
     assert row(read(), SETTING) == ('"workspace"', str(place))
     environ = {"OUTRIDER_SEARCH__PROFILE": "environment"}
     assert row(read(environ), SETTING) == ('"environment"', "environment")
     assert row(read(environ, search={"profile": "flag"}), SETTING) == ('"flag"', "command line")
 
 
-def test_the_house_and_not_only_its_rows_obeys(read: Read, at_home: Write):
-    at_home(".outrider/settings.json", {"search": {"profile": "home", "per_domain": 9}, "toolsets": ["web"]})
+def test_the_house_and_not_only_its_rows_obeys(read: Read, write_in_home: Write):
+    write_in_home(".outrider/settings.json", {"search": {"profile": "home", "per_domain": 9}, "toolsets": ["web"]})
     settings = read({"OUTRIDER_SEARCH__PROFILE": "environment"}).settings
     assert (settings.search.profile, settings.search.per_domain, settings.toolsets) == ("environment", 9, ["web"])
 
 
-def test_profiles_of_all_files_are_laid_over_one_another_field_by_field(read: Read, at_home: Write):
-    dogent = at_home(".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "old", "timeout_s": 5}}})
-    ours = at_home(".outrider/web.json", {"profiles": {"b": {"api_key": "new"}, "s": {"provider": "searxng"}}})
-    keys = at_home(".outrider/keys.json", {"brave": "k1", "google_cse": {"api_key": "k2", "cse_id": "c"}})
+def test_profiles_of_all_files_are_laid_over_one_another_field_by_field(read: Read, write_in_home: Write):
+    dogent = write_in_home(
+        ".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "old", "timeout_s": 5}}}
+    )
+    ours = write_in_home(".outrider/web.json", {"profiles": {"b": {"api_key": "new"}, "s": {"provider": "searxng"}}})
+    keys = write_in_home(".outrider/keys.json", {"brave": "k1", "google_cse": {"api_key": "k2", "cse_id": "c"}})
     loaded = read({"OUTRIDER_SEARCH__PROFILES__B__TIMEOUT_S": "7"})
     assert loaded.settings.search.profiles == {
         "b": {"provider": "brave", "api_key": "new", "timeout_s": "7"},
@@ -58,44 +60,46 @@ def test_profiles_of_all_files_are_laid_over_one_another_field_by_field(read: Re
     assert row(loaded, "search.providers.google_cse.cse_id") == ('"c"', str(keys))
 
 
-def test_a_profile_may_have_a_dot_in_its_name(read: Read, at_home: Write):
-    at_home(".outrider/web.json", {"profiles": {"my.search": {"provider": "brave", "timeout_s": 3}}})
+def test_a_profile_may_have_a_dot_in_its_name(read: Read, write_in_home: Write):
+    write_in_home(".outrider/web.json", {"profiles": {"my.search": {"provider": "brave", "timeout_s": 3}}})
     loaded = read()
     assert loaded.settings.search.profiles == {"my.search": {"provider": "brave", "timeout_s": 3}}
     assert row(loaded, "search.profiles.my.search.timeout_s")[0] == "3"
 
 
 @pytest.mark.parametrize("template", ["replace-me", "REPLACE WITH YOUR KEY", "", "  ", None])
-def test_a_template_that_nobody_filled_in_does_not_hide_a_real_value(read: Read, at_home: Write, template: str | None):
-    at_home(".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "real"}}})
-    at_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", "api_key": template}}})
-    at_home(".outrider/keys.json", {"tavily": "real"})
-    at_home(".outrider/settings.json", {"search": {"providers": {"tavily": {"api_key": template}}}})
+def test_a_template_that_nobody_filled_in_does_not_hide_a_real_value(
+    read: Read, write_in_home: Write, template: str | None
+):
+    write_in_home(".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "real"}}})
+    write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", "api_key": template}}})
+    write_in_home(".outrider/keys.json", {"tavily": "real"})
+    write_in_home(".outrider/settings.json", {"search": {"providers": {"tavily": {"api_key": template}}}})
     search = read().settings.search
     assert search.profiles["b"]["api_key"] == search.providers["tavily"]["api_key"] == "real"
 
 
-def test_a_template_stays_where_there_is_nothing_better(read: Read, at_home: Write):
-    at_home(".outrider/web.json", {"profiles": {"b": {"api_key": "replace-me"}}})
+def test_a_template_stays_where_there_is_nothing_better(read: Read, write_in_home: Write):
+    write_in_home(".outrider/web.json", {"profiles": {"b": {"api_key": "replace-me"}}})
     assert read().settings.search.profiles == {"b": {"api_key": "replace-me"}}
 
 
-def test_outside_of_credentials_such_a_value_is_meant(read: Read, in_workspace: Write):
-    in_workspace(".outrider/settings.json", {"images_path": "./pictures", "search": {"profile": "brave"}})
+def test_outside_of_credentials_such_a_value_is_meant(read: Read, write_in_workspace: Write):
+    write_in_workspace(".outrider/settings.json", {"images_path": "./pictures", "search": {"profile": "brave"}})
     settings = read(images_path="./replaced", search={"profile": ""}).settings
     assert (settings.images_path, settings.search.profile) == ("./replaced", "")
 
 
-def test_an_empty_section_hides_nothing(read: Read, at_home: Write):
-    at_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave"}}})
-    at_home(".outrider/settings.json", {"search": {}, "tools": {"stakes": {}}, "egress": {}})
+def test_an_empty_section_hides_nothing(read: Read, write_in_home: Write):
+    write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave"}}})
+    write_in_home(".outrider/settings.json", {"search": {}, "tools": {"stakes": {}}, "egress": {}})
     assert read(search={"profiles": {}}).settings.search.profiles == {"b": {"provider": "brave"}}
 
 
 def test_every_setting_has_a_row(read: Read):
-    names = {".".join(place) for place, _ in leaves(Settings().model_dump(mode="json"))}
-    assert {name for name, _, _ in read().rows()} == names
-    assert {origin for _, _, origin in read().rows()} == {"default"}
+    names = {".".join(place) for place, _ in flatten_values(Settings().model_dump(mode="json"))}
+    assert {name for name, _, _ in read().list_rows()} == names
+    assert {origin for _, _, origin in read().list_rows()} == {"default"}
 
 
 def test_settings_that_say_nothing_are_the_defaults(read: Read, home: Path):
@@ -117,7 +121,7 @@ def test_without_arguments_the_process_own_places_are_read(home: Path, monkeypat
     assert load().environ is os.environ
 
 
-def test_a_workspace_that_is_the_home_is_no_workspace(home: Path, at_home: Write):
-    at_home(".outrider/settings.json", {"serve": {"port": 1234}})
+def test_a_workspace_that_is_the_home_is_no_workspace(home: Path, write_in_home: Write):
+    write_in_home(".outrider/settings.json", {"serve": {"port": 1234}})
     loaded = load(environ={}, home=home, workspace=home)
     assert (loaded.settings.serve.port, loaded.warnings) == (1234, ())

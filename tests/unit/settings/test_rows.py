@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from outrider.settings import Loaded
-from outrider.settings.load import MASK
+from outrider.settings import LoadedSettings
+from outrider.settings.load import SECRET_MASK
 
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
 SECRET = "sk-4f9a77c1"
 
 
-def shown(loaded: Loaded) -> dict[str, str]:
-    return {name: value for name, value, _ in loaded.rows()}
+def shown(loaded: LoadedSettings) -> dict[str, str]:
+    return {name: value for name, value, _ in loaded.list_rows()}
 
 
 @pytest.mark.parametrize(
@@ -23,24 +23,24 @@ def shown(loaded: Loaded) -> dict[str, str]:
 @pytest.mark.parametrize(
     "value", [SECRET, {"deep": SECRET}, [SECRET], [{"a": {"b": SECRET}}]], ids=["text", "object", "list", "mixed"]
 )
-def test_what_may_be_a_credential_is_masked(read: Read, at_home: Write, field: str, value: Any):
-    at_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", field: value}}})
-    at_home(".outrider/keys.json", {"brave": {field: value}})
+def test_what_may_be_a_credential_is_masked(read: Read, write_in_home: Write, field: str, value: Any):
+    write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", field: value}}})
+    write_in_home(".outrider/keys.json", {"brave": {field: value}})
     rows = shown(read())
     assert SECRET not in json.dumps(rows)
-    assert MASK in rows.values()
+    assert SECRET_MASK in rows.values()
 
 
-def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, at_home: Write):
-    at_home(".outrider/keys.json", {"brave": SECRET})
-    at_home(".outrider/settings.json", {"search": {"profiles": {"odd": SECRET}}})
+def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, write_in_home: Write):
+    write_in_home(".outrider/keys.json", {"brave": SECRET})
+    write_in_home(".outrider/settings.json", {"search": {"profiles": {"odd": SECRET}}})
     rows = shown(read())
-    assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == MASK
+    assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == SECRET_MASK
 
 
-def test_what_stands_beside_a_credential_is_shown(read: Read, at_home: Write):
+def test_what_stands_beside_a_credential_is_shown(read: Read, write_in_home: Write):
     profile = {"provider": "searxng", "endpoint": "https://s.example/search", "timeout_s": 5, "user_agent": "me"}
-    at_home(".outrider/web.json", {"profiles": {"s": profile}})
+    write_in_home(".outrider/web.json", {"profiles": {"s": profile}})
     rows = shown(read())
     assert {name: rows[f"search.profiles.s.{name}"] for name in profile} == {
         name: json.dumps(value) for name, value in profile.items()
@@ -48,7 +48,7 @@ def test_what_stands_beside_a_credential_is_shown(read: Read, at_home: Write):
 
 
 def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
-    assert shown(read({"OUTRIDER_SERVE__TOKEN": SECRET}))["serve.token"] == MASK
+    assert shown(read({"OUTRIDER_SERVE__TOKEN": SECRET}))["serve.token"] == SECRET_MASK
     assert shown(read())["serve.token"] == '""'
 
 
@@ -65,7 +65,7 @@ def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
 def test_a_password_inside_an_address_is_masked(read: Read, name: str, address: str):
     value = shown(read({f"OUTRIDER_{name.replace('.', '__').upper()}": address}))[name]
     assert SECRET not in value
-    assert MASK in value
+    assert SECRET_MASK in value
 
 
 @pytest.mark.parametrize(("name", "value"), [("search.keyless", "true"), ("keep_days", "30.0"), ("database", '""')])
@@ -73,6 +73,6 @@ def test_what_only_sounds_like_a_secret_is_shown(read: Read, name: str, value: s
     assert shown(read())[name] == value
 
 
-def test_neither_a_repr_nor_an_error_of_the_search_settings_shows_keys(read: Read, at_home: Write):
-    at_home(".outrider/keys.json", {"brave": SECRET})
+def test_neither_a_repr_nor_an_error_of_the_search_settings_shows_keys(read: Read, write_in_home: Write):
+    write_in_home(".outrider/keys.json", {"brave": SECRET})
     assert SECRET not in repr(read().settings)

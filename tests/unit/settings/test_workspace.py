@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput
-from outrider.settings import Loaded, Settings, load
-from outrider.settings.layers import leaves, put
+from outrider.settings import LoadedSettings, Settings, load
+from outrider.settings.layers import flatten_values, set_value
 
-Read = Callable[..., Loaded]
+Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
 FILE = ".outrider/settings.json"
 
@@ -33,23 +33,23 @@ ALLOWED = {
     "models.default": ["mine"],
     "pages.robots": "respect",
 }
-EVERY = [".".join(place) for place, _ in leaves(Settings().model_dump(mode="json"))]
+EVERY = [".".join(place) for place, _ in flatten_values(Settings().model_dump(mode="json"))]
 
 
 @pytest.mark.parametrize(("name", "value"), ALLOWED.items(), ids=ALLOWED)
-def test_a_workspace_may_choose_and_narrow(read: Read, in_workspace: Write, name: str, value: Any):
-    path = in_workspace(FILE, nested(name, value))
+def test_a_workspace_may_choose_and_narrow(read: Read, write_in_workspace: Write, name: str, value: Any):
+    path = write_in_workspace(FILE, nested(name, value))
     loaded = read()
     assert loaded.warnings == ()
     values = loaded.settings.model_dump()
-    assert dict(leaves(values))[tuple(name.split("."))] == value
+    assert dict(flatten_values(values))[tuple(name.split("."))] == value
     assert loaded.origins[tuple(name.split("."))].endswith(str(path))
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in ALLOWED] + ["search.providers.brave.api_key"])
 @pytest.mark.parametrize("value", [["evil"], "evil", True], ids=["list", "text", "true"])
-def test_a_workspace_may_set_nothing_else(read: Read, in_workspace: Write, name: str, value: Any):
-    path = in_workspace(FILE, nested(name, value))
+def test_a_workspace_may_set_nothing_else(read: Read, write_in_workspace: Write, name: str, value: Any):
+    path = write_in_workspace(FILE, nested(name, value))
     loaded = read()
     assert loaded.settings == Settings()
     assert loaded.warnings == (
@@ -58,15 +58,15 @@ def test_a_workspace_may_set_nothing_else(read: Read, in_workspace: Write, name:
 
 
 @pytest.mark.parametrize("name", ["tools", "search", "egress", "search.providers", "unknown", "tools.stakes.web_fetch"])
-def test_a_section_or_an_unknown_name_is_ignored_with_its_name(read: Read, in_workspace: Write, name: str):
-    in_workspace(FILE, nested(name, "evil"))
+def test_a_section_or_an_unknown_name_is_ignored_with_its_name(read: Read, write_in_workspace: Write, name: str):
+    write_in_workspace(FILE, nested(name, "evil"))
     loaded = read()
     assert loaded.settings == Settings()
     assert f"{name!r} is ignored" in loaded.warnings[0]
 
 
-def test_a_name_with_dots_is_not_the_setting_that_it_looks_like(read: Read, in_workspace: Write):
-    in_workspace(FILE, {"tools.disable": ["web_fetch"], "search": {"profile": "brave"}})
+def test_a_name_with_dots_is_not_the_setting_that_it_looks_like(read: Read, write_in_workspace: Write):
+    write_in_workspace(FILE, {"tools.disable": ["web_fetch"], "search": {"profile": "brave"}})
     loaded = read()
     assert (loaded.settings.tools.disable, loaded.settings.search.profile) == ([], "brave")
     assert "'tools.disable' is ignored" in loaded.warnings[0]
@@ -75,22 +75,24 @@ def test_a_name_with_dots_is_not_the_setting_that_it_looks_like(read: Read, in_w
 @pytest.mark.parametrize(
     "value", [False, 0, 0.0, "false", "off", "no", "0", "f", "n", "FALSE", None, "on", [], {}], ids=repr
 )
-def test_a_workspace_cannot_turn_the_boundary_off(read: Read, in_workspace: Write, value: Any):
-    in_workspace(FILE, {"boundary": value})
+def test_a_workspace_cannot_turn_the_boundary_off(read: Read, write_in_workspace: Write, value: Any):
+    write_in_workspace(FILE, {"boundary": value})
     loaded = read()
     assert loaded.settings.boundary
     assert "'boundary' is ignored" in loaded.warnings[0]
 
 
-def test_a_workspace_can_turn_the_boundary_on_again(read: Read, at_home: Write, in_workspace: Write):
-    at_home(FILE, {"boundary": False})
-    in_workspace(FILE, {"boundary": True})
+def test_a_workspace_can_turn_the_boundary_on_again(read: Read, write_in_home: Write, write_in_workspace: Write):
+    write_in_home(FILE, {"boundary": False})
+    write_in_workspace(FILE, {"boundary": True})
     assert read().settings.boundary
 
 
-def test_a_workspace_cannot_lift_the_rule_to_respect_robots(read: Read, at_home: Write, in_workspace: Write):
-    at_home(FILE, {"pages": {"robots": "respect"}})
-    in_workspace(FILE, {"pages": {"robots": "ignore"}})
+def test_a_workspace_cannot_lift_the_rule_to_respect_robots(
+    read: Read, write_in_home: Write, write_in_workspace: Write
+):
+    write_in_home(FILE, {"pages": {"robots": "respect"}})
+    write_in_workspace(FILE, {"pages": {"robots": "ignore"}})
     loaded = read()
     assert loaded.settings.pages.robots == "respect"
     assert "'pages.robots' is ignored" in loaded.warnings[0]
@@ -105,36 +107,44 @@ def test_a_workspace_cannot_lift_the_rule_to_respect_robots(read: Read, at_home:
     ],
 )
 def test_what_a_workspace_withholds_is_added_to_what_you_withhold(
-    read: Read, at_home: Write, in_workspace: Write, name: str, mine: list[str], theirs: list[str], both: list[str]
+    read: Read,
+    write_in_home: Write,
+    write_in_workspace: Write,
+    name: str,
+    mine: list[str],
+    theirs: list[str],
+    both: list[str],
 ):
-    home = at_home(FILE, nested(name, mine))
-    path = in_workspace(FILE, nested(name, theirs))
+    home = write_in_home(FILE, nested(name, mine))
+    path = write_in_workspace(FILE, nested(name, theirs))
     loaded = read()
     place = tuple(name.split("."))
-    assert dict(leaves(loaded.settings.model_dump()))[place] == both
+    assert dict(flatten_values(loaded.settings.model_dump()))[place] == both
     assert loaded.origins[place] == f"{home} and {path}"
 
 
 @pytest.mark.parametrize("theirs", [None, "x", 5, {}, {"a": 1}, [5]], ids=repr)
-def test_odd_values_never_lift_what_you_withhold(read: Read, at_home: Write, in_workspace: Write, theirs: Any):
-    at_home(FILE, {"tools": {"disable": ["web_fetch"]}})
-    in_workspace(FILE, {"tools": {"disable": theirs}})
+def test_odd_values_never_lift_what_you_withhold(
+    read: Read, write_in_home: Write, write_in_workspace: Write, theirs: Any
+):
+    write_in_home(FILE, {"tools": {"disable": ["web_fetch"]}})
+    write_in_workspace(FILE, {"tools": {"disable": theirs}})
     try:
         assert "web_fetch" in read().settings.tools.disable
     except InvalidInput as error:
         assert "tools.disable" in error.message  # noqa: PT017
 
 
-def test_a_list_of_yours_that_is_wrong_stays_wrong(read: Read, at_home: Write, in_workspace: Write):
-    home = at_home(FILE, {"tools": {"disable": "web_fetch"}})
-    in_workspace(FILE, {"tools": {"disable": ["web_search"]}})
+def test_a_list_of_yours_that_is_wrong_stays_wrong(read: Read, write_in_home: Write, write_in_workspace: Write):
+    home = write_in_home(FILE, {"tools": {"disable": "web_fetch"}})
+    write_in_workspace(FILE, {"tools": {"disable": ["web_search"]}})
     with pytest.raises(InvalidInput, match=r"tools\.disable: Input should be a valid list") as caught:
         read()
     assert str(home) in caught.value.message
 
 
-def test_the_environment_and_flags_are_yours_and_replace_the_list(read: Read, in_workspace: Write):
-    in_workspace(FILE, {"tools": {"disable": ["web_fetch"]}})
+def test_the_environment_and_flags_are_yours_and_replace_the_list(read: Read, write_in_workspace: Write):
+    write_in_workspace(FILE, {"tools": {"disable": ["web_fetch"]}})
     assert read({"OUTRIDER_TOOLS__DISABLE": "web_search"}).settings.tools.disable == ["web_search"]
 
 
@@ -144,14 +154,14 @@ VALUES = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["x", 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.dictionaries(st.sampled_from(EVERY), VALUES | st.lists(VALUES, max_size=2), max_size=6))
 def test_no_workspace_ever_widens(
-    at_home: Write, in_workspace: Write, home: Path, workspace: Path, content: dict[str, Any]
+    write_in_home: Write, write_in_workspace: Write, home: Path, workspace: Path, content: dict[str, Any]
 ):
     mine = {"tools": {"disable": ["web_fetch"]}, "egress": {"deny": ["a.example"]}, "pages": {"robots": "respect"}}
-    at_home(FILE, mine)
+    write_in_home(FILE, mine)
     merged: dict[str, Any] = {}
     for name, value in content.items():
-        put(merged, tuple(name.split(".")), value)
-    in_workspace(FILE, merged)
+        set_value(merged, tuple(name.split(".")), value)
+    write_in_workspace(FILE, merged)
     try:
         after = load(environ={}, home=home, workspace=workspace).settings
     except InvalidInput as error:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.toolsets.pictures import without_pictures
+from outrider.toolsets.pictures import remove_images
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from outrider.toolsets.pictures import without_pictures
     ],
 )
 def test_what_would_load_something_is_only_shown(text: str, shown: str):
-    assert without_pictures(text) == shown
+    assert remove_images(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_what_would_load_something_is_only_shown(text: str, shown: str):
     ],
 )
 def test_links_code_and_words_stay_as_they_are(text: str):
-    assert without_pictures(text) == text
+    assert remove_images(text) == text
 
 
 @given(st.text(alphabet="![]()<>img /`~\n:h", max_size=60))
 def test_outside_of_code_no_picture_is_left_and_a_second_time_changes_nothing(text: str):
-    once = without_pictures(text)
-    assert without_pictures(once) == once
+    once = remove_images(text)
+    assert remove_images(once) == once
     if "```" not in once and "~~~" not in once:
         assert not re.search(r"!\[|<img", once, re.IGNORECASE)

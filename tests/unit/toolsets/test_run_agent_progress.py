@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.context import Call
-from outrider.toolsets.run_agent_progress import Feed, Style
+from outrider.toolsets.run_agent.progress import ProgressFeed, ProgressStyle
 
 pytestmark = pytest.mark.anyio
 IDS = {"childAgentId": "echo", "conversationId": "cnv_1"}
@@ -29,12 +29,12 @@ class Told:
         return [output for _, _, output in self.notices if output and output["type"] == kind]
 
 
-async def fed(style: Style, events: list[tuple[str, dict[str, Any]]]) -> Told:
+async def fed(style: ProgressStyle, events: list[tuple[str, dict[str, Any]]]) -> Told:
     told = Told()
-    feed = Feed(Call(progress=told), style)
-    async with feed.following(IDS):
+    feed = ProgressFeed(Call(progress=told), style)
+    async with feed.follow_run(IDS):
         for kind, data in events:
-            await feed.take(kind, data)
+            await feed.handle_event(kind, data)
     return told
 
 
@@ -66,7 +66,7 @@ async def test_thinking_and_answer_are_told_apart_and_steps_by_lines():
 
 
 @pytest.mark.parametrize("style", ["accumulated", "deltas"])
-async def test_a_step_that_is_begun_again_takes_its_words_back(style: Style):
+async def test_a_step_that_is_begun_again_takes_its_words_back(style: ProgressStyle):
     events = [*words("kept"), *words("void", step=2), ("status", {"restarted": 2}), *words("new", step=2)]
     last = (await fed(style, events)).outputs("run_agent_generation_tokens")[-1]
     assert last["text"] == "kept\nnew"
@@ -81,7 +81,7 @@ async def test_tools_are_named_without_a_payload():
 async def test_an_agent_that_is_silent_for_long_gives_signs_of_life():
     told = Told()
     with anyio.fail_after(20):
-        async with Feed(Call(progress=told), "accumulated", beat=0.01).following(IDS):
+        async with ProgressFeed(Call(progress=told), "accumulated", heartbeat_interval_s=0.01).follow_run(IDS):
             while len(told.notices) < 2:
                 await anyio.lowlevel.checkpoint()
     assert [message for _, message, _ in told.notices[:2]] == ["at work", "at work"]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput
-from outrider.workspace.archive import Member, members, safe_name, unique, write
+from outrider.workspace.archive import ArchiveMember, collect_members, deduplicate_names, sanitize_path, write_archive
 from outrider.workspace.jail import Jail
 
 PART = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=12) | (
@@ -30,9 +30,9 @@ def jail(tmp_path: Path) -> Jail:
     return made
 
 
-def packed(jail: Jail, wanted: list[Member]) -> zipfile.ZipFile:
+def packed(jail: Jail, wanted: list[ArchiveMember]) -> zipfile.ZipFile:
     target = io.BytesIO()
-    write(jail, wanted, target, lambda *_: None)
+    write_archive(jail, wanted, target, lambda *_: None)
     return zipfile.ZipFile(target)
 
 
@@ -42,7 +42,7 @@ def alike(name: str) -> str:
 
 @given(st.lists(PATH, max_size=20))
 def test_names_stay_inside_and_apart_on_every_system(paths: list[str]):
-    names = unique(map(safe_name, paths))
+    names = deduplicate_names(map(sanitize_path, paths))
     assert len(names) == len(paths)
     assert len({alike(name) for name in names}) == len(names)
     for name in names:
@@ -66,7 +66,7 @@ def test_what_is_packed_is_what_was_there(files: dict[str, bytes]):
             jail.write(name, data)
         if not kept:
             return
-        with packed(jail, wanted := members(jail, ["."])) as archive:
+        with packed(jail, wanted := collect_members(jail, ["."])) as archive:
             assert archive.testzip() is None
             assert {each.path: archive.read(each.name) for each in wanted} == kept
             archive.extractall(Path(folder) / "out")
@@ -75,17 +75,22 @@ def test_what_is_packed_is_what_was_there(files: dict[str, bytes]):
 
 
 def test_folders_bring_all_that_is_below_them_and_earlier_exports_stay_out(jail: Jail):
-    names = [each.name for each in members(jail, ["sub", "a.txt", "sub/b.txt"])]
+    names = [each.name for each in collect_members(jail, ["sub", "a.txt", "sub/b.txt"])]
     assert sorted(names) == ["a.txt", "sub/b.txt", "sub/deep/c.txt"]
-    assert sorted(each.name for each in members(jail, ["."])) == [".env", "a.txt", "sub/b.txt", "sub/deep/c.txt"]
-    assert [each.name for each in members(jail, ["exports"])] == ["exports/files/old.txt"]
+    assert sorted(each.name for each in collect_members(jail, ["."])) == [
+        ".env",
+        "a.txt",
+        "sub/b.txt",
+        "sub/deep/c.txt",
+    ]
+    assert [each.name for each in collect_members(jail, ["exports"])] == ["exports/files/old.txt"]
 
 
 def test_everything_that_is_missing_or_cannot_be_read_is_named(jail: Jail):
     (jail.root / "sub/out").symlink_to("/etc/passwd")
     (jail.root / "hard.txt").hardlink_to(jail.root / "a.txt")
     with pytest.raises(InvalidInput) as caught:
-        members(jail, ["nothing.txt", "sub", "../x", "hard.txt"])
+        collect_members(jail, ["nothing.txt", "sub", "../x", "hard.txt"])
     for name in ("nothing.txt", "sub/out", "../x", "hard.txt"):
         assert name in caught.value.message
     assert caught.value.code == "incomplete"
@@ -93,21 +98,21 @@ def test_everything_that_is_missing_or_cannot_be_read_is_named(jail: Jail):
 
 def test_links_inside_bring_what_they_point_to(jail: Jail):
     (jail.root / "sub/link").symlink_to("../a.txt")
-    with packed(jail, members(jail, ["sub"])) as archive:
+    with packed(jail, collect_members(jail, ["sub"])) as archive:
         assert archive.read("sub/link") == b"a.txt"
 
 
 def test_an_empty_folder_is_no_archive(jail: Jail):
-    jail.make("empty")
+    jail.make_directory("empty")
     with pytest.raises(InvalidInput, match="0 files"):
-        members(jail, ["empty"])
+        collect_members(jail, ["empty"])
 
 
 def test_what_lies_deep_comes_along_and_what_no_path_can_name_is_an_error(jail: Jail):
     deep = "/".join(["x"] * 120)
     jail.write(f"deep/{deep}/f.txt", b"deep")
-    assert [each.path for each in members(jail, ["deep"])] == [f"deep/{deep}/f.txt"]
+    assert [each.path for each in collect_members(jail, ["deep"])] == [f"deep/{deep}/f.txt"]
     odd = os.path.join(os.fsencode(jail.root), b"deep", b"odd\xfe")  # noqa: PTH118 - of bytes
     os.mkdir(odd)  # noqa: PTH102
     with pytest.raises(InvalidInput, match=r"deep/odd\\udcfe' holds invisible"):
-        members(jail, ["deep"])
+        collect_members(jail, ["deep"])

@@ -11,8 +11,8 @@ import zipfile
 from pathlib import Path
 
 from outrider.core.context import Call
-from outrider.workspace import Workspaces, WorkspaceSettings
-from outrider.workspace.files import Files
+from outrider.workspace import SessionWorkspaces, WorkspaceSettings
+from outrider.workspace.files import WorkspaceFiles
 
 KILLS = int(os.environ.get("OUTRIDER_KILLS", "12"))
 LINES = 20_000
@@ -36,7 +36,7 @@ while True:
 
 def test_files_are_whole_after_every_kill(tmp_path: Path):
     chance = random.Random(7)
-    place = Workspaces(tmp_path / "spaces", WorkspaceSettings()).of(Call())
+    place = SessionWorkspaces(tmp_path / "spaces", WorkspaceSettings()).ensure_workspace(Call())
     for _ in range(KILLS):
         with subprocess.Popen(
             [sys.executable, "-c", WRITER, str(tmp_path / "spaces")], stdout=subprocess.PIPE
@@ -50,7 +50,7 @@ def test_files_are_whole_after_every_kill(tmp_path: Path):
         check(place.files)
 
 
-def check(files: Files) -> None:
+def check(files: WorkspaceFiles) -> None:
     """Every file is one of those that were written, from its first to its last line."""
     names = {entry.path for entry in files.list(".", depth=5)}
     if "text" in names:
@@ -59,18 +59,18 @@ def check(files: Files) -> None:
         assert len(set(lines)) == 1
     for name in names:
         if name.endswith(".zip"):
-            with files.jail.opened(name) as file, zipfile.ZipFile(file) as archive:
+            with files.jail.open_file(name) as file, zipfile.ZipFile(file) as archive:
                 assert archive.testzip() is None
                 assert archive.namelist() == ["text"]
 
 
 def test_what_was_being_written_is_swept_after_an_hour(tmp_path: Path):
-    places = Workspaces(tmp_path / "spaces", WorkspaceSettings())
-    place = places.of(Call())
+    places = SessionWorkspaces(tmp_path / "spaces", WorkspaceSettings())
+    place = places.ensure_workspace(Call())
     old, new, kept = (place.directory / name for name in (".outrider-old", ".outrider-new", "kept"))
     for path in (old, new, kept):
         path.touch()
     for path in (old, kept):
         os.utime(path, (0, 0))
-    places.sweep()
+    places.purge_unused()
     assert sorted(path.name for path in place.directory.iterdir()) == [".outrider-new", "kept"]

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput
-from outrider.workspace.edit import Replacement, difference, lines_of, replaced
+from outrider.workspace.edit import Replacement, apply_replacements, build_diff, split_lines
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
 
 def test_several_replacements_use_the_numbers_of_the_file_before():
-    found = replaced(TEXT, [Replacement(4, 4, "4a\n4b"), Replacement(1, 2, "first"), Replacement(5, 5)])
+    found = apply_replacements(TEXT, [Replacement(4, 4, "4a\n4b"), Replacement(1, 2, "first"), Replacement(5, 5)])
     assert found == "first\nthree\n4a\n4b\n"
 
 
@@ -21,18 +21,18 @@ def test_several_replacements_use_the_numbers_of_the_file_before():
 )
 def test_lines_that_there_are_not_are_refused(start: int, end: int, message: str):
     with pytest.raises(InvalidInput, match=message):
-        replaced(TEXT, [Replacement(start, end, "x")])
+        apply_replacements(TEXT, [Replacement(start, end, "x")])
 
 
 def test_overlaps_are_refused():
     with pytest.raises(InvalidInput, match="line 2 is replaced twice"):
-        replaced(TEXT, [Replacement(1, 2, "x"), Replacement(2, 3, "y")])
+        apply_replacements(TEXT, [Replacement(1, 2, "x"), Replacement(2, 3, "y")])
 
 
 def test_a_guard_refuses_lines_that_hold_something_else():
-    assert replaced(TEXT, [Replacement(2, 2, "zwei", expected="two")]).startswith("one\nzwei\n")
+    assert apply_replacements(TEXT, [Replacement(2, 2, "zwei", expected="two")]).startswith("one\nzwei\n")
     with pytest.raises(InvalidInput, match="hold 'two'"):
-        replaced(TEXT, [Replacement(2, 2, "zwei", expected="deux")])
+        apply_replacements(TEXT, [Replacement(2, 2, "zwei", expected="deux")])
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_a_guard_refuses_lines_that_hold_something_else():
     ],
 )
 def test_line_ends_and_the_missing_last_one_are_kept(text: str, newline: str, expected: str):
-    assert replaced(text, [Replacement(2, 2, "X")], newline) == expected
+    assert apply_replacements(text, [Replacement(2, 2, "X")], newline) == expected
 
 
 def test_a_difference_names_the_file_and_is_bounded():
-    assert difference("a\nb\n", "a\nc\n", "x.txt").splitlines()[:2] == ["--- a/x.txt", "+++ b/x.txt"]
-    long = difference("", "".join(f"{n}\n" for n in range(5_000)), "x.txt")
+    assert build_diff("a\nb\n", "a\nc\n", "x.txt").splitlines()[:2] == ["--- a/x.txt", "+++ b/x.txt"]
+    long = build_diff("", "".join(f"{n}\n" for n in range(5_000)), "x.txt")
     assert "more lines of difference" in long
     assert long.count("\n") <= 401
 
@@ -65,14 +65,14 @@ def test_a_difference_names_the_file_and_is_bounded():
 )
 def test_untouched_lines_stay_byte_for_byte(lines: list[str], newline: str, ended: bool, data: st.DataObject):
     text = newline.join(lines) + (newline if ended else "")
-    before = lines_of(text)
+    before = split_lines(text)
     assert "".join(before) == text
     if not before:
         return
     start = data.draw(st.integers(1, len(before)))
     end = data.draw(st.integers(start, len(before)))
     new = data.draw(st.lists(st.text("xy", min_size=1, max_size=3), max_size=3))
-    after = lines_of(replaced(text, [Replacement(start, end, "\n".join(new))], newline))
+    after = split_lines(apply_replacements(text, [Replacement(start, end, "\n".join(new))], newline))
     plain = [line.rstrip("\r\n") for line in after]
     assert plain == [line.rstrip("\r\n") for line in [*before[: start - 1], *new, *before[end:]]]
     assert after[: start - 1] == before[: start - 1] or start - 1 == len(after)

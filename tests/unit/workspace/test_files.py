@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement
-from outrider.workspace.files import Files
+from outrider.workspace.files import WorkspaceFiles
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
-    return Files(tmp_path / "workspace", largest=10_000)
+def files(tmp_path: Path) -> WorkspaceFiles:
+    return WorkspaceFiles(tmp_path / "workspace", max_bytes=10_000)
 
 
-def put(files: Files, path: str, data: bytes) -> None:
+def put(files: WorkspaceFiles, path: str, data: bytes) -> None:
     files.jail.write(path, data)
 
 
-def raw(files: Files, path: str) -> bytes:
-    return files.content(path)
+def raw(files: WorkspaceFiles, path: str) -> bytes:
+    return files.read_bytes(path)
 
 
-def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: Files):
+def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: WorkspaceFiles):
     put(files, "a.txt", b"one\ntwo\nthree\n")
     part = files.read("a.txt", 2, 9)
     assert (part.text, part.start, part.end, part.lines) == ("two\nthree\n", 2, 3, 3)
@@ -36,13 +36,13 @@ def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: Files):
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 2), (4, None), (9, 12)])
-def test_lines_that_there_are_not_are_refused(files: Files, start: int, end: int | None):
+def test_lines_that_there_are_not_are_refused(files: WorkspaceFiles, start: int, end: int | None):
     put(files, "a.txt", b"one\ntwo\nthree\n")
     with pytest.raises(InvalidInput, match="start_line"):
         files.read("a.txt", start, end)
 
 
-def test_an_empty_file_is_read_as_such(files: Files):
+def test_an_empty_file_is_read_as_such(files: WorkspaceFiles):
     put(files, "empty", b"")
     assert (files.read("empty").text, files.read("empty").lines) == ("", 0)
 
@@ -58,13 +58,13 @@ def test_an_empty_file_is_read_as_such(files: Files):
         ("caf\xe9 d\xe9j\xe0 vu\n".encode("latin-1"), "caf\xe9 d\xe9j\xe0 vu\nblau\n".encode("latin-1")),
     ],
 )
-def test_appending_keeps_encoding_and_line_ends(files: Files, data: bytes, added: bytes):
+def test_appending_keeps_encoding_and_line_ends(files: WorkspaceFiles, data: bytes, added: bytes):
     put(files, "a.txt", data)
     files.write("a.txt", "blau\n", append=True)
     assert raw(files, "a.txt") == added
 
 
-def test_an_edit_keeps_every_byte_that_it_does_not_touch(files: Files):
+def test_an_edit_keeps_every_byte_that_it_does_not_touch(files: WorkspaceFiles):
     put(files, "a.txt", b"eins\ncaf\xc3\xa9\nodd \xff byte\nend\n")
     change = files.replace_lines("a.txt", [Replacement(1, 1, "one")])
     files.replace_text("a.txt", "end", "Ende")
@@ -73,7 +73,7 @@ def test_an_edit_keeps_every_byte_that_it_does_not_touch(files: Files):
     assert files.read("a.txt", 3, 3).text == "odd \ufffd byte\n"
 
 
-def test_an_edit_that_would_lose_bytes_is_refused(files: Files):
+def test_an_edit_that_would_lose_bytes_is_refused(files: WorkspaceFiles):
     torn = b"\xff\xfe" + "eins\nzwei\n".encode("utf-16-le") + b"\x00\xd8x"
     put(files, "a.txt", torn)
     for edit in (
@@ -90,7 +90,7 @@ def test_an_edit_that_would_lose_bytes_is_refused(files: Files):
 @given(st.binary(max_size=80).filter(lambda data: b"\0" not in data))
 def test_whatever_the_bytes_the_lines_beside_an_edit_are_the_same_or_nothing_is_written(data: bytes):
     with tempfile.TemporaryDirectory() as folder:
-        files = Files(Path(folder) / "w")
+        files = WorkspaceFiles(Path(folder) / "w")
         put(files, "a", b"x\n" + data)
         with contextlib.suppress(InvalidInput):
             files.replace_lines("a", [Replacement(1, 1, "y")])
@@ -99,13 +99,13 @@ def test_whatever_the_bytes_the_lines_beside_an_edit_are_the_same_or_nothing_is_
         assert raw(files, "a") == b"x\n" + data
 
 
-def test_text_is_found_across_lines_that_end_otherwise_than_the_first(files: Files):
+def test_text_is_found_across_lines_that_end_otherwise_than_the_first(files: WorkspaceFiles):
     put(files, "a.txt", b"a\r\nb\nc\r\n")
     files.replace_text("a.txt", "b\nc", "d\ne")
     assert raw(files, "a.txt") == b"a\r\nd\ne\r\n"
 
 
-def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: Files):
+def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: WorkspaceFiles):
     files.jail.root.mkdir()
     (files.jail.root / "big").write_bytes(b"x" + "ü".encode() * 6_000)
     assert files.read("big").text == "x" + "ü" * 6_000
@@ -113,7 +113,7 @@ def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: Fi
     assert files.read("marked").text == "ü" * 6_000
 
 
-def test_what_is_read_only_stays_as_it_is(files: Files):
+def test_what_is_read_only_stays_as_it_is(files: WorkspaceFiles):
     files.write("a.txt", "kept\n")
     (files.jail.root / "a.txt").chmod(0o444)
     with pytest.raises(Refused, match="read-only"):
@@ -122,18 +122,18 @@ def test_what_is_read_only_stays_as_it_is(files: Files):
 
 
 @pytest.mark.parametrize("path", ["folder/", ".outrider-notes", "a/.outrider-notes"])
-def test_names_that_no_file_should_have_are_refused(files: Files, path: str):
+def test_names_that_no_file_should_have_are_refused(files: WorkspaceFiles, path: str):
     with pytest.raises(InvalidInput, match="path"):
         files.write(path, "x")
 
 
-def test_what_an_old_encoding_lacks_is_not_lost(files: Files):
+def test_what_an_old_encoding_lacks_is_not_lost(files: WorkspaceFiles):
     put(files, "a.txt", "d\xe9j\xe0 vu, caf\xe9\n".encode("latin-1"))
     files.write("a.txt", "日本\n", append=True)
     assert raw(files, "a.txt").decode() == "d\xe9j\xe0 vu, caf\xe9\n日本\n"
 
 
-def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: Files):
+def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: WorkspaceFiles):
     put(files, "a.bin", b"\x7fELF\0\0\0")
     with pytest.raises(InvalidInput, match="is no text") as caught:
         files.read("a.bin")
@@ -141,14 +141,14 @@ def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: Files):
     assert files.write("a.bin", "text").size == 4
 
 
-def test_a_write_answers_with_what_is_different(files: Files):
+def test_a_write_answers_with_what_is_different(files: WorkspaceFiles):
     first = files.write("new/a.txt", "one\ntwo\n")
     second = files.write("new/a.txt", "one\n2\n")
     assert (first.created, first.difference) == (True, "")
     assert "-two\n+2" in second.difference
 
 
-def test_edits_by_line_number_and_by_text_are_exact(files: Files):
+def test_edits_by_line_number_and_by_text_are_exact(files: WorkspaceFiles):
     put(files, "a.py", b"def a():\r\n    return 1\r\n")
     files.replace_lines("a.py", [Replacement(2, 2, "    return 2")])
     change = files.replace_text("a.py", "def a():\n    return 2", "def b():\n    return 3")
@@ -156,7 +156,7 @@ def test_edits_by_line_number_and_by_text_are_exact(files: Files):
     assert change.sha256 == hashlib.sha256(raw(files, "a.py")).hexdigest()
 
 
-def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: Files):
+def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: WorkspaceFiles):
     put(files, "a.py", b"value = compute(1)\nother = 1\nother = 1\n")
     with pytest.raises(InvalidInput, match=r"closest line is 'value = compute\(1\)'"):
         files.replace_text("a.py", "value = compute( 1 )", "x")
@@ -164,7 +164,7 @@ def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: Files):
         files.replace_text("a.py", "other = 1", "x")
 
 
-def test_a_file_that_has_changed_meanwhile_is_not_edited(files: Files):
+def test_a_file_that_has_changed_meanwhile_is_not_edited(files: WorkspaceFiles):
     seen = files.write("a.txt", "one\n").sha256
     files.write("a.txt", "two\n")
     for edit in (
@@ -177,18 +177,18 @@ def test_a_file_that_has_changed_meanwhile_is_not_edited(files: Files):
     assert raw(files, "a.txt") == b"two\n"
 
 
-def test_large_files_are_refused_both_ways_and_nothing_is_written(files: Files):
+def test_large_files_are_refused_both_ways_and_nothing_is_written(files: WorkspaceFiles):
     (files.jail.root).mkdir()
     (files.jail.root / "big").write_bytes(b"x" * 10_001)
     with pytest.raises(InvalidInput, match="10,001 bytes"):
-        files.content("big")
+        files.read_bytes("big")
     files.write("a.txt", "x" * 9_000)
     with pytest.raises(InvalidInput, match="content"):
         files.write("a.txt", "x" * 2_000, append=True)
     assert len(raw(files, "a.txt")) == 9_000
 
 
-def test_of_a_larger_file_the_wanted_lines_are_read(files: Files):
+def test_of_a_larger_file_the_wanted_lines_are_read(files: WorkspaceFiles):
     files.jail.root.mkdir()
     (files.jail.root / "big").write_bytes(b"x" * 12_000 + b"\n" + b"".join(b"%d\n" % n for n in range(2, 5_000)))
     part = files.read("big", 2, 4)
@@ -199,7 +199,7 @@ def test_of_a_larger_file_the_wanted_lines_are_read(files: Files):
     assert (files.read("big", 4_990).end, files.read("big", 4_990).lines) == (4_999, 4_999)
 
 
-def test_lists_filter_by_pattern_depth_and_hidden_names(files: Files):
+def test_lists_filter_by_pattern_depth_and_hidden_names(files: WorkspaceFiles):
     for path in ("a.py", "b.txt", ".env", "src/c.py", "src/deep/d.py"):
         put(files, path, b"")
     assert [entry.path for entry in files.list()] == ["src", "a.py", "b.txt"]
@@ -218,13 +218,13 @@ def test_lists_filter_by_pattern_depth_and_hidden_names(files: Files):
         ("nothing*", set()),
     ],
 )
-def test_searches_find_by_name_or_by_path(files: Files, pattern: str, found: set[str]):
+def test_searches_find_by_name_or_by_path(files: WorkspaceFiles, pattern: str, found: set[str]):
     for path in ("a.py", "b.txt", "src/c.py", "src/deep/d.py"):
         put(files, path, b"")
     assert {entry.path for entry in files.search(pattern, kind="file")} == found
 
 
-def test_imports_come_only_from_allowed_folders(files: Files, tmp_path: Path):
+def test_imports_come_only_from_allowed_folders(files: WorkspaceFiles, tmp_path: Path):
     allowed, other = tmp_path / "allowed", tmp_path / "other"
     for folder in (allowed, other):
         folder.mkdir()
@@ -243,7 +243,7 @@ def test_imports_come_only_from_allowed_folders(files: Files, tmp_path: Path):
     assert (change.size, change.created, change.sha256) == (30_000, False, hashlib.sha256(b"x" * 30_000).hexdigest())
 
 
-def test_appends_at_the_same_time_lose_nothing(files: Files):
+def test_appends_at_the_same_time_lose_nothing(files: WorkspaceFiles):
     threads = [threading.Thread(target=files.write, args=("log", f"{n}\n"), kwargs={"append": True}) for n in range(30)]
     for thread in threads:
         thread.start()

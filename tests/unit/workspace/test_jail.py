@@ -25,7 +25,7 @@ def jail(tmp_path: Path) -> Jail:
 
 
 def read(jail: Jail, path: str) -> bytes:
-    with jail.reading(path) as descriptor:
+    with jail.open_descriptor(path) as descriptor:
         return os.read(descriptor, 1_000)
 
 
@@ -34,7 +34,7 @@ def test_a_file_is_read_written_and_listed_by_its_path(jail: Jail):
     assert read(jail, "notes/a.txt") == b"alpha"
     assert [entry.path for entry in jail.list()] == ["deep", "notes"]
     assert [entry.path for entry in jail.walk()] == ["deep", "deep/er", "deep/er/b.txt", "notes", "notes/a.txt"]
-    assert jail.entry("deep/er/b.txt").size == 4
+    assert jail.get_entry("deep/er/b.txt").size == 4
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "notes/../../secret.txt", "/etc/passwd", "./../secret.txt", ".."])

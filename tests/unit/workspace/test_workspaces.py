@@ -7,41 +7,41 @@ import pytest
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound
-from outrider.workspace import Workspaces
+from outrider.workspace import SessionWorkspaces
 from outrider.workspace.settings import WorkspaceSettings
 
 
 @pytest.fixture
-def workspaces(tmp_path: Path) -> Workspaces:
-    return Workspaces(tmp_path / "workspaces", WorkspaceSettings())
+def workspaces(tmp_path: Path) -> SessionWorkspaces:
+    return SessionWorkspaces(tmp_path / "workspaces", WorkspaceSettings())
 
 
-def used(workspaces: Workspaces, session: str, at: float) -> str:
+def used(workspaces: SessionWorkspaces, session: str, at: float) -> str:
     """A workspace that was last used then; its key."""
-    found = workspaces.of(Call(session=session))
-    os.utime(found.place / "used", (at, at))
+    found = workspaces.ensure_workspace(Call(session=session))
+    os.utime(found.root / "used", (at, at))
     return found.key
 
 
-def test_workspaces_are_listed_in_parts_the_last_used_first(workspaces: Workspaces):
+def test_workspaces_are_listed_in_parts_the_last_used_first(workspaces: SessionWorkspaces):
     keys = [used(workspaces, name, at) for name, at in (("a", 10.0), ("b", 30.0), ("c", 20.0))]
-    first = workspaces.listed(limit=2)
+    first = workspaces.list_recent(limit=2)
     assert [each.key for each in first.items] == [keys[1], keys[2]]
-    assert [each.key for each in workspaces.listed(limit=2, after=first.after).items] == [keys[0]]
-    assert [each.key for each in workspaces.listed(keys={keys[0]}).items] == [keys[0]]
+    assert [each.key for each in workspaces.list_recent(limit=2, after=first.after).items] == [keys[0]]
+    assert [each.key for each in workspaces.list_recent(keys={keys[0]}).items] == [keys[0]]
     with pytest.raises(InvalidInput):
-        workspaces.listed(after="here")
+        workspaces.list_recent(after="here")
 
 
-def test_a_workspace_is_found_by_its_key_and_by_nothing_else(workspaces: Workspaces):
+def test_a_workspace_is_found_by_its_key_and_by_nothing_else(workspaces: SessionWorkspaces):
     key = used(workspaces, "a", 10.0)
     (workspaces.folder / "other").mkdir()
-    assert workspaces.at(key).key == key
+    assert workspaces.get_by_key(key).key == key
     for wrong in ("other", "..", f"{key}/files", "0" * 32, ""):
         with pytest.raises(NotFound):
-            workspaces.at(wrong)
-    assert [each.key for each in workspaces.listed().items] == [key]
+            workspaces.get_by_key(wrong)
+    assert [each.key for each in workspaces.list_recent().items] == [key]
 
 
-def test_where_nothing_was_used_there_is_nothing_to_list(workspaces: Workspaces):
-    assert workspaces.listed().items == []
+def test_where_nothing_was_used_there_is_nothing_to_list(workspaces: SessionWorkspaces):
+    assert workspaces.list_recent().items == []

@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from outrider.core.context import Call
-from outrider.core.db import Database, storable
+from outrider.core.db import Database, to_storable_text
 from outrider.core.errors import NotFound
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
-Mode = Literal["compact", "dev"]
-Status = Literal["running", "success", "partial", "failed"]
-StopReason = Literal["done", "gave_up", "budget", "steps", "blocked_page", "no_model", "error", "cancelled"]
+EvaluationMode = Literal["compact", "dev"]
+EvaluationStatus = Literal["running", "success", "partial", "failed"]
+EvaluationStopReason = Literal["done", "gave_up", "budget", "steps", "blocked_page", "no_model", "error", "cancelled"]
 RecordKind = Literal["agent", "console", "network", "screenshot"]
-EVENTS: tuple[RecordKind, ...] = ("agent", "console", "network")
-SUMMARY_CHARS = 1_000
-MOST = 10_000  # records that one question returns
+EVENT_KINDS: tuple[RecordKind, ...] = ("agent", "console", "network")
+MAX_RECORDS = 10_000  # records that one question returns
 
 
 @dataclass(frozen=True)
@@ -44,24 +43,24 @@ class Evaluation:
     run_id: str | None
     url: str
     task: str
-    mode: Mode
+    mode: EvaluationMode
     limits: dict[str, Any]
     output_schema: dict[str, Any] | None
     claim: dict[str, Any] | None
-    status: Status
-    stop_reason: StopReason | None
+    status: EvaluationStatus
+    stop_reason: EvaluationStopReason | None
     answer: dict[str, Any] | None
     created_at: float
     ended_at: float | None
 
-    def is_open_to(self, call: Call) -> bool:
+    def is_visible_to(self, call: Call) -> bool:
         """Whether the caller may know of it: its id is a secret, but not across tenants and named persons."""
         same_person = self.identity is None or self.identity == call.identity
-        return same_person and self.workspace == storable(call.workspace or "", 200)
+        return same_person and self.workspace == to_storable_text(call.workspace or "", 200)
 
 
 @dataclass(frozen=True)
-class Record:
+class EvaluationRecord:
     """One thing that was seen; `at` is in seconds since the epoch.
 
     Attributes:
@@ -83,9 +82,13 @@ class Record:
     at: float = field(default_factory=time.time)
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
-    def row(self) -> dict[str, Any]:
+    def to_row(self) -> dict[str, Any]:
         """As the database takes it."""
-        return vars(self) | {"summary": storable(self.summary, SUMMARY_CHARS), "url": storable(self.url, 1_000)}
+        summary_chars = 1_000
+        return vars(self) | {
+            "summary": to_storable_text(self.summary, summary_chars),
+            "url": to_storable_text(self.url, 1_000),
+        }
 
 
 class Evaluations:
@@ -94,13 +97,13 @@ class Evaluations:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(
+    async def create(
         self,
         call: Call,
         *,
         url: str,
         task: str,
-        mode: Mode,
+        mode: EvaluationMode,
         limits: dict[str, Any],
         output_schema: dict[str, Any] | None = None,
     ) -> Evaluation:
@@ -110,12 +113,12 @@ class Evaluations:
         begun = Evaluation(
             id=str(uuid.uuid4()),
             tool_call_id=str(uuid.uuid4()),
-            workspace=storable(call.workspace or "", 200),
-            session=storable(call.session, 200),
+            workspace=to_storable_text(call.workspace or "", 200),
+            session=to_storable_text(call.session, 200),
             identity=call.identity,
             run_id=None,
-            url=storable(url),
-            task=storable(task),
+            url=to_storable_text(url),
+            task=to_storable_text(task),
             mode=mode,
             limits=limits,
             output_schema=output_schema,
@@ -135,7 +138,7 @@ class Evaluations:
         """The evaluation of that id, whoever asks."""
         from outrider.agents.evaluations.tables import evaluations
 
-        found = await self._where(evaluations.c.id == storable(evaluation_id, 200))
+        found = await self._list_evaluations(evaluations.c.id == to_storable_text(evaluation_id, 200))
         return found[0] if found else None
 
     async def get(self, evaluation_id: str | None, call: Call) -> Evaluation:
@@ -143,13 +146,13 @@ class Evaluations:
         from outrider.agents.evaluations.tables import evaluations
 
         if evaluation_id is None:
-            mine = evaluations.c.session == storable(call.session, 200)
-            found = [each for each in await self._where(mine, limit=20) if each.is_open_to(call)]
+            mine = evaluations.c.session == to_storable_text(call.session, 200)
+            found = [each for each in await self._list_evaluations(mine, limit=20) if each.is_visible_to(call)]
             if not found:
                 raise NotFound("there is no evaluation yet", code="unknown_session", hint="call web_eval_agent first")
             return found[0]
         known = await self.find(evaluation_id)
-        if known is None or not known.is_open_to(call):
+        if known is None or not known.is_visible_to(call):
             raise NotFound(
                 f"session_id: no evaluation {evaluation_id[:60]!r}",
                 code="unknown_session",
@@ -157,26 +160,28 @@ class Evaluations:
             )
         return known
 
-    async def change(self, evaluation_id: str, **values: Any) -> None:
+    async def update(self, evaluation_id: str, **values: Any) -> None:
         """Changes columns of an evaluation."""
-        await self._change(evaluation_id, values)
+        await self._update_row(evaluation_id, values)
 
-    async def conclude(self, evaluation_id: str, **values: Any) -> bool:
+    async def finish(self, evaluation_id: str, **values: Any) -> bool:
         """Ends it; False if it had ended before, which then stands."""
         from outrider.agents.evaluations.tables import evaluations
 
-        return await self._change(evaluation_id, values | {"ended_at": time.time()}, evaluations.c.status == "running")
+        return await self._update_row(
+            evaluation_id, values | {"ended_at": time.time()}, evaluations.c.status == "running"
+        )
 
-    async def record(self, records: Sequence[Record]) -> None:
+    async def save_records(self, records: Sequence[EvaluationRecord]) -> None:
         """Keeps what was seen."""
         from outrider.agents.evaluations.tables import evaluation_records
 
         if not records:
             return
         async with self._database.write() as connection:
-            await connection.execute(evaluation_records.insert(), [each.row() for each in records])
+            await connection.execute(evaluation_records.insert(), [each.to_row() for each in records])
 
-    async def records(
+    async def list_records(
         self,
         evaluation_id: str,
         kinds: Sequence[RecordKind],
@@ -184,8 +189,8 @@ class Evaluations:
         since: float | None = None,
         has_error: bool | None = None,
         type: str | None = None,  # noqa: A002 - the column's name
-        limit: int = MOST,
-    ) -> list[Record]:
+        limit: int = MAX_RECORDS,
+    ) -> list[EvaluationRecord]:
         """What was seen, the newest first."""
         from sqlalchemy import select
 
@@ -197,9 +202,9 @@ class Evaluations:
         wanted += [table.c.type == type] if type is not None else []
         query = select(table).where(*wanted).order_by(table.c.at.desc(), table.c.step.desc()).limit(limit)
         async with self._database.read() as connection:
-            return [Record(**row) for row in (await connection.execute(query)).mappings()]
+            return [EvaluationRecord(**row) for row in (await connection.execute(query)).mappings()]
 
-    async def counts(self, evaluation_id: str) -> dict[str, int]:
+    async def count_records(self, evaluation_id: str) -> dict[str, int]:
         """How many records there are: by kind, of screenshots by type, and of events in `total`."""
         from sqlalchemy import func, select
 
@@ -214,23 +219,23 @@ class Evaluations:
             found = {
                 kind if kind != "screenshot" else type_: many for kind, type_, many in await connection.execute(query)
             }
-        names = (*EVENTS, "agent_step", "stream_sample")
-        return {name: found.get(name, 0) for name in names} | {"total": sum(found.get(name, 0) for name in EVENTS)}
+        names = (*EVENT_KINDS, "agent_step", "stream_sample")
+        return {name: found.get(name, 0) for name in names} | {"total": sum(found.get(name, 0) for name in EVENT_KINDS)}
 
-    async def span(self, evaluation_id: str) -> tuple[float | None, float | None]:
+    async def find_time_span(self, evaluation_id: str) -> tuple[float | None, float | None]:
         """When the oldest and the newest event were."""
         from sqlalchemy import func, select
 
         from outrider.agents.evaluations.tables import evaluation_records as table
 
         query = select(func.min(table.c.at), func.max(table.c.at)).where(
-            table.c.evaluation_id == evaluation_id, table.c.kind.in_(EVENTS)
+            table.c.evaluation_id == evaluation_id, table.c.kind.in_(EVENT_KINDS)
         )
         async with self._database.read() as connection:
             first, last = (await connection.execute(query)).one()
         return first, last
 
-    async def last_step(self, evaluation_id: str) -> int:
+    async def find_last_step(self, evaluation_id: str) -> int:
         """The number of the last step; -1 before the first."""
         from sqlalchemy import func, select
 
@@ -241,7 +246,7 @@ class Evaluations:
             last = (await connection.execute(query)).scalar_one()
         return -1 if last is None else last
 
-    async def sweep(self, keep_seconds: float) -> int:
+    async def delete_expired(self, keep_seconds: float) -> int:
         """Removes evaluations older than that, with their records; returns how many. Raises Unavailable."""
         from sqlalchemy import delete, select
 
@@ -253,7 +258,7 @@ class Evaluations:
             await connection.execute(delete(evaluation_records).where(evaluation_records.c.evaluation_id.in_(gone)))
             return (await connection.execute(delete(evaluations).where(old))).rowcount
 
-    async def _where(self, *conditions: "ColumnElement[bool]", limit: int = 1) -> list[Evaluation]:
+    async def _list_evaluations(self, *conditions: "ColumnElement[bool]", limit: int = 1) -> list[Evaluation]:
         from sqlalchemy import select
 
         from outrider.agents.evaluations.tables import evaluations
@@ -262,7 +267,7 @@ class Evaluations:
         async with self._database.read() as connection:
             return [Evaluation(**row) for row in (await connection.execute(query)).mappings()]
 
-    async def _change(self, evaluation_id: str, values: dict[str, Any], *conditions: "ColumnElement[bool]") -> bool:
+    async def _update_row(self, evaluation_id: str, values: dict[str, Any], *conditions: "ColumnElement[bool]") -> bool:
         from sqlalchemy import update
 
         from outrider.agents.evaluations.tables import evaluations

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 EventKind = Literal["thinking", "text", "tool_started", "tool_ended", "question", "status", "usage"]
-DELTAS = frozenset({"thinking", "text"})
+DELTA_KINDS = frozenset({"thinking", "text"})
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,18 @@ from contextlib import suppress
 from typing import Any
 
 from outrider.core.errors import OutriderError
-from outrider.core.http import Http, Limits
+from outrider.core.http import HttpClient, RequestLimits
 
-PATIENCE = Limits(seconds=1.0, body=1_000_000, redirects=0)
-# Names of models that answer nothing: they only turn text into numbers.
-SILENT = ("embed", "rerank", "bge-", "minilm")
+PROBE_LIMITS = RequestLimits(timeout_s=1.0, max_body_bytes=1_000_000, max_redirects=0)
 
 
-async def served(http: Http, base_url: str) -> str:
+async def find_served_model(http: HttpClient, base_url: str) -> str:
     """The first model that the endpoint serves, or an empty text."""
+    # Names of models that answer nothing: they only turn text into numbers.
+    embedding_words = ("embed", "rerank", "bge-", "minilm")
     with suppress(OutriderError, ValueError, TypeError, KeyError):
-        reply = await http.get(f"{base_url.rstrip('/')}/models", limits=PATIENCE, trusted=True)
+        reply = await http.get(f"{base_url.rstrip('/')}/models", limits=PROBE_LIMITS, trusted=True)
         listed: Any = reply.json() if reply.status == 200 else {}
         names = [str(each["id"]) for each in listed.get("data") or ()]
-        return next((name for name in names if not any(word in name.lower() for word in SILENT)), "")
+        return next((name for name in names if not any(word in name.lower() for word in embedding_words)), "")
     return ""

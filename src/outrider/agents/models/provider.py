@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from outrider.agents.settings import Api
+from outrider.agents.settings import ApiFormat
 
-GROUP = "outrider.model_providers"
+MODEL_PROVIDER_GROUP = "outrider.model_providers"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ModelProvider:
 
     name: str
     title: str
-    api: Api
+    api: ApiFormat
     base_url: str = ""
     env: tuple[str, ...] = ()
     default_model: str = ""

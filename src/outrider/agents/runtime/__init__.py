@@ -4,7 +4,7 @@ Beside `models/wire.py` the only folder that knows pydantic-ai: its agent loop a
 go through here, where steps are made durable, counted, limited and streamed. Import it only where a run begins.
 """
 
-from outrider.agents.runtime.attempt import attempt
-from outrider.agents.runtime.work import Attempt
+from outrider.agents.runtime.attempt import run_attempt
+from outrider.agents.runtime.attempt_context import AttemptContext
 
-__all__ = ["Attempt", "attempt"]
+__all__ = ["AttemptContext", "run_attempt"]

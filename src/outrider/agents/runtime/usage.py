@@ -5,15 +5,15 @@ from typing import Any
 
 from pydantic_ai.messages import ModelResponse
 
-from outrider.agents.limits import Usage
-from outrider.agents.models.access import Access
-from outrider.core.meters import MODEL_COST, MODEL_SECONDS, MODEL_TOKENS
+from outrider.agents.limits import RunUsage
+from outrider.agents.models.access import ModelAccess
+from outrider.core.metrics import MODEL_COST, MODEL_SECONDS, MODEL_TOKENS
 
 
-def usage_of(response: ModelResponse, access: Access) -> dict[str, Any]:
+def build_usage(response: ModelResponse, access: ModelAccess) -> dict[str, Any]:
     used = response.usage
-    cost = _cost(response, access)
-    return Usage(
+    cost = _compute_cost(response, access)
+    return RunUsage(
         requests=1,
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
@@ -21,10 +21,10 @@ def usage_of(response: ModelResponse, access: Access) -> dict[str, Any]:
         tools=len(response.tool_calls),
         cost=cost,
         unpriced=int(cost is None),
-    ).facts()
+    ).to_dict()
 
 
-def measure(access: Access, seconds: float, usage: Mapping[str, Any], outcome: str = "ok") -> None:
+def record_metrics(access: ModelAccess, seconds: float, usage: Mapping[str, Any], outcome: str = "ok") -> None:
     """Counts a request to a model: how long it took, and what it used where it was answered."""
     facts = {"gen_ai.request.model": access.model, "gen_ai.provider.name": access.provider}
     MODEL_SECONDS.record(seconds, facts | {"outcome": outcome})
@@ -35,7 +35,7 @@ def measure(access: Access, seconds: float, usage: Mapping[str, Any], outcome: s
         MODEL_COST.add(cost, facts)
 
 
-def _cost(response: ModelResponse, access: Access) -> float | None:
+def _compute_cost(response: ModelResponse, access: ModelAccess) -> float | None:
     """US dollars: by the profile's price, else by the table of genai-prices; None where neither knows the model."""
     used = response.usage
     if access.price is not None:

@@ -11,31 +11,26 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outrider import __version__
-from outrider.app.daemon.code import fingerprint, is_newer
-from outrider.app.daemon.houses import Houses
-from outrider.app.daemon.leaving import left
-from outrider.app.daemon.listening import Door
-from outrider.app.daemon.logs import NAME, Host, current, trim
-from outrider.app.daemon.sessions import Sessions
-from outrider.app.daemon.visitor import Visitor
-from outrider.app.daemon.wish import Wish, anchored, standing_in
+from outrider.app.daemon.app_pool import AppPool
+from outrider.app.daemon.cleanup import clean_up_host
+from outrider.app.daemon.code_version import fingerprint_code, is_newer_version
+from outrider.app.daemon.host_config import HostConfig, change_directory, resolve_paths
+from outrider.app.daemon.host_connection import HostConnection
+from outrider.app.daemon.listener import DaemonListener
+from outrider.app.daemon.logs import LOG_FILE, LogTarget, current_target, trim_output
+from outrider.app.daemon.session_names import SessionNames
 from outrider.core.errors import OutriderError
 from outrider.relay import frames
-from outrider.relay.hello import Hello, home, install, unpacked
-from outrider.relay.places import Place
-from outrider.serve.connections import Desk, repeats
+from outrider.relay.daemon_paths import DaemonPaths
+from outrider.relay.handshake import Handshake, describe_install, find_home_dir, parse_handshake
+from outrider.serve.host_session import HostSession, build_repeat_predicate
 
 log = logging.getLogger("outrider.app.daemon")
-FIRST_WORDS = 30.0  # seconds that a connection has to say who it is
-PATIENCE = 30.0  # seconds that calls under way have when another daemon takes over, or this one is told to stop
-LOOK_AGAIN = 0.02  # seconds between looks for the next daemon's door
-LOOK = 60.0  # seconds between looks whether anybody can still find us
-MINUTE = 60.0
-# Of the screen and the person's desktop: who starts the daemon may have had none of it.
-SCREEN = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+DRAIN_TIMEOUT_S = 30.0  # seconds that calls under way have when another daemon takes over, or this one is told to stop
+SECONDS_PER_MINUTE = 60.0
 
 
-class Refusal(Exception):
+class HostRefusal(Exception):
     """The host cannot be served at all: the text for its stderr, and its exit code."""
 
     def __init__(self, text: str, code: int) -> None:
@@ -44,14 +39,14 @@ class Refusal(Exception):
         self.code = code
 
 
-class Reading(Protocol):
+class CommandLineReader(Protocol):
     """How the command line is read, and how it says what is wrong."""
 
-    def wish(self, hello: Hello) -> Wish:
+    def read_config(self, hello: Handshake) -> HostConfig:
         """What a host wants. Raises Refusal."""
         ...
 
-    def refusal(self, error: OutriderError) -> Refusal:
+    def build_refusal(self, error: OutriderError) -> HostRefusal:
         """What the command would say and end with."""
         ...
 
@@ -61,68 +56,69 @@ class Daemon:
 
     Args:
         place: Where it listens; the lock on it is ours.
-        reading: Reads what hosts want.
-        let_go: Lets go of the lock, so that the next daemon can begin.
+        command_line: Reads what hosts want.
+        release_lock: Lets go of the lock, so that the next daemon can begin.
     """
 
-    def __init__(self, place: Place, reading: Reading, let_go: Callable[[], None]) -> None:
+    def __init__(self, place: DaemonPaths, command_line: CommandLineReader, release_lock: Callable[[], None]) -> None:
         self._place = place
-        self._reading = reading
-        self._let_go = let_go
-        self._door = Door(place, self._visit)
-        self._houses = Houses()
-        self._sessions = Sessions()
-        self._guests: dict[Visitor, Desk | None] = {}
-        self._visits: set[asyncio.Task[Any]] = set()
-        self._code = fingerprint()
-        self._install = install()
-        self._began = time.time()
-        self._left_at = time.monotonic()
-        self._idle = 15 * MINUTE
-        self._changed = asyncio.Event()
-        self._leaving: asyncio.Task[None] | None = None
-        self._over = asyncio.Event()
+        self._command_line = command_line
+        self._release_lock = release_lock
+        self._listener = DaemonListener(place, self._accept_connection)
+        self._apps = AppPool()
+        self._sessions = SessionNames()
+        self._connections: dict[HostConnection, HostSession | None] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._fingerprint = fingerprint_code()
+        self._install = describe_install()
+        self._started_at = time.time()
+        self._last_used_at = time.monotonic()
+        self._idle_timeout_s = 15 * SECONDS_PER_MINUTE
+        self._hosts_changed = asyncio.Event()
+        self._shutdown_task: asyncio.Task[None] | None = None
+        self._finished = asyncio.Event()
 
-    async def run(self, listening: Callable[[], None]) -> None:
+    async def run_until_idle(self, on_listening: Callable[[], None]) -> None:
         """Serves until nobody has needed it for a while, or it is told to stop.
 
         Args:
-            listening: Called when it can be reached.
+            on_listening: Called when it can be reached.
         """
-        await self._door.open()
-        listening()
+        await self._listener.open()
+        on_listening()
         log.info("version %s listens, process %d", __version__, os.getpid())
-        minder = asyncio.create_task(self._mind())
+        minder = asyncio.create_task(self._watch_idle_time())
         try:
-            await self._over.wait()
+            await self._finished.wait()
         finally:
             minder.cancel()
-            await self._door.close()
-            self._let_go()
+            await self._listener.close()
+            self._release_lock()
             await self._farewell()
-            await self._houses.close()
+            await self._apps.close()
             log.info("process %d ends", os.getpid())
 
     def stop(self) -> None:
         """Begins to end, as `outrider daemon stop` does."""
-        self._leave(frames.LEAVE)
+        self._start_shutdown(frames.LEAVE_FRAME)
 
     # Who comes
 
-    async def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first_frame_timeout_s = 30.0  # seconds that a connection has to say who it is
         task = asyncio.current_task()
         assert task is not None
-        self._visits.add(task)
-        visitor = Visitor(reader, writer)
+        self._tasks.add(task)
+        visitor = HostConnection(reader, writer)
         try:
-            kind, payload = await asyncio.wait_for(visitor.first(), FIRST_WORDS)
-            if kind == frames.CONTROL:
-                self._visits.discard(task)  # who told us to stop hears of our end by it
-                await self._control(visitor, payload)
-            elif kind == frames.HELLO:
-                await self._welcome(visitor, unpacked(payload))
-        except Refusal as refusal:
-            visitor.send(frames.EXIT, refusal.text.encode("utf-8", "replace"), refusal.code)
+            kind, payload = await asyncio.wait_for(visitor.read_first(), first_frame_timeout_s)
+            if kind == frames.CONTROL_FRAME:
+                self._tasks.discard(task)  # who told us to stop hears of our end by it
+                await self._handle_control(visitor, payload)
+            elif kind == frames.HANDSHAKE_FRAME:
+                await self._admit_host(visitor, parse_handshake(payload))
+        except HostRefusal as refusal:
+            visitor.send_frame(frames.EXIT_FRAME, refusal.text.encode("utf-8", "replace"), refusal.code)
         except asyncio.CancelledError:
             return  # the process ends; nobody waits for this task, and asyncio would call that an error
         except (TimeoutError, ValueError) as error:
@@ -130,82 +126,84 @@ class Daemon:
         except Exception:
             log.exception("a connection has failed")
         finally:
-            self._visits.discard(task)
+            self._tasks.discard(task)
             await visitor.close()
 
-    async def _welcome(self, visitor: Visitor, hello: Hello) -> None:
-        if self._leaving is not None:
-            visitor.send(frames.LEAVE)
+    async def _admit_host(self, connection: HostConnection, hello: Handshake) -> None:
+        if self._shutdown_task is not None:
+            connection.send_frame(frames.LEAVE_FRAME)
             return
-        if self._is_old(hello):
-            visitor.send(frames.MOVE)
+        if self._is_outdated(hello):
+            connection.send_frame(frames.MOVE_FRAME)
             log.info("other code is on disk, or a newer version came: it takes over")
-            self._leave(frames.MOVE)
+            self._start_shutdown(frames.MOVE_FRAME)
             return
-        self._guests[visitor] = None
+        self._connections[connection] = None
         try:
-            await self._serve(visitor, hello)
+            await self._serve_host(connection, hello)
         finally:
-            self._guests.pop(visitor, None)
-            visitor.quiet.set()
-            self._left_at = time.monotonic()
-            self._changed.set()
+            self._connections.pop(connection, None)
+            connection.finished.set()
+            self._last_used_at = time.monotonic()
+            self._hosts_changed.set()
 
-    async def _serve(self, visitor: Visitor, hello: Hello) -> None:
-        wish = self._wish(hello)
-        reason = self._stranger(hello, wish) or self._houses.stranger(wish.loaded)
+    async def _serve_host(self, connection: HostConnection, hello: Handshake) -> None:
+        wish = self._read_config(hello)
+        reason = self._explain_mismatch(hello, wish) or self._apps.explain_mismatch(wish.loaded)
         if reason:
-            visitor.send(frames.ALONE, reason.encode())
+            connection.send_frame(frames.REJECT_FRAME, reason.encode())
             return
         level = getattr(logging, wish.loaded.settings.log_level.upper())
         logging.getLogger().setLevel(min(logging.getLogger().level or logging.WARNING, level))
-        current.set(Host(visitor.words, level))
+        current_target.set(LogTarget(connection.write_stderr, level))
         for warning in wish.loaded.warnings if not hello.again else ():
-            visitor.words(f"WARNING outrider: {warning}\n")
+            connection.write_stderr(f"WARNING outrider: {warning}\n")
         try:
-            house, app = await self._houses.enter(wish.loaded)
+            house, app = await self._apps.acquire(wish.loaded)
         except OutriderError as error:
-            raise self._reading.refusal(error) from error
-        session = wish.session or self._sessions.lend(hello.cwd, hello.session)
-        self._idle = wish.loaded.settings.daemon_idle_minutes * MINUTE
+            raise self._command_line.build_refusal(error) from error
+        session = wish.session or self._sessions.assign(hello.cwd, hello.session)
+        self._idle_timeout_s = wish.loaded.settings.daemon_idle_minutes * SECONDS_PER_MINUTE
         try:
-            desk = self._guests[visitor] = Desk(visitor, repeats(app.toolbox))
-            visitor.send(frames.SESSION, session.encode("utf-8", "replace"))
-            if self._leaving is not None:
-                visitor.send(frames.LEAVE)
-            await desk.serve(app.server(name=wish.name, session=session))
+            desk = self._connections[connection] = HostSession(connection, build_repeat_predicate(app.toolbox))
+            connection.send_frame(frames.WELCOME_FRAME, session.encode("utf-8", "replace"))
+            if self._shutdown_task is not None:
+                connection.send_frame(frames.LEAVE_FRAME)
+            await desk.serve(app.build_server(name=wish.name, session=session))
         finally:
             if not wish.session:
-                await left(app, session)
-                self._sessions.give_back(session)
-            await self._houses.leave(house)
+                await clean_up_host(app, session)
+                self._sessions.release(session)
+            await self._apps.release(house)
 
-    def _wish(self, hello: Hello) -> Wish:
-        for name in SCREEN:
+    def _read_config(self, hello: Handshake) -> HostConfig:
+        # Of the screen and the person's desktop: who starts the daemon may have had none of it.
+        desktop_variables = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+        for name in desktop_variables:
             if name in hello.environ:
                 os.environ.setdefault(name, hello.environ[name])
-        with standing_in(hello.cwd):
-            wish = self._reading.wish(hello)
-        return Wish(anchored(wish.loaded), wish.name, wish.session)
+        with change_directory(hello.cwd):
+            wish = self._command_line.read_config(hello)
+        return HostConfig(resolve_paths(wish.loaded), wish.name, wish.session)
 
-    def _is_old(self, hello: Hello) -> bool:
+    def _is_outdated(self, hello: Handshake) -> bool:
         """Whether another daemon should serve this host: of a newer version, or of what is on our disk now."""
         if hello.again:
             return False
         if hello.install == self._install:
             try:
-                return fingerprint() != self._code
+                return fingerprint_code() != self._fingerprint
             except OSError:
                 return True  # it is being replaced at this moment, or was removed
-        return is_newer(hello.version, __version__)
+        return is_newer_version(hello.version, __version__)
 
-    def _stranger(self, hello: Hello, wish: Wish) -> str:
+    def _explain_mismatch(self, hello: Handshake, config: HostConfig) -> str:
         """Why this host cannot be served as it would serve itself; empty if it can."""
-        if hello.wire != frames.VERSION.decode():
+        if hello.wire != frames.PROTOCOL_VERSION.decode():
             return "the shared process speaks another version of the relay's protocol"
-        if hello.home != home():
+        if hello.home != find_home_dir():
             return "the shared process belongs to another home directory"
-        if wish.loaded.settings.data_dir != Path(self._place.folder) or not wish.loaded.settings.daemon:
+        if config.loaded.settings.data_dir != Path(self._place.data_dir) or not config.loaded.settings.daemon:
             return "the shared process belongs to other settings of `data_dir` and `daemon`"
         if hello.install != self._install and not hello.again:
             return "the shared process runs another installation of Outrider (`outrider daemon stop` ends it)"
@@ -213,77 +211,86 @@ class Daemon:
 
     # How it ends
 
-    async def _mind(self) -> None:
+    async def _watch_idle_time(self) -> None:
         """Ends the process when nobody has been here for a while, or nobody can come any more."""
+        check_interval_s = 60.0  # seconds between looks whether anybody can still find us
         while True:
-            self._changed.clear()
-            rest = self._left_at + self._idle - time.monotonic()
+            self._hosts_changed.clear()
+            rest = self._last_used_at + self._idle_timeout_s - time.monotonic()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), LOOK if self._guests else min(max(rest, 0.01), LOOK))
+                await asyncio.wait_for(
+                    self._hosts_changed.wait(),
+                    check_interval_s if self._connections else min(max(rest, 0.01), check_interval_s),
+                )
             now = time.monotonic()
-            trim(Path(self._place.folder))
-            if self._guests or self._houses.busy:
-                self._left_at = now
-            if self._door.blocked or now - self._left_at >= self._idle > 0 or (not self._idle and not self._guests):
-                self._leave(frames.MOVE if self._guests else frames.LEAVE)
+            trim_output(Path(self._place.data_dir))
+            if self._connections or self._apps.is_busy:
+                self._last_used_at = now
+            if (
+                self._listener.is_unreachable
+                or now - self._last_used_at >= self._idle_timeout_s > 0
+                or (not self._idle_timeout_s and not self._connections)
+            ):
+                self._start_shutdown(frames.MOVE_FRAME if self._connections else frames.LEAVE_FRAME)
                 return
 
-    def _leave(self, kind: bytes) -> None:
-        if self._leaving is None:
-            self._leaving = asyncio.create_task(self._depart(kind))
+    def _start_shutdown(self, kind: bytes) -> None:
+        if self._shutdown_task is None:
+            self._shutdown_task = asyncio.create_task(self._shut_down(kind))
 
-    async def _depart(self, kind: bytes) -> None:
+    async def _shut_down(self, kind: bytes) -> None:
         """Takes nobody new, lets the next daemon begin, and waits until what is under way here is answered."""
-        await self._door.close()
-        self._let_go()
-        if kind == frames.MOVE:
-            await self._next()
-        for visitor in self._guests:
-            visitor.send(kind)
+        await self._listener.close()
+        self._release_lock()
+        if kind == frames.MOVE_FRAME:
+            await self._wait_for_successor()
+        for visitor in self._connections:
+            visitor.send_frame(kind)
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                await asyncio.gather(*(self._settled(each) for each in list(self._guests)))
-        self._over.set()
+            async with asyncio.timeout(DRAIN_TIMEOUT_S):
+                await asyncio.gather(*(self._wait_until_settled(each) for each in list(self._connections)))
+        self._finished.set()
 
-    async def _next(self) -> None:
+    async def _wait_for_successor(self) -> None:
         """Waits until the next daemon listens: whoever was told earlier might start one of its own, older version."""
+        poll_interval_s = 0.02  # seconds between looks for the next daemon's door
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                while not self._door.answered:  # noqa: ASYNC110 - it is another process
-                    await asyncio.sleep(LOOK_AGAIN)
+            async with asyncio.timeout(DRAIN_TIMEOUT_S):
+                while not self._listener.has_successor:  # noqa: ASYNC110 - it is another process
+                    await asyncio.sleep(poll_interval_s)
 
-    async def _settled(self, visitor: Visitor) -> None:
+    async def _wait_until_settled(self, connection: HostConnection) -> None:
         """Waits until a host sends nothing more here, and has the answers that it waits for."""
-        await visitor.quiet.wait()
-        while (desk := self._guests.get(visitor)) is not None and desk.under_way:
+        await connection.finished.wait()
+        while (desk := self._connections.get(connection)) is not None and desk.pending_count:
             await desk.changed.wait()
 
     async def _farewell(self) -> None:
         """Ends the connections that are left; who hears nothing any more goes to the next daemon."""
-        for task in list(self._visits):
+        for task in list(self._tasks):
             task.cancel()
-        await asyncio.gather(*self._visits, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # Who asks
 
-    async def _control(self, visitor: Visitor, word: bytes) -> None:
-        if word == b"status":
-            visitor.send(frames.OUTPUT, json.dumps(self.status()).encode())
-        elif word == b"stop":
+    async def _handle_control(self, connection: HostConnection, command: bytes) -> None:
+        if command == b"status":
+            connection.send_frame(frames.OUTPUT_FRAME, json.dumps(self.serialize_status()).encode())
+        elif command == b"stop":
             self.stop()
             await asyncio.Event().wait()  # the connection ends with the process
 
-    def status(self) -> dict[str, Any]:
+    def serialize_status(self) -> dict[str, Any]:
         """How things stand."""
         return {
             "process": os.getpid(),
             "version": __version__,
-            "data_dir": self._place.folder,
-            "log": str(Path(self._place.folder) / NAME),
-            "seconds": round(time.time() - self._began, 1),
-            "hosts": len(self._guests),
-            "houses": len(self._houses),
-            "at_work": self._houses.busy,
-            "dashboard": self._houses.dashboard,
-            "idle_minutes": self._idle / MINUTE,
+            "data_dir": self._place.data_dir,
+            "log": str(Path(self._place.data_dir) / LOG_FILE),
+            "seconds": round(time.time() - self._started_at, 1),
+            "hosts": len(self._connections),
+            "houses": len(self._apps),
+            "at_work": self._apps.is_busy,
+            "dashboard": self._apps.dashboard_url,
+            "idle_minutes": self._idle_timeout_s / SECONDS_PER_MINUTE,
         }

@@ -8,41 +8,39 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-MOST = 1_000_000  # bytes of one log file
-OLD = 3  # earlier files that are kept
-NAME = "logs/daemon.log"
-PRINTED = ".out"
-LINE = "%(levelname)s %(name)s: %(message)s"
-Tell = Callable[[str], None]
+MAX_LOG_BYTES = 1_000_000  # bytes of one log file
+LOG_FILE = "logs/daemon.log"
+OUTPUT_SUFFIX = ".out"
+WriteText = Callable[[str], None]
 
 
-class Host:
+class LogTarget:
     """To whom the words of a task go: the host for which it works.
 
     Attributes:
-        tell: Writes on its stderr.
+        write: Writes on its stderr.
         level: The least that it wants to hear, a level of `logging`.
     """
 
-    def __init__(self, tell: Tell, level: int) -> None:
-        self.tell = tell
+    def __init__(self, write: WriteText, level: int) -> None:
+        self.write = write
         self.level = level
 
 
-current: ContextVar[Host | None] = ContextVar("current", default=None)
+current_target: ContextVar[LogTarget | None] = ContextVar("current", default=None)
 
 
-class ToHost(logging.Handler):
+class HostLogHandler(logging.Handler):
     """Sends a record to the host for which the task that made it works."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """As `logging` wants it."""
-        host = current.get()
+        host = current_target.get()
         if host is not None and record.levelno >= host.level:
-            host.tell(self.format(record) + "\n")
+            host.write(self.format(record) + "\n")
 
 
-class Private(RotatingFileHandler):
+class PrivateLogFile(RotatingFileHandler):
     """A file that only the person can read."""
 
     def _open(self) -> TextIOWrapper:
@@ -51,14 +49,16 @@ class Private(RotatingFileHandler):
         return os.fdopen(number, "a", encoding="utf-8")
 
 
-def begin(data_dir: Path) -> Path:
+def configure_logging(data_dir: Path) -> Path:
     """Begins to write; the file."""
-    path = data_dir / NAME
+    line_format = "%(levelname)s %(name)s: %(message)s"
+    kept_files = 3  # earlier files that are kept
+    path = data_dir / LOG_FILE
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = Private(path, maxBytes=MOST, backupCount=OLD, encoding="utf-8", delay=True)
-    file.setFormatter(logging.Formatter(f"%(asctime)s {LINE}"))
-    to_host = ToHost()
-    to_host.setFormatter(logging.Formatter(LINE))
+    file = PrivateLogFile(path, maxBytes=MAX_LOG_BYTES, backupCount=kept_files, encoding="utf-8", delay=True)
+    file.setFormatter(logging.Formatter(f"%(asctime)s {line_format}"))
+    to_host = HostLogHandler()
+    to_host.setFormatter(logging.Formatter(line_format))
     root = logging.getLogger()
     for each in root.handlers[:]:
         root.removeHandler(each)
@@ -68,9 +68,9 @@ def begin(data_dir: Path) -> Path:
     return path
 
 
-def everything_to(path: Path) -> None:
+def redirect_output(path: Path) -> None:
     """What is printed anywhere in the process, or by programs that it starts, goes to a file beside the log."""
-    place = path.with_suffix(PRINTED)
+    place = path.with_suffix(OUTPUT_SUFFIX)
     number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     os.fchmod(number, 0o600)
     for each in (1, 2):
@@ -78,11 +78,11 @@ def everything_to(path: Path) -> None:
     os.close(number)
 
 
-def trim(data_dir: Path) -> None:
+def trim_output(data_dir: Path) -> None:
     """Empties the file of what is printed when it has grown too large."""
-    place = (data_dir / NAME).with_suffix(PRINTED)
+    place = (data_dir / LOG_FILE).with_suffix(OUTPUT_SUFFIX)
     try:
-        if place.stat().st_size > MOST:
+        if place.stat().st_size > MAX_LOG_BYTES:
             os.truncate(place, 0)
     except OSError:
         return  # the folder was removed: so shall we be

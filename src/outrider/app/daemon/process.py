@@ -12,20 +12,18 @@ from pathlib import Path
 import anyio
 
 from outrider.app.daemon import logs
-from outrider.app.daemon.daemon import Daemon, Reading
-from outrider.relay.places import Place
+from outrider.app.daemon.daemon import CommandLineReader, Daemon
+from outrider.relay.daemon_paths import DaemonPaths
 
-SECONDS = 20.0  # in which an earlier process must let go of the lock
-PAUSE = 0.02
 log = logging.getLogger("outrider.app.daemon")
 
 
-class Occupied(Exception):
+class LockHeldError(Exception):
     """Another process holds the place and cannot be reached."""
 
 
 @dataclass
-class Begun:
+class DaemonProcess:
     """The process, on its own.
 
     Attributes:
@@ -34,39 +32,39 @@ class Begun:
         lock: The descriptor that holds the place.
     """
 
-    place: Place
+    place: DaemonPaths
     ready: int
     lock: int
 
-    def run(self, reading: "Reading", settle: Callable[[], None]) -> None:
+    def serve(self, command_line: "CommandLineReader", settle: Callable[[], None]) -> None:
         """Serves until it ends."""
-        anyio.run(self._serve, reading, settle)
+        anyio.run(self._serve_async, command_line, settle)
 
-    async def _serve(self, reading: "Reading", settle: Callable[[], None]) -> None:
+    async def _serve_async(self, command_line: "CommandLineReader", settle: Callable[[], None]) -> None:
 
-        daemon = Daemon(self.place, reading, self._let_go)
+        daemon = Daemon(self.place, command_line, self._release_lock)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, daemon.stop)
         settle()
         try:
-            await daemon.run(lambda: self._say("ready"))
+            await daemon.run_until_idle(lambda: self._report_to_starter("ready"))
         except Exception as error:
             log.exception("the process ends")
-            self._say(str(error))
+            self._report_to_starter(str(error))
             raise
 
-    def _say(self, text: str) -> None:
+    def _report_to_starter(self, text: str) -> None:
         if self.ready >= 0:
             os.write(self.ready, f"{text}\n".encode("utf-8", "replace"))
             os.close(self.ready)
             self.ready = -1
 
-    def _let_go(self) -> None:
+    def _release_lock(self) -> None:
         if self.lock >= 0:
             os.close(self.lock)
             self.lock = -1
 
 
-def begin(place: Place, ready: int) -> Begun | None:
+def detach_process(place: DaemonPaths, ready: int) -> DaemonProcess | None:
     """Leaves the process that started us behind; None in the half that ends at once. Raises OSError and Occupied."""
     os.setsid()
     if os.fork():
@@ -75,26 +73,28 @@ def begin(place: Place, ready: int) -> Begun | None:
     os.closerange(ready + 1, os.sysconf("SC_OPEN_MAX"))
     os.set_inheritable(ready, False)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    place.prepare()
-    os.chdir(place.folder)
+    place.create_run_dir()
+    os.chdir(place.data_dir)
 
-    logs.everything_to(logs.begin(Path(place.folder)))
-    return Begun(place, ready, _locked(place))
+    logs.redirect_output(logs.configure_logging(Path(place.data_dir)))
+    return DaemonProcess(place, ready, _acquire_lock(place))
 
 
-def _locked(place: Place) -> int:
+def _acquire_lock(place: DaemonPaths) -> int:
     """The lock of whoever answers at the door; an earlier process that is leaving lets go of it in a moment."""
+    poll_interval_s = 0.02
+    lock_timeout_s = 20.0  # in which an earlier process must let go of the lock
     import fcntl
 
-    lock = os.open(place.alive, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    deadline = time.monotonic() + SECONDS
+    lock = os.open(place.daemon_lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    deadline = time.monotonic() + lock_timeout_s
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 os.close(lock)
-                raise Occupied("another process holds the place and does not answer") from None
-            time.sleep(PAUSE)
+                raise LockHeldError("another process holds the place and does not answer") from None
+            time.sleep(poll_interval_s)
         else:
             return lock

@@ -8,8 +8,8 @@ import click
 
 from outrider.agents.definition import read_agent
 from outrider.app import App, open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 from outrider.core.errors import OutriderError
 
 
@@ -20,16 +20,16 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
-def list_(sets: tuple[str, ...], *, as_json: bool) -> None:
+@add_settings_option
+def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
     """List the agents that can be asked."""
-    run(lambda: _list(loaded(sets), as_json=as_json), as_json=as_json)
+    run_async(lambda: _print_agents(load_settings(sets), as_json=as_json), as_json=as_json)
 
 
-async def _list(settings: Any, *, as_json: bool) -> None:
+async def _print_agents(settings: Any, *, as_json: bool) -> None:
     async with open_app(settings) as app:
-        agents = await app.catalogue.all()
-        problems = app.catalogue.problems()
+        agents = await app.catalogue.list_agents()
+        problems = app.catalogue.list_problems()
     if as_json:
         print_json([agent.model_dump(mode="json", exclude={"instructions"}) for agent in agents.values()])
         return
@@ -37,41 +37,43 @@ async def _list(settings: Any, *, as_json: bool) -> None:
         click.echo(f"{click.style(agent.name, bold=True):28} {agent.description}")
         tools = ", ".join([*agent.toolsets, *agent.tools, *(f"mcp:{each}" for each in agent.mcp)]) or "no tools"
         click.echo(click.style(f"    {agent.origin} · {', '.join(agent.model) or 'default model'} · {tools}", dim=True))
-    warn([f"{each.message}; {each.hint}" for each in problems])
+    print_notes([f"{each.message}; {each.hint}" for each in problems])
 
 
 @command.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--shared", is_flag=True, help="Keep it in the database, for all who use it, instead of your folder.")
-@setting
+@add_settings_option
 def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
     """Check an agent's file and add it to yours."""
-    click.echo(run(lambda: _add(loaded(sets), file, shared=shared)))
+    click.echo(run_async(lambda: _add_agent(load_settings(sets), file, shared=shared)))
 
 
-async def _add(settings: Any, file: Path, *, shared: bool) -> str:
+async def _add_agent(settings: Any, file: Path, *, shared: bool) -> str:
     agent = read_agent(file, "home")
     async with open_app(settings) as app:
         if shared:
-            await app.catalogue.put(agent)
+            await app.catalogue.save(agent)
             return f"agent {agent.name!r} is in the database"
         return f"agent {agent.name!r} is in {app.catalogue.add(agent)}"
 
 
 @command.command()
 @click.argument("names", nargs=-1)
-@setting
+@add_settings_option
 def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
     """Check agents: their files, tools and models. Without names, all of them."""
-    bad = run(lambda: _check(loaded(sets), names))
+    bad = run_async(lambda: _check_agents(load_settings(sets), names))
     if bad:
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _check(settings: Any, names: tuple[str, ...]) -> int:
+async def _check_agents(settings: Any, names: tuple[str, ...]) -> int:
     async with open_app(settings) as app:
-        problems = [(each.where, each.message, each.hint) for each in app.catalogue.problems()] if not names else []
-        wanted = names or tuple(await app.catalogue.all())
+        problems = (
+            [(each.where, each.message, each.hint) for each in app.catalogue.list_problems()] if not names else []
+        )
+        wanted = names or tuple(await app.catalogue.list_agents())
         for name in wanted:
             try:
                 await _usable(app, name)
@@ -88,25 +90,25 @@ async def _check(settings: Any, names: tuple[str, ...]) -> int:
 async def _usable(app: "App", name: str) -> None:
     """Raises what would keep a run of the agent from beginning."""
     agent = await app.catalogue.get(name)
-    await app.runs.check(agent)
+    await app.runs.check_agent(agent)
 
 
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:
     """Connect to the configured MCP servers and list their tools, as agents get them."""
-    if run(lambda: _servers(loaded(sets), names, as_json=as_json), as_json=as_json):
-        sys.exit(EXIT_PARTLY)
+    if run_async(lambda: _show_servers(load_settings(sets), names, as_json=as_json), as_json=as_json):
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _servers(settings: Any, names: tuple[str, ...], *, as_json: bool) -> bool:
+async def _show_servers(settings: Any, names: tuple[str, ...], *, as_json: bool) -> bool:
     found: dict[str, Any] = {}
     async with open_app(settings) as app:
-        for name in names or tuple(app.remote.names):
+        for name in names or tuple(app.remote_servers.names):
             try:
-                tools = await app.remote.tools(name)
+                tools = await app.remote_servers.list_tools(name)
                 found[name] = [{"name": each.name, "stake": each.stake, "title": each.title} for each in tools]
             except OutriderError as error:
                 found[name] = {"error": error.to_dict()}
@@ -119,7 +121,7 @@ async def _servers(settings: Any, names: tuple[str, ...], *, as_json: bool) -> b
 
 def _print_servers(found: dict[str, Any]) -> None:
     if not found:
-        warn(['no MCP server is configured; ~/.outrider/mcp.json is the place: {"mcpServers": {"name": {…}}}'])
+        print_notes(['no MCP server is configured; ~/.outrider/mcp.json is the place: {"mcpServers": {"name": {…}}}'])
     for name, tools in found.items():
         broken = tools["error"] if isinstance(tools, dict) else None
         mark = click.style("✗", fg="red") if broken else click.style("✓", fg="green")
@@ -136,7 +138,7 @@ def _print_servers(found: dict[str, Any]) -> None:
 @click.argument("name")
 @click.argument("question", nargs=-1, required=True)
 @click.pass_context
-def run_(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
+def run_agent(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
     """Ask one agent: the same as `outrider ask --agent NAME`."""
     from outrider.cli.commands.ask import command as ask
 
@@ -146,31 +148,31 @@ def run_(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
 @command.command()
 @click.argument("run_id")
 @click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
-@setting
+@add_settings_option
 def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
     """Come back to a run: see what it does, decide what it asks, get its answer."""
-    status = run(lambda: _resume(loaded(sets), run_id, yes=yes))
+    status = run_async(lambda: _resume_run(load_settings(sets), run_id, yes=yes))
     if status != "completed":
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _resume(settings: Any, run_id: str, *, yes: bool) -> str:
-    from outrider.cli.watch import Watch
+async def _resume_run(settings: Any, run_id: str, *, yes: bool) -> str:
+    from outrider.cli.run_view import TerminalRunView
 
     async with open_app(settings) as app:
-        await app.runs.recover()
-        return (await Watch(app, allow=yes).until_over(await app.runs.get(run_id))).status
+        await app.runs.recover_runs()
+        return (await TerminalRunView(app, allow=yes).follow_run(await app.runs.get(run_id))).status
 
 
 @command.command()
 @click.argument("run_id")
-@setting
+@add_settings_option
 def cancel(run_id: str, sets: tuple[str, ...]) -> None:
     """End a run and all that it began."""
-    run(lambda: _cancel(loaded(sets), run_id))
+    run_async(lambda: _cancel_run(load_settings(sets), run_id))
     click.echo(f"{run_id} is cancelled")
 
 
-async def _cancel(settings: Any, run_id: str) -> None:
+async def _cancel_run(settings: Any, run_id: str) -> None:
     async with open_app(settings) as app:
         await app.runs.cancel(run_id)

@@ -7,38 +7,40 @@ from typing import Any
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import print_json, run
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import print_json, run_async
 from outrider.core.artifacts import Artifact
 from outrider.core.errors import InvalidInput
-
-NEWEST = 50
 
 
 @click.command()
 @click.argument("uri", metavar="[URI]", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to save it; its own name if not given.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_json: bool) -> None:
     """List what tools have handed out, newest first, or save the one at URI (outrider://artifacts/…, or its id)."""
-    settings = loaded(sets)
+    settings = load_settings(sets)
     if uri is None:
-        _show([_facts(each) for each in run(lambda: _recent(settings), as_json=as_json)], as_json=as_json)
+        _print_artifacts(
+            [_serialize_artifact(each) for each in run_async(lambda: _list_recent(settings), as_json=as_json)],
+            as_json=as_json,
+        )
         return
-    saved = run(lambda: _saved(settings, uri, output), as_json=as_json)
+    saved = run_async(lambda: _save_artifact(settings, uri, output), as_json=as_json)
     if as_json:
         print_json({"saved": str(saved)})
     else:
         click.echo(saved)
 
 
-async def _recent(settings: Any) -> "list[Artifact]":
+async def _list_recent(settings: Any) -> "list[Artifact]":
+    max_artifacts = 50
     async with open_app(settings) as app:
-        return await app.artifacts.recent(NEWEST)
+        return await app.artifacts.list_recent(max_artifacts)
 
 
-async def _saved(settings: Any, uri: str, output: Path | None) -> Path:
+async def _save_artifact(settings: Any, uri: str, output: Path | None) -> Path:
     """Where the file is now. Raises NotFound, and InvalidInput for a place that is taken or cannot be written."""
     async with open_app(settings) as app:
         kept, data = await app.artifacts.read(uri)
@@ -55,13 +57,13 @@ async def _saved(settings: Any, uri: str, output: Path | None) -> Path:
     return target
 
 
-def _facts(kept: "Artifact") -> dict[str, Any]:
+def _serialize_artifact(kept: "Artifact") -> dict[str, Any]:
     at = datetime.fromtimestamp(kept.created_at).astimezone().isoformat(timespec="seconds")
     about = {"name": kept.name, "mime_type": kept.mime_type, "size": kept.size, "created_at": at}
     return about | {"session": kept.session, "sha256": kept.sha256, "uri": kept.uri}
 
 
-def _show(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+def _print_artifacts(rows: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return

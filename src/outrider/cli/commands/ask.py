@@ -9,8 +9,8 @@ from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Budgets
 from outrider.agents.run import Run
 from outrider.app import App, open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 from outrider.core.context import Call
 
 
@@ -24,19 +24,21 @@ from outrider.core.context import Call
 @click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
 @click.option("--quiet", is_flag=True, help="Only the answer.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
     """Ask an agent. It searches, reads and browses; you see what it thinks and does.
 
     Where it needs your consent you are asked; without a terminal it stops there, and `outrider agents resume` goes on.
     """
-    ended = run(lambda: _ask(loaded(sets), " ".join(question), chosen, as_json=as_json), as_json=as_json)
+    ended = run_async(
+        lambda: _ask_agent(load_settings(sets), " ".join(question), chosen, as_json=as_json), as_json=as_json
+    )
     if ended.status != "completed":
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _ask(settings: Any, question: str, chosen: dict[str, Any], *, as_json: bool) -> "Run":
-    from outrider.cli.watch import Watch
+async def _ask_agent(settings: Any, question: str, chosen: dict[str, Any], *, as_json: bool) -> "Run":
+    from outrider.cli.run_view import TerminalRunView
 
     async with open_app(settings) as app:
         call = Call(session="terminal")
@@ -46,19 +48,19 @@ async def _ask(settings: Any, question: str, chosen: dict[str, Any], *, as_json:
         conversation = await app.runs.conversations.create(call, agent.name, title=question, visibility="listed")
         budget = Budgets(**{name: chosen[name] for name in ("steps", "seconds", "cost") if chosen[name] is not None})
         started = await app.runs.start(agent, Assignment(question, budget=budget), call, conversation)
-        watch = Watch(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
-        ended = await watch.until_over(started)
-        await _tell(app, ended, as_json=as_json)
+        watch = TerminalRunView(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
+        ended = await watch.follow_run(started)
+        await _print_result(app, ended, as_json=as_json)
         return ended
 
 
-async def _tell(app: "App", ended: "Run", *, as_json: bool) -> None:
-    usage = await app.runs.usage(ended.id)
+async def _print_result(app: "App", ended: "Run", *, as_json: bool) -> None:
+    usage = await app.runs.sum_usage(ended.id)
     if as_json:
         names = ("id", "agent", "status", "stop_reason", "answer", "thoughts", "citations", "error", "model")
-        print_json({name: getattr(ended, name) for name in names} | {"usage": usage.facts()})
+        print_json({name: getattr(ended, name) for name in names} | {"usage": usage.to_dict()})
         return
     if ended.error:
-        warn([ended.error["message"]])
+        print_notes([ended.error["message"]])
     if ended.status == "blocked":
-        warn([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])
+        print_notes([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])

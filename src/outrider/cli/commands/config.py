@@ -2,8 +2,8 @@
 
 import click
 
-from outrider.cli.options import loaded, serving
-from outrider.cli.output import print_json, warn
+from outrider.cli.options import add_serving_options, load_settings
+from outrider.cli.output import print_json, print_notes
 from outrider.settings import Settings
 
 
@@ -13,19 +13,19 @@ def command() -> None:
 
 
 @command.command()
-@serving
+@add_serving_options
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def show(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
     """Print every effective value with its origin; secrets are masked."""
-    settings = loaded(sets, **flags)
-    rows = settings.rows()
+    settings = load_settings(sets, **flags)
+    rows = settings.list_rows()
     if as_json:
         print_json({name: {"value": value, "origin": origin} for name, value, origin in rows})
     else:
         width = max(len(name) for name, _, _ in rows)
         for name, value, origin in rows:
             click.echo(f"{name:<{width}}  {value}  {click.style(f'({origin})', dim=True)}")
-    warn(settings.warnings)
+    print_notes(settings.warnings)
 
 
 @command.command()

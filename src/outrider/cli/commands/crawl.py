@@ -12,11 +12,9 @@ import anyio.to_thread
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import print_json, run
-from outrider.pages.crawl import Budget, Plan
-
-UNFINISHED = 1
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import print_json, run_async
+from outrider.pages.crawl import CrawlBudget, CrawlPlan
 
 
 @click.command()
@@ -30,50 +28,53 @@ UNFINISHED = 1
 @click.option("--no-sitemap", is_flag=True, help="Follow links only.")
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="A folder for the pages as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | None, **chosen: Any) -> None:
     """Read a site. The same command goes on where it stopped, or reads again what has changed.
 
     Exit code 1: there is more to read.
     """
+    exit_unfinished = 1
     chosen["owner"] = f"terminal {output.resolve() if output else ''}"  # what is in a folder is a crawl of its own
-    answer = run(lambda: _crawl(loaded(sets), url, output, chosen), as_json=as_json)
+    answer = run_async(lambda: _crawl_site(load_settings(sets), url, output, chosen), as_json=as_json)
     if as_json:
         print_json(answer)
     else:
-        _show(answer)
+        _print_answer(answer)
     if answer["status"] != "finished":
-        sys.exit(UNFINISHED)
+        sys.exit(exit_unfinished)
 
 
-async def _crawl(settings: Any, url: str, output: Path | None, chosen: dict[str, Any]) -> dict[str, Any]:
+async def _crawl_site(settings: Any, url: str, output: Path | None, chosen: dict[str, Any]) -> dict[str, Any]:
     robots, concurrency = settings.settings.pages.crawl_robots, settings.settings.pages.per_host_concurrency
     include, exclude, owner = chosen["include"], chosen["exclude"], chosen["owner"]
-    plan = Plan(url, chosen["max_depth"], chosen["within"], include, exclude, not chosen["no_sitemap"], robots)
-    budget = Budget(chosen["max_pages"], chosen["max_seconds"], concurrency)
-    keep = _keeping(output) if output else None
+    plan = CrawlPlan(url, chosen["max_depth"], chosen["within"], include, exclude, not chosen["no_sitemap"], robots)
+    budget = CrawlBudget(chosen["max_pages"], chosen["max_seconds"], concurrency)
+    keep = _build_page_writer(output) if output else None
     async with open_app(settings) as app:
-        done = await app.crawler.crawl(plan, budget, owner, keep=keep, tell=_tell)
-        rows = await app.crawler.listing(plan, owner, limit=done.tally.spent + done.tally.failed + done.tally.gone)
+        done = await app.crawler.crawl(plan, budget, owner, store_page=keep, report_progress=_print_progress)
+        rows = await app.crawler.list_pages(
+            plan, owner, limit=done.tally.used_pages + done.tally.failed + done.tally.gone
+        )
     names = ("url", "title", "state", "detail", "change", "chars", "kept")
     counts = {name: count for name, count in vars(done.tally).items() if count}
     pages = [{name: row[name] for name in names if row[name]} for row in rows]
     return {"status": done.ending, "round": done.round, "seconds": round(done.seconds, 1)} | counts | {"pages": pages}
 
 
-def _keeping(folder: Path) -> Any:
+def _build_page_writer(folder: Path) -> Any:
     """Writes each page into the folder, under its own path; gives the file's place in it."""
 
-    async def keep(page: Any) -> str:
-        name = file_name(page.url)
+    async def write_page(page: Any) -> str:
+        name = build_file_name(page.url)
         front = f"---\nurl: {page.url}\ntitle: {_quoted(page.document.title)}\n---\n\n"
-        await anyio.to_thread.run_sync(_write, folder / name, front + page.document.markdown + "\n")
+        await anyio.to_thread.run_sync(_write_atomically, folder / name, front + page.document.markdown + "\n")
         return name
 
-    return keep
+    return write_page
 
 
-def _write(path: Path, text: str) -> None:
+def _write_atomically(path: Path, text: str) -> None:
     """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.half")
@@ -81,7 +82,7 @@ def _write(path: Path, text: str) -> None:
     half.replace(path)
 
 
-def file_name(url: str) -> str:
+def build_file_name(url: str) -> str:
     """The page's place in a folder: at most 80 characters, `[a-z0-9-]`, and no other page's."""
     parts = urlsplit(url)
     words = re.sub(r"[^a-z0-9]+", "-", unquote(f"{parts.path} {parts.query}").lower()).strip("-")[:60].strip("-")
@@ -92,13 +93,13 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-async def _tell(tally: Any, url: str, rate: float) -> None:
+async def _print_progress(tally: Any, url: str, rate: float) -> None:
     if sys.stderr.isatty():
         line = f"{tally.spent} read, {tally.waiting} waiting, {tally.failed} failed, {rate:.1f}/s  {url}"
         click.echo(f"\r\x1b[K{line[:100]}", err=True, nl=False)
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _print_answer(answer: dict[str, Any]) -> None:
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", err=True, nl=False)
     for page in answer["pages"]:

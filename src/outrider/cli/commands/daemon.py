@@ -12,13 +12,13 @@ import click
 
 from outrider.cli import outrider
 from outrider.cli.commands import mcp
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import BUG, exit_code, print_json, settle
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_BUG, enable_gc, get_exit_code, print_json
 from outrider.core.errors import OutriderError, Unavailable
-from outrider.relay import door, frames
-from outrider.relay.places import Place, Untrusted
+from outrider.relay import daemon_socket, frames
+from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon
 
-JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+STATUS_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
 
 @click.group()
@@ -27,11 +27,11 @@ def command() -> None:
 
 
 @command.command()
-@setting
-@JSON
+@add_settings_option
+@STATUS_JSON_OPTION
 def status(sets: tuple[str, ...], as_json: bool) -> None:
     """Show the process, and how many hosts it serves."""
-    answer = _asked(_place(sets), b"status")
+    answer = _ask_daemon(_resolve_place(sets), b"status")
     facts = json.loads(answer) if answer else {}
     if as_json:
         print_json({"running": bool(facts)} | facts)
@@ -44,10 +44,10 @@ def status(sets: tuple[str, ...], as_json: bool) -> None:
 
 
 @command.command()
-@setting
+@add_settings_option
 def stop(sets: tuple[str, ...]) -> None:
     """End the process. Calls under way may finish; a host that asks for more starts it again."""
-    there = _asked(_place(sets), b"stop") is not None
+    there = _ask_daemon(_resolve_place(sets), b"stop") is not None
     click.echo("stopped" if there else "not running", err=True)
 
 
@@ -56,61 +56,61 @@ def stop(sets: tuple[str, ...]) -> None:
 @click.argument("ready", type=int)
 def run(folder: str, ready: int) -> None:
     """Be the process: `outrider mcp` starts it."""
-    from outrider.app.daemon.process import Begun, begin
+    from outrider.app.daemon.process import DaemonProcess, detach_process
 
     try:
-        begun = begin(Place(folder), ready)
+        begun = detach_process(DaemonPaths(folder), ready)
     except Exception as error:  # noqa: BLE001 - whoever started it says it to a person
         _say(ready, str(error) or type(error).__name__)
-        sys.exit(BUG)
-    if isinstance(begun, Begun):
-        begun.run(Commands(), settle)
+        sys.exit(EXIT_BUG)
+    if isinstance(begun, DaemonProcess):
+        begun.serve(HostCommandParser(), enable_gc)
 
 
-class Commands:
+class HostCommandParser:
     """How hosts' command lines are read."""
 
-    def wish(self, hello: Any) -> Any:
+    def read_config(self, hello: Any) -> Any:
         """What a host wants. Raises Refusal."""
-        from outrider.app.daemon import Refusal, Wish
+        from outrider.app.daemon import HostConfig, HostRefusal
 
         parent = click.Context(outrider, info_name="outrider")
         try:
-            return Wish(*mcp.chosen(hello.arguments, hello.environ, Path(hello.cwd), parent))
+            return HostConfig(*mcp.parse_host_options(hello.arguments, hello.environ, Path(hello.cwd), parent))
         except click.ClickException as error:
             text = io.StringIO()
             error.show(file=text)
-            raise Refusal(text.getvalue(), error.exit_code) from None
+            raise HostRefusal(text.getvalue(), error.exit_code) from None
         except OutriderError as error:
-            raise self.refusal(error) from None
+            raise self.build_refusal(error) from None
 
-    def refusal(self, error: OutriderError) -> Any:
+    def build_refusal(self, error: OutriderError) -> Any:
         """What the command would say and end with."""
-        from outrider.app.daemon import Refusal
+        from outrider.app.daemon import HostRefusal
 
         lines = [f"error: {error.message}", *([f"try: {error.hint}"] if error.hint else [])]
-        return Refusal("".join(f"{line}\n" for line in lines), exit_code(error))
+        return HostRefusal("".join(f"{line}\n" for line in lines), get_exit_code(error))
 
 
-def _place(sets: tuple[str, ...]) -> Place:
-    return Place(str(loaded(sets).settings.data_dir.absolute()))
+def _resolve_place(sets: tuple[str, ...]) -> DaemonPaths:
+    return DaemonPaths(str(load_settings(sets).settings.data_dir.absolute()))
 
 
-def _asked(place: Place, word: bytes) -> bytes | None:
+def _ask_daemon(place: DaemonPaths, word: bytes) -> bytes | None:
     """What the process answers; None where there is none. Raises Unavailable for one that cannot be trusted."""
     try:
-        connection = door.knock(place)
-    except door.Gone:
+        connection = daemon_socket.connect_daemon(place)
+    except daemon_socket.DaemonUnreachable:
         return None
-    except (Untrusted, OSError) as error:
-        raise Unavailable(str(error), code="daemon", hint=f"look at {place.run}") from None
-    reader, answer = frames.Reader(), b""
+    except (UntrustedDaemon, OSError) as error:
+        raise Unavailable(str(error), code="daemon", hint=f"look at {place.run_dir}") from None
+    reader, answer = frames.FrameReader(), b""
     with closing(connection):
         connection.settimeout(None)
-        connection.sendall(frames.frame(frames.CONTROL, word))
-        while piece := connection.recv(door.SIZE):
+        connection.sendall(frames.build_frame(frames.CONTROL_FRAME, word))
+        while piece := connection.recv(daemon_socket.RECEIVE_BYTES):
             for kind, _, payload in reader.feed(piece):
-                if kind == frames.OUTPUT:
+                if kind == frames.OUTPUT_FRAME:
                     answer = payload
     return answer
 

@@ -11,54 +11,54 @@ import anyio
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import run, warn
-from outrider.settings import Loaded
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import print_notes, run_async
+from outrider.settings import LoadedSettings
 
 
 @click.command()
 @click.option("--print", "printed", is_flag=True, help="Print the addresses instead of opening the newest.")
-@setting
+@add_settings_option
 def command(sets: tuple[str, ...], *, printed: bool) -> None:
     """Open the dashboard of the running Outrider; without one, serve it until interrupted.
 
     An address signs one browser in, once: call this again for another.
     """
-    from outrider.dashboard.address import running
+    from outrider.dashboard.address import list_running
 
-    settings = loaded(sets)
-    found = running(settings.settings.data_dir)
+    settings = load_settings(sets)
+    found = list_running(settings.settings.data_dir)
     if not found:
-        run(lambda: _serve(settings, printed=printed))
+        run_async(lambda: _serve_dashboard(settings, printed=printed))
         return
     for each in found if printed else found[:1]:
-        _show(each.url, settings, printed=printed)
+        _open_address(each.url, settings, printed=printed)
     if not printed and len(found) > 1:
-        warn([f"{len(found)} are running; `outrider dashboard --print` has all addresses"])
+        print_notes([f"{len(found)} are running; `outrider dashboard --print` has all addresses"])
 
 
-async def _serve(settings: Loaded, *, printed: bool) -> None:
-    from outrider.dashboard.listen import Listening
+async def _serve_dashboard(settings: LoadedSettings, *, printed: bool) -> None:
+    from outrider.dashboard.server import DashboardServer
 
     async with open_app(settings) as app:
-        listening = Listening(app.house(), kind="dashboard")
+        listening = DashboardServer(app.dashboard_services(), kind="dashboard")
         await listening.start()
         try:
             # From before the address is told: whoever reads it may interrupt at once.
             with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-                _show(listening.address, settings, printed=printed)
+                _open_address(listening.sign_in_url, settings, printed=printed)
                 click.echo("no other Outrider runs; this one serves the dashboard until you press Ctrl-C", err=True)
                 await anext(aiter(signals))
         finally:
             await listening.aclose()
 
 
-def _show(url: str, settings: Loaded, *, printed: bool) -> None:
-    if printed or not webbrowser.open(doorstep(url, settings.settings.data_dir)):
+def _open_address(url: str, settings: LoadedSettings, *, printed: bool) -> None:
+    if printed or not webbrowser.open(write_redirect_page(url, settings.settings.data_dir)):
         click.echo(url)
 
 
-def doorstep(url: str, data_dir: Path) -> str:
+def write_redirect_page(url: str, data_dir: Path) -> str:
     """A file that leads to the address: other users can read a program's arguments, but not this file."""
     folder = data_dir / "run"
     for old in folder.glob("open-*.html"):

@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import click
 
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import EXIT_PARTLY, print_json, run
-from outrider.core.database.address import file_of, normalised, of_file
-from outrider.core.database.failures import told
-from outrider.core.database.migration import revision
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, print_json, run_async
+from outrider.core.database.address import build_sqlite_url, get_sqlite_path, normalize_url
+from outrider.core.database.failures import explain_error
+from outrider.core.database.migration import read_revision
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, OutriderError, Refused
-from outrider.core.storage.choose import storage_of
+from outrider.core.storage.factory import build_storage
 from outrider.core.storage.storage import Storage
-from outrider.settings import Loaded
+from outrider.settings import LoadedSettings
 
 if TYPE_CHECKING:
-    from outrider.core.database.copying import Copied, Copy
+    from outrider.core.database.copier import DatabaseCopy, TableCopy
 
-JSON = click.option("--json", "as_json", is_flag=True, help="For programs.")
-# What lies in files of a laptop and in no database: to be copied by hand, or to be made anew.
-BESIDE = ("workspaces", "agents", "browser", "people", "keys.json", "settings.json")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
 @click.group()
@@ -37,45 +35,45 @@ def command() -> None:
 
 @command.command()
 @click.option("--wait", default=0.0, metavar="SECONDS", help="How long to wait for a server that does not answer yet.")
-@JSON
-@setting
+@JSON_OPTION
+@add_settings_option
 def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
     """Bring the schema to the newest revision. Any number of processes may do it at once: one does, the others wait."""
-    before, after = run(lambda: _migrate(loaded(sets), wait), as_json=as_json)
+    before, after = run_async(lambda: _migrate_database(load_settings(sets), wait), as_json=as_json)
     if as_json:
         print_json({"before": before, "after": after})
     else:
         click.echo(f"revision {after}, as before" if before == after else f"revision {before or 'none'} → {after}")
 
 
-async def _migrate(settings: "Loaded", wait: float) -> tuple[str | None, str | None]:
+async def _migrate_database(settings: "LoadedSettings", wait: float) -> tuple[str | None, str | None]:
     before = None
     with suppress(NotFound):
-        async with _opened(settings, migrates=False) as bare:
-            await _answering(bare, wait)
-            before = await bare.short(revision, write=False)
-    async with _opened(settings) as database:
-        after = await database.short(revision, write=False)
-        await _prepared(database)
+        async with _open_configured(settings, migrates=False) as bare:
+            await _wait_for_database(bare, wait)
+            before = await bare.short(read_revision, write=False)
+    async with _open_configured(settings) as database:
+        after = await database.short(read_revision, write=False)
+        await _prepare_durable_tables(database)
         return before, after
 
 
-async def _prepared(database: "Database") -> None:
+async def _prepare_durable_tables(database: "Database") -> None:
     """Makes the durable engine's own tables, too, where it is installed: replicas may have no right to do it."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
-    if not database.shared or find_spec("dbos") is None:
+    if not database.is_shared or find_spec("dbos") is None:
         return
-    from outrider.agents.working.durable_tables import prepare
+    from outrider.agents.workers.dbos_tables import prepare_tables
 
     try:
-        await prepare(make_url(database.url))
+        await prepare_tables(make_url(database.url))
     except SQLAlchemyError as error:
-        raise told(database.url, error) from error
+        raise explain_error(database.url, error) from error
 
 
-async def _answering(database: "Database", wait: float) -> None:
+async def _wait_for_database(database: "Database", wait: float) -> None:
     """Waits until the database answers. Raises Unavailable when it does not in time."""
     end = anyio.current_time() + wait
     while True:
@@ -89,11 +87,11 @@ async def _answering(database: "Database", wait: float) -> None:
 
 
 @command.command()
-@JSON
-@setting
+@JSON_OPTION
+@add_settings_option
 def status(sets: tuple[str, ...], *, as_json: bool) -> None:
     """Show where the database is, its revision, size and rows, and how fast it answers. Changes nothing."""
-    facts = run(lambda: _status(loaded(sets)), as_json=as_json)
+    facts = run_async(lambda: _collect_status(load_settings(sets)), as_json=as_json)
     if as_json:
         print_json(facts)
         return
@@ -106,25 +104,25 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
         click.echo(f"{rows:>12,}  {name}")
 
 
-async def _status(settings: "Loaded") -> dict[str, Any]:
-    from outrider.core.database.copying import counts
-    from outrider.core.database.schema import differences, every_table
-    from outrider.core.database.standing import standing
+async def _collect_status(settings: "LoadedSettings") -> dict[str, Any]:
+    from outrider.core.database.copier import count_table_rows
+    from outrider.core.database.schema import compare_schema, list_tables
+    from outrider.core.database.status import read_database_status
 
-    async with _opened(settings, migrates=False) as database:
-        found = await standing(database)
-        missing = set((await database.short(differences, write=False)).missing)
-        rows = await counts(database, [table for table in every_table() if table.name not in missing])
-    return asdict(found) | {"artifacts": _storage(settings).place, "rows": {k: v for k, v in rows.items() if v}}
+    async with _open_configured(settings, migrates=False) as database:
+        found = await read_database_status(database)
+        missing = set((await database.short(compare_schema, write=False)).missing)
+        rows = await count_table_rows(database, [table for table in list_tables() if table.name not in missing])
+    return asdict(found) | {"artifacts": _open_storage(settings).location, "rows": {k: v for k, v in rows.items() if v}}
 
 
 @command.command()
 @click.option("--repair", is_flag=True, help="Put right what can be put right without losing anything of use.")
-@JSON
-@setting
+@JSON_OPTION
+@add_settings_option
 def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
     """Look for what is missing, damaged or of no use in database, artifacts and indexes. Exit code 1: something is."""
-    findings = run(lambda: _check(loaded(sets), repair=repair), as_json=as_json)
+    findings = run_async(lambda: _check_database(load_settings(sets), repair=repair), as_json=as_json)
     left = [each for each in findings if not each["repaired"]]
     if as_json:
         print_json(findings)
@@ -138,30 +136,32 @@ def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
     if not findings and not as_json:
         click.echo("nothing is wrong")
     if left:
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _check(settings: "Loaded", *, repair: bool) -> list[dict[str, Any]]:
-    from outrider.core.database import checking
+async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[dict[str, Any]]:
+    from outrider.core.database import integrity
 
     findings: list[dict[str, Any]] = []
-    async with _opened(settings, migrates=False) as database:
-        problems = [each async for each in checking.check(database)]
+    async with _open_configured(settings, migrates=False) as database:
+        problems = [each async for each in integrity.check_database(database)]
         sound = not any(each.code in ("revision", "missing") for each in problems)
         if sound:
-            problems += [each async for each in checking.check_files(database, _storage(settings))]
+            problems += [each async for each in integrity.check_artifact_files(database, _open_storage(settings))]
         for each in problems:
             repaired = await each.repair() if repair and each.repair else ""
             remedy = each.remedy or ("outrider db check --repair" if each.repair else "")
             facts = {"code": each.code, "message": each.message, "remedy": remedy, "repaired": repaired}
             findings.append(facts)
-        return findings + ([each async for each in _indexes(settings, database, repair=repair)] if sound else [])
+        return findings + ([each async for each in _check_indexes(settings, database, repair=repair)] if sound else [])
 
 
-async def _indexes(settings: "Loaded", database: "Database", *, repair: bool) -> AsyncGenerator[dict[str, Any]]:
-    from outrider.content.keywords.checking import unfaithful
+async def _check_indexes(
+    settings: "LoadedSettings", database: "Database", *, repair: bool
+) -> AsyncGenerator[dict[str, Any]]:
+    from outrider.content.lexical.consistency import find_mismatches
 
-    async for each in unfaithful(database, settings.settings.data_dir / "content", repair=repair):
+    async for each in find_mismatches(database, settings.settings.data_dir / "content", repair=repair):
         message = f"the index of store {each.store} has {each.indexed} passages, its rows {each.passages}"
         remedy = "outrider db check --repair"
         yield {"code": "index", "message": message, "remedy": remedy, "repaired": "made anew" if repair else ""}
@@ -174,8 +174,8 @@ async def _indexes(settings: "Loaded", database: "Database", *, repair: bool) ->
 @click.option("--target-artifacts", metavar="STORAGE", help="Where they go, if not where the settings say.")
 @click.option("--into-existing", is_flag=True, help="Add to a database that holds something already; its rows stay.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be copied.")
-@JSON
-@setting
+@JSON_OPTION
+@add_settings_option
 def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """Copy all of SOURCE into TARGET: rows, their ids and times, and the files of artifacts.
 
@@ -184,15 +184,15 @@ def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: boo
     copy that broke off goes on where it was. At the end each row is looked up and compared. Exit code 1: some differ.
     """
     tell = (lambda _: None) if as_json else click.echo
-    facts = run(lambda: _copy(loaded(sets), source, target, tell, **options), as_json=as_json)
+    facts = run_async(lambda: _copy_database(load_settings(sets), source, target, tell, **options), as_json=as_json)
     if as_json:
         print_json(facts)
     if not facts["whole"]:
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _copy(
-    settings: "Loaded",
+async def _copy_database(
+    settings: "LoadedSettings",
     source: str,
     target: str | None,
     tell: Callable[[str], Any],
@@ -202,18 +202,18 @@ async def _copy(
     into_existing: bool,
     dry_run: bool,
 ) -> dict[str, Any]:
-    from outrider.core.database.copying import Copy
-    from outrider.core.storage.moving import Moving
+    from outrider.core.database.copier import DatabaseCopy
+    from outrider.core.storage.transfer import ArtifactTransfer
 
-    origin, place = _address(source), _address(target or settings.settings.database_url)
-    _quiet(origin, place)
-    storages = _storage(settings, source_artifacts, origin), _storage(settings, target_artifacts, place)
-    moving = Moving(*storages).files if storages[0].place != storages[1].place else None
-    async with _database(origin) as one, _database(place, migrates=not dry_run) as other:
-        work = Copy(one, other, moving)
+    origin, place = _resolve_address(source), _resolve_address(target or settings.settings.database_url)
+    _check_copy_allowed(origin, place)
+    storages = _open_storage(settings, source_artifacts, origin), _open_storage(settings, target_artifacts, place)
+    moving = ArtifactTransfer(*storages).copy_files if storages[0].location != storages[1].location else None
+    async with _open_database(origin) as one, _open_database(place, migrates=not dry_run) as other:
+        work = DatabaseCopy(one, other, moving)
         if dry_run:
-            return _planned(await work.plan(), tell)
-        return await _done(work, tell, into_existing=into_existing)
+            return _planned(await work.count_source_rows(), tell)
+        return await _run_copy(work, tell, into_existing=into_existing)
 
 
 def _planned(rows: dict[str, int], tell: Callable[[str], Any]) -> dict[str, Any]:
@@ -222,51 +222,53 @@ def _planned(rows: dict[str, int], tell: Callable[[str], Any]) -> dict[str, Any]
     return {"whole": True, "dry_run": True, "tables": rows}
 
 
-async def _done(work: "Copy", tell: Callable[[str], Any], *, into_existing: bool) -> dict[str, Any]:
-    if await work.prepare(into_existing=into_existing):
+async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_existing: bool) -> dict[str, Any]:
+    # What lies in files of a laptop and in no database: to be copied by hand, or to be made anew.
+    uncopied_files = ("workspaces", "agents", "browser", "people", "keys.json", "settings.json")
+    if await work.prepare_target(into_existing=into_existing):
         tell("an earlier copy goes on")
-    async for copied in work.run():
+    async for copied in work.copy_tables():
         if copied.copied:
             tell(f"{copied.copied:>12,}  {copied.table}")
-    compared = [each async for each in work.verify()]
-    whole = all(each.whole for each in compared)
+    compared = [each async for each in work.verify_tables()]
+    whole = all(each.is_complete for each in compared)
     for each in compared:
-        _tell(each, tell)
+        _print_difference(each, tell)
     if whole:
-        await work.finish()
+        await work.clear_progress()
         tell(f"all {sum(each.rows for each in compared):,} rows are there and say the same")
-        tell(f"not in the database, copy it yourself if you use it: {', '.join(BESIDE)} of data_dir")
+        tell(f"not in the database, copy it yourself if you use it: {', '.join(uncopied_files)} of data_dir")
     return {"whole": whole, "tables": [_figures(each) for each in compared if each.rows]}
 
 
-def _tell(each: "Copied", tell: Callable[[str], Any]) -> None:
+def _print_difference(each: "TableCopy", tell: Callable[[str], Any]) -> None:
     if each.left_out:
         tell(f"{each.table}: {each.left_out} rows are left out, their files are gone")
-    if not each.whole:
+    if not each.is_complete:
         tell(
             f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
             "if the source was at work meanwhile, or the target held rows of the same ids, look at those"
         )
 
 
-def _figures(each: "Copied") -> dict[str, Any]:
+def _figures(each: "TableCopy") -> dict[str, Any]:
     return asdict(each) | {"checksum": f"{each.checksum:032x}"}
 
 
-def _quiet(origin: str, place: str) -> None:
+def _check_copy_allowed(origin: str, place: str) -> None:
     """Raises Refused if the two are one, or somebody works on the source."""
-    if normalised(origin) == normalised(place):
+    if normalize_url(origin) == normalize_url(place):
         raise Refused("source and target are the same database", hint="name another TARGET, or set OUTRIDER_DATABASE")
-    path = file_of(normalised(origin))
+    path = get_sqlite_path(normalize_url(origin))
     if path is not None and not path.is_file():
         raise NotFound(f"there is no database {path}", hint="name its file, its folder, or an address")
-    if path is not None and _at_work(path.parent / "workers"):
+    if path is not None and _has_live_workers(path.parent / "workers"):
         raise Refused(
             "agents are at work on the source", hint="stop every outrider there first: what they do would be lost"
         )
 
 
-def _at_work(folder: Path) -> bool:
+def _has_live_workers(folder: Path) -> bool:
     """Whether a living process holds one of the locks by which workers are known."""
     import fcntl
 
@@ -279,32 +281,32 @@ def _at_work(folder: Path) -> bool:
     return False
 
 
-def _address(place: str) -> str:
+def _resolve_address(place: str) -> str:
     """The address of what a person named: an address, a file, or a folder."""
     if "://" in place:
         return place
     path = Path(place).expanduser()
-    return of_file((path / "outrider.db" if path.is_dir() or not path.suffix else path).absolute())
+    return build_sqlite_url((path / "outrider.db" if path.is_dir() or not path.suffix else path).absolute())
 
 
-def _storage(settings: "Loaded", given: str | None = None, address: str = "") -> "Storage":
+def _open_storage(settings: "LoadedSettings", given: str | None = None, address: str = "") -> "Storage":
     """Where the files are of the database with that address; by default of the settings' own."""
-    path = file_of(normalised(address)) if address else None
-    own = normalised(address or settings.settings.database_url) == normalised(settings.settings.database_url)
+    path = get_sqlite_path(normalize_url(address)) if address else None
+    own = normalize_url(address or settings.settings.database_url) == normalize_url(settings.settings.database_url)
     setting = given or (settings.settings.artifacts.storage if own or path is None else "")
-    return storage_of(setting, path.parent if path and not own else settings.settings.data_dir, settings.environ)
+    return build_storage(setting, path.parent if path and not own else settings.settings.data_dir, settings.environ)
 
 
-def _opened(settings: "Loaded", *, migrates: bool = True) -> Any:
-    return _database(settings.settings.database_url, migrates=migrates)
+def _open_configured(settings: "LoadedSettings", *, migrates: bool = True) -> Any:
+    return _open_database(settings.settings.database_url, migrates=migrates)
 
 
 @asynccontextmanager
-async def _database(url: str, *, migrates: bool = True) -> AsyncGenerator["Database"]:
-    path = file_of(normalised(url))
+async def _open_database(url: str, *, migrates: bool = True) -> AsyncGenerator["Database"]:
+    path = get_sqlite_path(normalize_url(url))
     if path is not None and not migrates and not path.is_file():
         raise NotFound(f"there is no database {path} yet", hint="`outrider db migrate` makes it, and so does any use")
-    database = Database(url, connections=2, migrates=migrates)
+    database = Database(url, connections=2, migrate=migrates)
     try:
         yield database
     finally:

@@ -6,13 +6,12 @@ from typing import Any
 
 import click
 
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from outrider.core.text import cut_tokens
 
-STDIN = "-"
-PASSAGES = 1_500  # tokens of passages, as of web_fetch
+STDIN_NAME = "-"
 
 
 @click.command()
@@ -31,24 +30,24 @@ PASSAGES = 1_500  # tokens of passages, as of web_fetch
     "--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (o200k); says how to go on."
 )
 @click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Read on from this character.")
-@setting
+@add_settings_option
 def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, **chosen: Any) -> None:
     """Turn a page or a document into Markdown: HTML, PDF, Office, e-books, mail, notebooks and more; - is stdin."""
     bounds = {name: chosen.pop(name) for name in ("query", "max_tokens", "offset")}
 
-    async def read() -> tuple[Any, str, dict[str, Any]]:
-        document, mime = await _extract(file, sets, main=not whole, **chosen)
-        return document, mime, _piece(document.text if as_text else document.markdown, **bounds)
+    async def read_part() -> tuple[Any, str, dict[str, Any]]:
+        document, mime = await _extract_file(file, sets, main=not whole, **chosen)
+        return document, mime, _select_part(document.text if as_text else document.markdown, **bounds)
 
-    document, mime, piece = run(read, as_json=as_json)
+    document, mime, piece = run_async(read_part, as_json=as_json)
     if as_json:
         print_json({"content_type": mime} | _bounded(document.to_dict(), piece, whole=not any(bounds.values())))
     else:
         sys.stdout.buffer.write(piece["text"].encode("utf-8", "replace") + b"\n")
         sys.stdout.buffer.flush()
-        warn(_notes(file, piece, whole=not any(bounds.values())))
+        print_notes(_describe_part(file, piece, whole=not any(bounds.values())))
     if piece.get("passages") == []:
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
 def _bounded(document: dict[str, Any], piece: dict[str, Any], *, whole: bool) -> dict[str, Any]:
@@ -58,27 +57,28 @@ def _bounded(document: dict[str, Any], piece: dict[str, Any], *, whole: bool) ->
     return document | {"markdown": piece["text"], "text": ""} | {n: f for n, f in piece.items() if n != "text"}
 
 
-def _piece(text: str, *, query: str | None, max_tokens: int | None, offset: int) -> dict[str, Any]:
+def _select_part(text: str, *, query: str | None, max_tokens: int | None, offset: int) -> dict[str, Any]:
     """The part of a text that was asked for, and where it stands. Raises InvalidInput."""
+    default_tokens = 1_500  # tokens of passages, as of web_fetch
     if offset and offset >= len(text):
         raise InvalidInput(f"--offset {offset} lies behind the end: there are {len(text)} characters", hint="lower it")
     if query is not None:
-        return _passages(text, query, max_tokens or PASSAGES)
+        return _passages(text, query, max_tokens or default_tokens)
     if max_tokens is None:
         return {"text": text[offset:], "total_chars": len(text)}
     piece = cut_tokens(text, max_tokens, offset)
-    return {"text": piece.text} | piece.facts()
+    return {"text": piece.text} | piece.to_dict()
 
 
 def _passages(text: str, query: str, tokens: int) -> dict[str, Any]:
-    from outrider.pages.excerpt import excerpts
+    from outrider.pages.excerpt import find_excerpts
 
-    found = excerpts(text, query, max_tokens=tokens)
+    found = find_excerpts(text, query, max_tokens=tokens)
     places = [{"start": each.start, "end": each.end, "headings": list(each.headings)} for each in found]
     return {"text": "\n\n".join(each.text for each in found), "total_chars": len(text), "passages": places}
 
 
-def _notes(file: str, piece: dict[str, Any], *, whole: bool) -> list[str]:
+def _describe_part(file: str, piece: dict[str, Any], *, whole: bool) -> list[str]:
     """What a person should know of what was printed."""
     if "next_offset" in piece:
         return [f"of {piece['total_chars']} characters; read on with --offset {piece['next_offset']}"]
@@ -87,23 +87,23 @@ def _notes(file: str, piece: dict[str, Any], *, whole: bool) -> list[str]:
     return [f"there is no readable text in {file}"] if whole and not piece["text"].strip() else []
 
 
-async def _extract(
+async def _extract_file(
     file: str, sets: tuple[str, ...], *, url: str, main: bool, links: Any, images: bool
 ) -> tuple[Any, str]:
-    from outrider.pages.local import read_body
+    from outrider.pages.local_file import read_body
 
     if url and not url.startswith(("http://", "https://")):
         raise InvalidInput(f"--url {url}: is no web address", hint="start it with https://, or leave it out")
-    settings = loaded(sets).settings.pages
-    body = _read(file, settings.pdf_max_bytes)
-    name = "" if file == STDIN else file
+    settings = load_settings(sets).settings.pages
+    body = _read_input(file, settings.pdf_max_bytes)
+    name = "" if file == STDIN_NAME else file
     return await read_body(body, name=name, url=url, main=main, links=links, images=images, settings=settings)
 
 
-def _read(file: str, limit: int) -> bytes:
+def _read_input(file: str, limit: int) -> bytes:
     """The file's bytes. Raises NotFound, InvalidInput or Refused."""
     try:
-        body = sys.stdin.buffer.read(limit + 1) if file == STDIN else _bytes(Path(file), limit + 1)
+        body = sys.stdin.buffer.read(limit + 1) if file == STDIN_NAME else _read_path(Path(file), limit + 1)
     except OSError as error:
         raise _explained(file, error) from None
     if len(body) > limit:
@@ -113,10 +113,10 @@ def _read(file: str, limit: int) -> bytes:
     return body
 
 
-def _bytes(path: Path, limit: int) -> bytes:
-    from outrider.pages.place import without_place
+def _read_path(path: Path, limit: int) -> bytes:
+    from outrider.pages.fragment import strip_fragment
 
-    bare = Path(without_place(str(path)))
+    bare = Path(strip_fragment(str(path)))
     with (path if path.exists() else bare).open("rb") as stream:
         return stream.read(limit)
 

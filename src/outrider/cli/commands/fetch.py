@@ -7,8 +7,8 @@ import anyio
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import EXIT_PARTLY, exit_code, fail, print_json, run
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, get_exit_code, print_json, report_error, run_async
 from outrider.core.errors import OutriderError
 
 
@@ -20,28 +20,30 @@ from outrider.core.errors import OutriderError
 @click.option("--max-chars", type=int, default=12_000, show_default=True)
 @click.option("--raw", is_flag=True, help="Markdown source instead of a rendered page.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as_json: bool, **chosen: Any) -> None:
     """Read pages, PDFs, feeds and more. Exit code 1: some of several could not be read."""
     chosen["format"] = chosen.pop("format_")
     arguments = {name: value for name, value in chosen.items() if value is not None}
-    answers = run(lambda: _fetch(loaded((*sets, "boundary=false")), urls, arguments), as_json=as_json)
+    answers = run_async(
+        lambda: _fetch_pages(load_settings((*sets, "boundary=false")), urls, arguments), as_json=as_json
+    )
     if as_json:
-        print_json([_as_json(url, answer) for url, answer in answers])
+        print_json([_serialize_answer(url, answer) for url, answer in answers])
     else:
         for _, answer in answers:
-            _show(answer, raw=raw or not sys.stdout.isatty())
+            _print_answer(answer, raw=raw or not sys.stdout.isatty())
     failures = [answer for _, answer in answers if isinstance(answer, OutriderError)]
     if failures:
-        sys.exit(exit_code(failures[0]) if len(failures) == len(answers) else EXIT_PARTLY)
+        sys.exit(get_exit_code(failures[0]) if len(failures) == len(answers) else EXIT_PARTIAL)
 
 
-async def _fetch(settings: Any, urls: tuple[str, ...], arguments: dict[str, Any]) -> list[tuple[str, Any]]:
+async def _fetch_pages(settings: Any, urls: tuple[str, ...], arguments: dict[str, Any]) -> list[tuple[str, Any]]:
     async with open_app(settings) as app:
-        return [(url, await _one(app, url, arguments)) for url in urls]
+        return [(url, await _fetch_page(app, url, arguments)) for url in urls]
 
 
-async def _one(app: Any, url: str, arguments: dict[str, Any]) -> Any:
+async def _fetch_page(app: Any, url: str, arguments: dict[str, Any]) -> Any:
     try:
         return await app.call("web_fetch", url=url, **arguments)
     except OutriderError as error:
@@ -50,7 +52,7 @@ async def _one(app: Any, url: str, arguments: dict[str, Any]) -> Any:
         return error
 
 
-def _as_json(url: str, answer: Any) -> dict[str, Any]:
+def _serialize_answer(url: str, answer: Any) -> dict[str, Any]:
     if isinstance(answer, OutriderError):
         return {"url": url, "error": answer.to_dict()}
     return {"url": url, "text": answer.text} | {
@@ -58,9 +60,9 @@ def _as_json(url: str, answer: Any) -> dict[str, Any]:
     }
 
 
-def _show(answer: Any, *, raw: bool) -> None:
+def _print_answer(answer: Any, *, raw: bool) -> None:
     if isinstance(answer, OutriderError):
-        fail(answer)
+        report_error(answer)
     elif raw:
         click.echo(answer.text)
     else:

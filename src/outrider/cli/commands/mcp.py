@@ -13,18 +13,16 @@ import anyio
 import click
 
 from outrider.app import open_app
-from outrider.app.dashboard import dashboard
-from outrider.cli.options import loaded, serving
-from outrider.cli.output import settle
+from outrider.app.dashboard import run_dashboard
+from outrider.cli.options import add_serving_options, load_settings
+from outrider.cli.output import enable_gc
 from outrider.serve.stdio import serve_stdio
-from outrider.serve.wire import Wire, claim
-from outrider.settings import Loaded
-
-SESSION = "default"
+from outrider.serve.wire import StdioDescriptors, claim_stdio
+from outrider.settings import LoadedSettings
 
 
 @click.command()
-@serving
+@add_serving_options
 @click.option("--name", default="outrider", show_default=True, help="The server's name in the client.")
 @click.option("--session", help="Session of calls that name none [default: one of this host's own].")
 @click.option("--no-daemon", is_flag=True, help="Serve from this process, not from the one that all hosts share.")
@@ -38,27 +36,28 @@ def command(
     **flags: str | None,
 ) -> None:
     """Serve MCP over stdio. This is the line for Claude Code, Codex, Cursor and VS Code."""
-    settings = loaded(sets, **flags)
+    default_session = "default"
+    settings = load_settings(sets, **flags)
     logging.getLogger().setLevel(settings.settings.log_level.upper())
     for warning in settings.warnings:
         logging.getLogger("outrider").warning(warning)
-    anyio.run(_serve, settings, wire, name, session or SESSION)
+    anyio.run(_serve_stdio, settings, wire, name, session or default_session)
 
 
-def chosen(
+def parse_host_options(
     arguments: list[str], environ: Mapping[str, str], workspace: Path, parent: click.Context
-) -> tuple[Loaded, str, str]:
+) -> tuple[LoadedSettings, str, str]:
     """Settings, name and session that a host wants; the session is empty if it chose none.
 
     Raises InvalidInput, and click's own exceptions as the command would.
     """
     given = command.make_context("mcp", [*arguments], parent=parent).params
     name, session, _ = given.pop("name"), given.pop("session"), given.pop("no_daemon")
-    return loaded(given.pop("sets"), (environ, workspace), **given), name, session or ""
+    return load_settings(given.pop("sets"), (environ, workspace), **given), name, session or ""
 
 
-async def _serve(settings: Any, wire: Any, name: str, session: str) -> None:
-    async with open_app(settings) as app, dashboard(app):
-        server = app.server(name=name, session=session)
-        settle()
-        await serve_stdio(server, Wire(*wire) if wire else claim())
+async def _serve_stdio(settings: Any, wire: Any, name: str, session: str) -> None:
+    async with open_app(settings) as app, run_dashboard(app):
+        server = app.build_server(name=name, session=session)
+        enable_gc()
+        await serve_stdio(server, StdioDescriptors(*wire) if wire else claim_stdio())

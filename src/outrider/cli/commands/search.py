@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 
 
 @click.command()
@@ -21,25 +21,25 @@ from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
 @click.option("--region", help="Country of results, for instance at.")
 @click.option("--depth", type=click.Choice(["quick", "balanced", "wide"]), default="quick", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
     """Search the web; several providers answer for one another."""
     arguments = {"query": " ".join(query)} | {name: value for name, value in chosen.items() if value is not None}
-    data = run(lambda: _search(loaded(sets), arguments), as_json=as_json)
+    data = run_async(lambda: _search_web(load_settings(sets), arguments), as_json=as_json)
     if as_json:
         print_json(data)
     else:
-        _show(data)
+        _print_results(data)
     if not data["results"]:
-        sys.exit(EXIT_PARTLY)
+        sys.exit(EXIT_PARTIAL)
 
 
-async def _search(settings: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _search_web(settings: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     async with open_app(settings) as app:
         return (await app.call("web_search", **arguments)).data
 
 
-def _show(data: dict[str, Any]) -> None:
+def _print_results(data: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -50,4 +50,4 @@ def _show(data: dict[str, Any]) -> None:
         if hit.get("snippet"):
             console.print(Text(f"   {hit['snippet']}"))
     console.print(Text(f"{len(data['results'])} results from {data['provider']}", style="dim"))
-    warn(data.get("notes", []))
+    print_notes(data.get("notes", []))

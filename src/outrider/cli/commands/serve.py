@@ -8,59 +8,61 @@ from functools import partial
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, serving
-from outrider.cli.output import run, warn
+from outrider.cli.options import add_serving_options, load_settings
+from outrider.cli.output import print_notes, run_async
 from outrider.core.errors import NotConfigured
-from outrider.settings import Loaded
+from outrider.settings import LoadedSettings
 
 
 @click.command()
-@serving
+@add_serving_options
 @click.option("--host", help="Address to listen on [default: 127.0.0.1].")
 @click.option("--port", type=int, help="Port to listen on; 0 takes a free one [default: 8765].")
 def command(sets: tuple[str, ...], host: str | None, port: int | None, **flags: str | None) -> None:
     """Serve MCP over streamable HTTP at /mcp, and each toolset alone at /mcp/<toolset>."""
-    from outrider.serve.telemetry.logs import write_logs
+    from outrider.serve.telemetry.logs import configure_logging
 
     given = [f"serve.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None]
-    settings = loaded((*sets, *given), **flags)
-    write_logs(settings.settings.log_level, settings.settings.log_style)
-    warn(settings.warnings)
-    _refuse_open_door(settings)
-    run(lambda: _serve(settings))
+    settings = load_settings((*sets, *given), **flags)
+    configure_logging(settings.settings.log_level, settings.settings.log_style)
+    print_notes(settings.warnings)
+    _require_authentication(settings)
+    run_async(lambda: _serve_http(settings))
 
 
-async def _serve(settings: Loaded) -> None:
+async def _serve_http(settings: LoadedSettings) -> None:
     import uvicorn
 
-    from outrider.app.advertised import advertised
-    from outrider.app.web import web
-    from outrider.serve.draining import Draining, Streams
-    from outrider.serve.listening import address_of, bound
-    from outrider.serve.telemetry.observing import observed
+    from outrider.app.cluster.address import find_advertised_address
+    from outrider.app.http_app import build_served_app
+    from outrider.serve.graceful_shutdown import DrainingServer, StreamTracker
+    from outrider.serve.telemetry.setup import run_telemetry
+    from outrider.serve.uvicorn_server import bind_server_socket, format_socket_url
 
     chosen, leaving = settings.settings.serve, asyncio.Event()
     async with AsyncExitStack() as stack:
-        metrics = await stack.enter_async_context(observed(settings.settings.telemetry))
+        metrics = await stack.enter_async_context(run_telemetry(settings.settings.telemetry))
         app = await stack.enter_async_context(open_app(settings))
-        site = web(app, draining=leaving.is_set)
-        streams = Streams(site)
+        site = build_served_app(app, draining=leaving.is_set)
+        streams = StreamTracker(site)
         config = uvicorn.Config(
             streams, host=chosen.host, port=chosen.port, log_level="warning",
             log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
             ws_per_message_deflate=False,  # pictures are compressed already
         )  # fmt: skip
-        taken = bound(config, "serve.port", "--port")
-        if app.neighbours is not None:
-            own = await advertised(address_of(taken), settings.settings.database)
-            app.neighbours.replicas.address = chosen.internal_url or own
-        dashboard = stack.enter_context(site.state.dashboard.posted(address_of(taken)))
-        told = partial(_announce, address_of(taken), metrics, dashboard)
-        server = Draining(config, streams=streams, leaving=leaving, started=told, notice=chosen.notice_seconds)
+        taken = bind_server_socket(config, "serve.port", "--port")
+        if app.cluster is not None:
+            own = await find_advertised_address(format_socket_url(taken), settings.settings.database)
+            app.cluster.replicas.address = chosen.internal_url or own
+        dashboard = stack.enter_context(site.state.dashboard.posted(format_socket_url(taken)))
+        told = partial(_announce_addresses, format_socket_url(taken), metrics, dashboard)
+        server = DrainingServer(
+            config, streams=streams, stop_requested=leaving, on_started=told, drain_notice_s=chosen.notice_seconds
+        )
         await server.serve(sockets=[taken])
 
 
-def _announce(address: str, metrics: str | None, dashboard: str) -> None:
+def _announce_addresses(address: str, metrics: str | None, dashboard: str) -> None:
     click.echo(f"outrider serves MCP at {address}/mcp", err=True)
     if dashboard:  # without its token: this is kept in logs
         click.echo(f"the dashboard is at {dashboard} (`outrider dashboard` opens it)", err=True)
@@ -68,10 +70,10 @@ def _announce(address: str, metrics: str | None, dashboard: str) -> None:
         click.echo(f"metrics are at {metrics}", err=True)
 
 
-def _refuse_open_door(settings: Loaded) -> None:
+def _require_authentication(settings: LoadedSettings) -> None:
     """Who can reach the port can use the tools: beyond this machine that needs a token."""
     chosen = settings.settings.serve
-    if not chosen.token and not settings.settings.identity.on and not _is_loopback(chosen.host):
+    if not chosen.token and not settings.settings.identity.is_enabled and not _is_loopback(chosen.host):
         raise NotConfigured(
             f"serve.host {chosen.host} can be reached from other machines, and there is no serve.token",
             hint="set OUTRIDER_SERVE__TOKEN to a long random text or OUTRIDER_IDENTITY__TOKENS=true, "

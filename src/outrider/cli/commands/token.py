@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import print_json, run, warn
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import print_json, print_notes, run_async
 from outrider.core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from outrider.identity.tokens import Token
+    from outrider.identity.tokens import TokenRecord
 
-ROLES = click.Choice(["viewer", "member", "owner"])
+ROLE_CHOICE = click.Choice(["viewer", "member", "owner"])
 
 
 @click.group()
@@ -28,17 +28,17 @@ def command() -> None:
 @click.option("--label", default="", help="What it is for.")
 @click.option("--workspace", "workspaces", multiple=True, help="Where it is good (repeatable); all of the person's.")
 @click.option("--toolsets", metavar="A,B", help="Toolsets that it opens; all if not given.")
-@click.option("--role", type=ROLES, default="owner", show_default=True, help="The most that it gives its person.")
+@click.option("--role", type=ROLE_CHOICE, default="owner", show_default=True, help="The most that it gives its person.")
 @click.option("--days", type=click.FloatRange(min=0, min_open=True), default=90, show_default=True)
 @click.option("--forever", is_flag=True, help="Good until it is revoked.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
-def create(person: str, sets: tuple[str, ...], *, as_json: bool, **wish: Any) -> None:
+@add_settings_option
+def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """Make a token for PERSON, who must be in a workspace. It is shown this once."""
-    settings = loaded(sets)
-    token, secret = run(lambda: _created(settings, person, wish), as_json=as_json)
+    settings = load_settings(sets)
+    token, secret = run_async(lambda: _create_token(settings, person, options), as_json=as_json)
     if as_json:
-        print_json(_facts(token) | {"token": secret})
+        print_json(_serialize_token(token) | {"token": secret})
     else:
         click.echo(secret)
         where = ", ".join(token.workspaces) or "all workspaces of theirs"
@@ -46,16 +46,21 @@ def create(person: str, sets: tuple[str, ...], *, as_json: bool, **wish: Any) ->
         click.echo(f"{token.id} for {person}: {where}; {what}; until {_day(token.expires_at)}", err=True)
         click.echo("It will not be shown again: keep it where secrets are kept.", err=True)
     if not settings.settings.identity.tokens:
-        warn(["`outrider serve` asks for tokens only with identity.tokens=true (OUTRIDER_IDENTITY__TOKENS=true)"])
+        print_notes(
+            ["`outrider serve` asks for tokens only with identity.tokens=true (OUTRIDER_IDENTITY__TOKENS=true)"]
+        )
 
 
 @command.command("list")
 @click.option("--person", default="", help="Only theirs.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
-def list_(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
+@add_settings_option
+def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
     """List tokens, newest first; never what they are."""
-    rows = [_facts(each) for each in run(lambda: _all(loaded(sets), person), as_json=as_json)]
+    rows = [
+        _serialize_token(each)
+        for each in run_async(lambda: _fetch_tokens(load_settings(sets), person), as_json=as_json)
+    ]
     if as_json:
         print_json(rows)
         return
@@ -74,50 +79,50 @@ def list_(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
 @command.command()
 @click.argument("token_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@setting
+@add_settings_option
 def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     """Take the token of that ID back, for good. Within two seconds no replica accepts it any more."""
-    token = run(lambda: _revoked(loaded(sets), token_id), as_json=as_json)
+    token = run_async(lambda: _revoke_token(load_settings(sets), token_id), as_json=as_json)
     if as_json:
-        print_json(_facts(token))
+        print_json(_serialize_token(token))
     else:
         click.echo(f"{token.id} of {token.person} is revoked")
 
 
-async def _created(settings: Any, person: str, wish: dict[str, Any]) -> "tuple[Token, str]":
+async def _create_token(settings: Any, person: str, options: dict[str, Any]) -> "tuple[TokenRecord, str]":
     async with open_app(settings) as app:
         identity = app.identity()
         token, secret = await identity.tokens.create(
             person,
-            label=wish["label"],
-            role=wish["role"],
-            workspaces=wish["workspaces"],
-            toolsets=_toolsets(app.every, settings.settings.mcpServers, wish["toolsets"]),
-            days=None if wish["forever"] else wish["days"],
+            label=options["label"],
+            role=options["role"],
+            workspaces=options["workspaces"],
+            toolsets=_parse_toolsets(app.all_toolsets, settings.settings.mcpServers, options["toolsets"]),
+            days=None if options["forever"] else options["days"],
         )
-        await identity.audit.note("token.create", f"{token.id} for {token.person}", credential="command line")
+        await identity.audit.record("token.create", f"{token.id} for {token.person}", credential="command line")
         return token, secret
 
 
-async def _all(settings: Any, person: str) -> "list[Token]":
+async def _fetch_tokens(settings: Any, person: str) -> "list[TokenRecord]":
     async with open_app(settings) as app:
-        return await app.identity().tokens.all(person)
+        return await app.identity().tokens.list_tokens(person)
 
 
-async def _revoked(settings: Any, token_id: str) -> "Token":
+async def _revoke_token(settings: Any, token_id: str) -> "TokenRecord":
     async with open_app(settings) as app:
         token = await app.identity().tokens.revoke(token_id)
-        await app.identity().audit.note("token.revoke", f"{token.id} of {token.person}", credential="command line")
+        await app.identity().audit.record("token.revoke", f"{token.id} of {token.person}", credential="command line")
         return token
 
 
-def _toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None) -> tuple[str, ...] | None:
+def _parse_toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None) -> tuple[str, ...] | None:
     """The true names of the toolsets, and of other MCP servers. Raises InvalidInput for an unknown one."""
     if wanted is None or wanted.strip() == "all":
         return None
-    from outrider.agents.remote import toolset_of
+    from outrider.agents.remote_tools import build_toolset_name
 
-    known = {name: toolset_of(name) for name in servers}
+    known = {name: build_toolset_name(name) for name in servers}
     known |= {name: each.name for each in every.values() for name in (each.name, each.display_name, *each.aliases)}
     names = [part.strip() for part in wanted.split(",") if part.strip()]
     for name in names:
@@ -126,12 +131,12 @@ def _toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None)
     return tuple(dict.fromkeys(known[name] for name in names))
 
 
-def _facts(token: "Token") -> dict[str, Any]:
-    times = {name: moment(getattr(token, name)) for name in ("created_at", "expires_at", "used_at", "revoked_at")}
-    return vars(token) | times | {"state": token.state(time.time())}
+def _serialize_token(token: "TokenRecord") -> dict[str, Any]:
+    times = {name: format_time(getattr(token, name)) for name in ("created_at", "expires_at", "used_at", "revoked_at")}
+    return vars(token) | times | {"state": token.compute_state(time.time())}
 
 
-def moment(at: float | None) -> str | None:
+def format_time(at: float | None) -> str | None:
     return None if at is None else datetime.fromtimestamp(at).astimezone().isoformat(timespec="seconds")
 
 

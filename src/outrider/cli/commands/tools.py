@@ -5,44 +5,44 @@ from typing import Any
 import click
 
 from outrider.app import open_app
-from outrider.cli.options import loaded, serving
-from outrider.cli.output import print_json, run
-from outrider.serve.content import tokens, tool_entry
-from outrider.serve.names import exposed
+from outrider.cli.options import add_serving_options, load_settings
+from outrider.cli.output import print_json, run_async
+from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
+from outrider.serve.tool_names import format_tool_name
 
 
 @click.command()
-@serving
+@add_serving_options
 @click.option("--json", "as_json", is_flag=True, help="The catalogue as JSON.")
 def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
     """List the tools with the tokens that each costs in every conversation."""
-    settings = loaded(sets, **flags)
-    rows = run(lambda: _rows(settings), as_json=as_json)
+    settings = load_settings(sets, **flags)
+    rows = run_async(lambda: _collect_rows(settings), as_json=as_json)
     if as_json:
         print_json(rows)
     else:
-        _table(rows)
+        _print_table(rows)
 
 
-async def _rows(settings: Any) -> list[dict[str, Any]]:
+async def _collect_rows(settings: Any) -> list[dict[str, Any]]:
     async with open_app(settings) as app:
-        await app.toolbox.refresh()
+        await app.toolbox.refresh_tools()
         style = settings.settings.names
-        entries = [(tool, tool_entry(tool, exposed(tool, style))) for tool in app.toolbox.tools.values()]
+        entries = [(tool, build_tool_entry(tool, format_tool_name(tool, style))) for tool in app.toolbox.tools.values()]
     return [
         {
             "name": entry.name,
             "toolset": tool.toolset,
             "effect": tool.effect,
             "stake": settings.settings.tools.stakes.get(tool.name, tool.stake),
-            "tokens": tokens(entry),
+            "tokens": count_entry_tokens(entry),
             "description": tool.description.splitlines()[0],
         }
         for tool, entry in entries
     ]
 
 
-def _table(rows: list[dict[str, Any]]) -> None:
+def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 

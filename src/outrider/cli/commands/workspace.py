@@ -5,13 +5,13 @@ from typing import Any
 import click
 
 from outrider.app import open_app
-from outrider.cli.commands.token import ROLES, moment
-from outrider.cli.options import loaded, setting
-from outrider.cli.output import print_json, run
+from outrider.cli.commands.token import ROLE_CHOICE, format_time
+from outrider.cli.options import add_settings_option, load_settings
+from outrider.cli.output import print_json, run_async
 
-NAME = click.argument("name", metavar="WORKSPACE")
-PERSON = click.argument("person")
-JSON = click.option("--json", "as_json", is_flag=True, help="For programs.")
+NAME_ARGUMENT = click.argument("name", metavar="WORKSPACE")
+PERSON_ARGUMENT = click.argument("person")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
 @click.group()
@@ -20,21 +20,26 @@ def command() -> None:
 
 
 @command.command()
-@NAME
+@NAME_ARGUMENT
 @click.option("--owner", default="", help="Somebody to put in it as its owner.")
-@setting
+@add_settings_option
 def create(name: str, sets: tuple[str, ...], owner: str) -> None:
     """Make a workspace."""
-    run(lambda: _done(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner)))
+    run_async(
+        lambda: _apply_change(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner))
+    )
     click.echo(f"workspace {name} is made{f', its owner is {owner}' if owner else ''}")
 
 
 @command.command("list")
-@JSON
-@setting
-def list_(sets: tuple[str, ...], *, as_json: bool) -> None:
+@JSON_OPTION
+@add_settings_option
+def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
     """List workspaces."""
-    rows = [vars(each) | {"created_at": moment(each.created_at)} for each in run(lambda: _all(sets), as_json=as_json)]
+    rows = [
+        vars(each) | {"created_at": format_time(each.created_at)}
+        for each in run_async(lambda: _fetch_workspaces(sets), as_json=as_json)
+    ]
     if as_json:
         print_json(rows)
         return
@@ -45,12 +50,14 @@ def list_(sets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 @command.command()
-@NAME
-@JSON
-@setting
+@NAME_ARGUMENT
+@JSON_OPTION
+@add_settings_option
 def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     """List who is in a workspace."""
-    rows = [vars(each) | {"added_at": moment(each.added_at)} for each in run(lambda: _members(sets, name))]
+    rows = [
+        vars(each) | {"added_at": format_time(each.added_at)} for each in run_async(lambda: _fetch_members(sets, name))
+    ]
     if as_json:
         print_json(rows)
         return
@@ -59,40 +66,46 @@ def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 @command.command()
-@NAME
-@PERSON
-@click.option("--role", type=ROLES, default="member", show_default=True, help="Viewers may use tools that only read.")
-@setting
+@NAME_ARGUMENT
+@PERSON_ARGUMENT
+@click.option(
+    "--role", type=ROLE_CHOICE, default="member", show_default=True, help="Viewers may use tools that only read."
+)
+@add_settings_option
 def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
     """Put somebody into a workspace, or give them another role."""
     detail = f"{person} as {role}"
-    run(lambda: _done(sets, "member.add", name, detail, lambda workspaces: workspaces.add(name, person, role)))
+    run_async(
+        lambda: _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add(name, person, role))
+    )
     click.echo(f"{person} is {role} of {name}")
 
 
 @command.command()
-@NAME
-@PERSON
-@setting
+@NAME_ARGUMENT
+@PERSON_ARGUMENT
+@add_settings_option
 def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
     """Take somebody out of a workspace: within two seconds their tokens open nothing there any more."""
-    run(lambda: _done(sets, "member.remove", name, person, lambda workspaces: workspaces.remove(name, person)))
+    run_async(
+        lambda: _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove(name, person))
+    )
     click.echo(f"{person} is not in {name} any more")
 
 
-async def _done(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:
+async def _apply_change(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:
     """Makes the change and writes it into the audit."""
-    async with open_app(loaded(sets)) as app:
+    async with open_app(load_settings(sets)) as app:
         identity = app.identity()
         await change(identity.workspaces)
-        await identity.audit.note(action, detail or name, workspace=name, credential="command line")
+        await identity.audit.record(action, detail or name, workspace=name, credential="command line")
 
 
-async def _all(sets: tuple[str, ...]) -> Any:
-    async with open_app(loaded(sets)) as app:
-        return await app.identity().workspaces.all()
+async def _fetch_workspaces(sets: tuple[str, ...]) -> Any:
+    async with open_app(load_settings(sets)) as app:
+        return await app.identity().workspaces.list_workspaces()
 
 
-async def _members(sets: tuple[str, ...], name: str) -> Any:
-    async with open_app(loaded(sets)) as app:
-        return await app.identity().workspaces.members(name)
+async def _fetch_members(sets: tuple[str, ...], name: str) -> Any:
+    async with open_app(load_settings(sets)) as app:
+        return await app.identity().workspaces.list_members(name)

@@ -12,38 +12,38 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-MIGRATIONS = Path(__file__).parent.parent / "migrations"
-MIGRATION_LOCK = 0x6F757472  # any number, the same in every process: who holds it migrates, the others wait
-MIGRATION_SECONDS = 600  # how long the others wait
-MIGRATING = threading.Lock()  # Alembic keeps its context in a global: one migration at a time in a process
+MIGRATIONS_DIR = Path(__file__).parent.parent / "migrations"
+MIGRATION_THREAD_LOCK = threading.Lock()  # Alembic keeps its context in a global: one migration at a time in a process
 
 
-async def migrated(engine: "AsyncEngine") -> None:
+async def migrate_engine(engine: "AsyncEngine") -> None:
     """Migrates what the engine leads to. Raises as `migrate`."""
-    while not MIGRATING.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or another event loop
+    while not MIGRATION_THREAD_LOCK.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or another event loop
         await anyio.sleep(0.02)
     try:
         async with engine.connect() as connection:
             await connection.execution_options(outrider_write=True)
             async with connection.begin():
-                await connection.run_sync(migrate)
+                await connection.run_sync(migrate_schema)
     finally:
-        MIGRATING.release()
+        MIGRATION_THREAD_LOCK.release()
 
 
-def migrate(connection: "Connection") -> None:
+def migrate_schema(connection: "Connection") -> None:
     """Brings the schema to the newest revision, inside the caller's transaction.
 
     Alembic is imported only when there is something to do: it costs a third of a second. Raises
     Unavailable when a newer Outrider made the database.
     """
-    found, newest = revision(connection), head_revision()
+    lock_timeout_s = 600  # how long the others wait
+    lock_id = 0x6F757472  # any number, the same in every process: who holds it migrates, the others wait
+    found, newest = read_revision(connection), find_head_revision()
     if found == newest:
         return
     if connection.dialect.name == "postgresql":  # SQLite's write lock is held already
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{MIGRATION_SECONDS}s'")
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
-        found = revision(connection)
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_timeout_s}s'")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({lock_id})")
+        found = read_revision(connection)
         if found == newest:
             return
     if found is not None and found > newest:
@@ -56,17 +56,17 @@ def migrate(connection: "Connection") -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("script_location", str(MIGRATIONS_DIR))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 
 
-def head_revision() -> str:
+def find_head_revision() -> str:
     """The newest migration, by the number that its file name begins with."""
-    return max(path.name.split("_", 1)[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    return max(path.name.split("_", 1)[0] for path in (MIGRATIONS_DIR / "versions").glob("[0-9]*.py"))
 
 
-def revision(connection: "Connection") -> str | None:
+def read_revision(connection: "Connection") -> str | None:
     """The revision of the database; None of an empty one."""
     from sqlalchemy import inspect, text
 

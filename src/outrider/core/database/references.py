@@ -8,45 +8,45 @@ from sqlalchemy import Connection, Table, delete, exists, func, select
 
 
 @dataclass(frozen=True)
-class Reference:
+class TableReference:
     """`table.column` names a row of `parent` by its `key`.
 
     Attributes:
-        derived: The row can be reached by nothing but its parent, so that it may be removed where that is gone.
-        noted: `table.column` that names parents which were deleted, and whose rows are still to be swept.
+        is_derived: The row can be reached by nothing but its parent, so that it may be removed where that is gone.
+        deletions_column: `table.column` that names parents which were deleted, and whose rows are still to be swept.
     """
 
     table: str
     column: str
     parent: str
     key: str = "id"
-    derived: bool = True
-    noted: str = ""
+    is_derived: bool = True
+    deletions_column: str = ""
 
 
-REFERENCES = (
-    Reference("messages", "conversation_id", "conversations"),
-    Reference("runs", "conversation_id", "conversations", derived=False),
-    Reference("run_steps", "run_id", "runs"),
-    Reference("run_turns", "run_id", "runs"),
-    Reference("run_events", "run_id", "runs"),
-    Reference("questions", "run_id", "runs"),
-    Reference("contents", "store_id", "content_stores", noted="content_leftovers.store_id"),
-    Reference("content_chunks", "content_id", "contents", noted="content_leftovers.content_id"),
-    Reference("content_vectors", "chunk_id", "content_chunks"),
-    Reference("content_removals", "store_id", "content_stores", noted="content_leftovers.store_id"),
-    Reference("evaluation_records", "evaluation_id", "evaluations"),
-    Reference("crawl_pages", "crawl", "crawls"),
-    Reference("playbook_runs", "playbook", "playbooks"),
-    Reference("identity_members", "workspace", "identity_workspaces", key="name", derived=False),
+TABLE_REFERENCES = (
+    TableReference("messages", "conversation_id", "conversations"),
+    TableReference("runs", "conversation_id", "conversations", is_derived=False),
+    TableReference("run_steps", "run_id", "runs"),
+    TableReference("run_turns", "run_id", "runs"),
+    TableReference("run_events", "run_id", "runs"),
+    TableReference("questions", "run_id", "runs"),
+    TableReference("contents", "store_id", "content_stores", deletions_column="content_leftovers.store_id"),
+    TableReference("content_chunks", "content_id", "contents", deletions_column="content_leftovers.content_id"),
+    TableReference("content_vectors", "chunk_id", "content_chunks"),
+    TableReference("content_removals", "store_id", "content_stores", deletions_column="content_leftovers.store_id"),
+    TableReference("evaluation_records", "evaluation_id", "evaluations"),
+    TableReference("crawl_pages", "crawl", "crawls"),
+    TableReference("playbook_runs", "playbook", "playbooks"),
+    TableReference("identity_members", "workspace", "identity_workspaces", key="name", is_derived=False),
 )
 
 
-def usable(tables: "Mapping[str, Table]") -> list[Reference]:
+def list_usable_references(tables: "Mapping[str, Table]") -> list[TableReference]:
     """The references between tables and columns that there are."""
     return [
         each
-        for each in REFERENCES
+        for each in TABLE_REFERENCES
         if each.table in tables
         and each.parent in tables
         and each.column in tables[each.table].c
@@ -54,23 +54,23 @@ def usable(tables: "Mapping[str, Table]") -> list[Reference]:
     ]
 
 
-def orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: Reference) -> int:
+def count_orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: TableReference) -> int:
     """How many rows refer to nothing."""
     return connection.execute(
-        select(func.count()).select_from(tables[reference.table]).where(_lost(tables, reference))
+        select(func.count()).select_from(tables[reference.table]).where(_build_orphan_filter(tables, reference))
     ).scalar_one()
 
 
-def remove(connection: "Connection", tables: "Mapping[str, Table]", reference: Reference) -> int:
+def delete_orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: TableReference) -> int:
     """Removes them; how many went."""
-    return connection.execute(delete(tables[reference.table]).where(_lost(tables, reference))).rowcount
+    return connection.execute(delete(tables[reference.table]).where(_build_orphan_filter(tables, reference))).rowcount
 
 
-def _lost(tables: "Mapping[str, Table]", reference: Reference) -> Any:
+def _build_orphan_filter(tables: "Mapping[str, Table]", reference: TableReference) -> Any:
     mine = tables[reference.table].c[reference.column]
     there = exists().where(tables[reference.parent].c[reference.key] == mine).correlate(tables[reference.table])
     lost = mine.is_not(None) & ~there
-    if not reference.noted:
+    if not reference.deletions_column:
         return lost
-    table, _, column = reference.noted.partition(".")
+    table, _, column = reference.deletions_column.partition(".")
     return lost & mine.not_in(select(tables[table].c[column]))

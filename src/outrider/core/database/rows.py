@@ -13,94 +13,98 @@ from outrider.core.errors import Unavailable
 if TYPE_CHECKING:
     from outrider.core.db import Database
 
-Row = dict[str, Any]  # by column; where JSON may stand and nothing does, the column is left out
-Key = tuple[Any, ...]
-ABSENT = "absent "
+RowValues = dict[str, Any]  # by column; where JSON may stand and nothing does, the column is left out
+RowKey = tuple[Any, ...]
+ABSENT_PREFIX = "absent "
 
 
-def key_of(table: "Table", row: Mapping[str, Any]) -> Key:
+def get_row_key(table: "Table", row: Mapping[str, Any]) -> RowKey:
     """The values of the row's primary key."""
     return tuple(row[column.name] for column in table.primary_key)
 
 
-def cleaned(table: "Table", row: Mapping[str, Any]) -> Row:
+def clean_row(table: "Table", row: Mapping[str, Any]) -> RowValues:
     """The row without what Postgres refuses: NUL characters and lone surrogates, NaN in JSON.
 
     Raises:
         Unavailable: A text is longer than its column, which SQLite does not mind.
     """
-    clean = {name: _clean(value) for name, value in row.items()}
+    clean = {name: _clean_value(value) for name, value in row.items()}
     for column in table.columns:
         value, limit = clean.get(column.name), getattr(column.type, "length", None)
         if isinstance(value, str) and limit and len(value) > limit:
             raise Unavailable(
-                f"{table.name}.{column.name} of {key_of(table, row)} has {len(value)} characters, {limit} at most fit",
+                f"{table.name}.{column.name} of {get_row_key(table, row)} has {len(value)} characters, {limit} at most fit",
                 code="database",
                 hint="shorten it in the source",
             )
     return clean
 
 
-def digest(row: Mapping[str, Any]) -> int:
+def hash_row(row: Mapping[str, Any]) -> int:
     """A number of 128 bits that two rows share only if they say the same."""
-    text = json.dumps(row, sort_keys=True, separators=(",", ":"), default=_plain)
+    text = json.dumps(row, sort_keys=True, separators=(",", ":"), default=_encode_value)
     return int.from_bytes(hashlib.blake2s(text.encode(), digest_size=16).digest())
 
 
-async def batches(database: "Database", table: "Table", size: int, after: Key | None) -> AsyncGenerator[list[Row]]:
+async def iter_batches(
+    database: "Database", table: "Table", size: int, after: RowKey | None
+) -> AsyncGenerator[list[RowValues]]:
     """The table's rows in the order of its primary key, some at a time, from behind the key `after`."""
     while True:
         last = after
 
-        def read(connection: "Connection", last: Key | None = last) -> list[Row]:
-            return _read(connection, table, size, last)
+        def read_batch(connection: "Connection", last: RowKey | None = last) -> list[RowValues]:
+            return _read_batch(connection, table, size, last)
 
-        rows = await database.short(read, write=False)
+        rows = await database.run_transaction(read_batch, write=False)
         if not rows:
             return
-        after = key_of(table, rows[-1])
+        after = get_row_key(table, rows[-1])
         yield rows
 
 
-async def of_keys(database: "Database", table: "Table", keys: Sequence[Key]) -> dict[Key, Row]:
+async def read_rows_by_key(database: "Database", table: "Table", keys: Sequence[RowKey]) -> dict[RowKey, RowValues]:
     """Those of the rows that are there, by key."""
     columns = list(table.primary_key)
-    query = _select(table).where(
+    query = _build_select(table).where(
         tuple_(*columns).in_(keys) if len(columns) > 1 else columns[0].in_([k[0] for k in keys])
     )
 
-    def read(connection: "Connection") -> list[Row]:
-        return [_row(row) for row in connection.execute(query).mappings()]
+    def select_rows(connection: "Connection") -> list[RowValues]:
+        return [_to_row_values(row) for row in connection.execute(query).mappings()]
 
-    return {key_of(table, row): row for row in await database.short(read, write=False)}
+    return {get_row_key(table, row): row for row in await database.run_transaction(select_rows, write=False)}
 
 
-def _read(connection: "Connection", table: "Table", size: int, after: Key | None) -> list[Row]:
+def _read_batch(connection: "Connection", table: "Table", size: int, after: RowKey | None) -> list[RowValues]:
     columns = list(table.primary_key)
-    query = _select(table).order_by(*columns).limit(size)
+    query = _build_select(table).order_by(*columns).limit(size)
     if after is not None:
         query = query.where(tuple_(*columns) > tuple_(*after) if len(columns) > 1 else columns[0] > after[0])
-    return [_row(row) for row in connection.execute(query).mappings()]
+    return [_to_row_values(row) for row in connection.execute(query).mappings()]
 
 
-def _select(table: "Table") -> Any:
+def _build_select(table: "Table") -> Any:
     """All columns; of those that may hold JSON or nothing also whether it is nothing, which reads like JSON's null."""
     json = [column for column in table.columns if column.nullable and isinstance(column.type, JSON)]
-    return select(table, *(column.is_(None).label(f"{ABSENT}{column.name}") for column in json))
+    return select(table, *(column.is_(None).label(f"{ABSENT_PREFIX}{column.name}") for column in json))
 
 
-def _row(found: Mapping[Any, Any]) -> Row:
-    absent = {name.removeprefix(ABSENT) for name, value in found.items() if name.startswith(ABSENT) and value}
-    return {name: value for name, value in found.items() if name not in absent and not name.startswith(ABSENT)}
+def _to_row_values(found: Mapping[Any, Any]) -> RowValues:
+    absent = {
+        name.removeprefix(ABSENT_PREFIX) for name, value in found.items() if name.startswith(ABSENT_PREFIX) and value
+    }
+    return {name: value for name, value in found.items() if name not in absent and not name.startswith(ABSENT_PREFIX)}
 
 
-def _clean(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if _odd(value) else value
     if isinstance(value, dict):
-        return {_clean(name): _clean(each) for name, each in value.items()}
+        return {_clean_value(name): _clean_value(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [_clean(each) for each in value]
+        return [_clean_value(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
@@ -112,5 +116,5 @@ def _odd(text: str) -> bool:
     )
 
 
-def _plain(value: Any) -> str:
+def _encode_value(value: Any) -> str:
     return value.hex() if isinstance(value, bytes | memoryview) else str(value)

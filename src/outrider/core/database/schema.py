@@ -9,21 +9,19 @@ from sqlalchemy import Connection, Table, inspect
 
 from outrider.core.tables import metadata
 
-# Tables that no domain's `tables.py` describes: made at first use, or the migrations' own, or of a full-text search.
-DERIVED = ("alembic_version", "content_index_", "page_words", "rate_", "copy_progress")
 # What these say of living processes is of no use to any other.
-LIVING = frozenset({"replicas", "browser_sessions"})
+PROCESS_TABLES = frozenset({"replicas", "browser_sessions"})
 
 
 @dataclass(frozen=True)
-class Differences:
+class SchemaDifferences:
     """What a database lacks, and what it has besides: names of tables, and of columns as `table.column`."""
 
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
 
-def every_table() -> "Sequence[Table]":
+def list_tables() -> "Sequence[Table]":
     """The tables of all domains; what others refer to comes first."""
     package = Path(__file__).parents[2]
     for path in sorted(package.rglob("tables.py")):
@@ -31,15 +29,17 @@ def every_table() -> "Sequence[Table]":
     return metadata.sorted_tables
 
 
-def differences(connection: "Connection") -> Differences:
+def compare_schema(connection: "Connection") -> SchemaDifferences:
     """How the database's schema differs from the code's."""
+    # Tables that no domain's `tables.py` describes: made at first use, or the migrations' own, or of a full-text search.
+    ignored_prefixes = ("alembic_version", "content_index_", "page_words", "rate_", "copy_progress")
     found = inspect(connection)
     there = set(found.get_table_names())
-    wanted = {table.name: {column.name for column in table.columns} for table in every_table()}
+    wanted = {table.name: {column.name for column in table.columns} for table in list_tables()}
     missing = sorted(set(wanted) - there)
-    extra = sorted(name for name in there - set(wanted) if not name.startswith(DERIVED))
+    extra = sorted(name for name in there - set(wanted) if not name.startswith(ignored_prefixes))
     for name in sorted(there & set(wanted)):
         columns = {column["name"] for column in found.get_columns(name)}
         missing += [f"{name}.{column}" for column in sorted(wanted[name] - columns)]
         extra += [f"{name}.{column}" for column in sorted(columns - wanted[name])]
-    return Differences(tuple(missing), tuple(extra))
+    return SchemaDifferences(tuple(missing), tuple(extra))

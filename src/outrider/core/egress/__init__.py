@@ -4,8 +4,8 @@
 same guard for programs that dial by themselves. `outrider.core.http` stands on it.
 """
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
-from outrider.core.egress.target import Target
+from outrider.core.egress.target import RequestTarget
 
-__all__ = ["EgressSettings", "Guard", "Target"]
+__all__ = ["EgressGuard", "EgressSettings", "RequestTarget"]

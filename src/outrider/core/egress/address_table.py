@@ -10,7 +10,7 @@ special here: they answer from the nearest gateway, which is the network that we
 
 from typing import Literal
 
-Kind = Literal[
+AddressKind = Literal[
     "public",
     "loopback",
     "private",
@@ -28,9 +28,9 @@ Kind = Literal[
 ]
 
 # A row is a block, its kind, its name and its source.
-Row = tuple[str, Kind, str, str]
+BlockRow = tuple[str, AddressKind, str, str]
 
-IPV4: tuple[Row, ...] = (
+IPV4_BLOCKS: tuple[BlockRow, ...] = (
     ("0.0.0.0/8", "unspecified", "this network", "RFC 791"),
     ("10.0.0.0/8", "private", "private use", "RFC 1918"),
     ("100.64.0.0/10", "shared", "shared address space", "RFC 6598"),
@@ -65,7 +65,7 @@ IPV4: tuple[Row, ...] = (
     ("192.0.0.192/32", "metadata", "Oracle cloud metadata (classic)", "Oracle: instance metadata"),
 )
 
-IPV6: tuple[Row, ...] = (
+IPV6_BLOCKS: tuple[BlockRow, ...] = (
     ("::/0", "reserved", "outside the global unicast space", "RFC 4291"),
     ("2000::/3", "public", "global unicast", "RFC 4291"),
     ("::/128", "unspecified", "unspecified", "RFC 4291"),

@@ -4,27 +4,23 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from outrider.core.egress.address_table import IPV4, IPV6, Kind, Row
+from outrider.core.egress.address_table import IPV4_BLOCKS, IPV6_BLOCKS, AddressKind, BlockRow
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
-LOW_32 = 0xFFFF_FFFF
-# Blocks whose traffic ends at the IPv4 address inside: that one decides. The other forms are refused whatever it is.
-TRANSPARENT = frozenset({"IPv4-mapped", "NAT64", "6to4"})
-ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})  # bits 32 to 63 from the right, RFC 5214 section 6.1
+IpAddress = IPv4Address | IPv6Address
+IpNetwork = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AddressClassification:
     """What an address is: its kind, the block that says so, and the document behind the block."""
 
-    address: Address
-    kind: Kind
+    address: IpAddress
+    kind: AddressKind
     name: str
     source: str
 
     @property
-    def public(self) -> bool:
+    def is_public(self) -> bool:
         """Whether it is an ordinary address of the internet."""
         return self.kind == "public"
 
@@ -33,64 +29,68 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _AddressBlock:
     low: int
     high: int
-    row: Row
+    row: BlockRow
 
 
-def parse(text: str) -> Address:
+def parse_address(text: str) -> IpAddress:
     """The address written as `text`, a mapped IPv4 address as IPv4, without its zone. Raises ValueError."""
-    return plain(ip_address(text.partition("%")[0]))
+    return unmap_address(ip_address(text.partition("%")[0]))
 
 
-def plain(address: Address) -> Address:
+def unmap_address(address: IpAddress) -> IpAddress:
     """The IPv4 address of a mapped IPv6 one (the kernel dials the same), any other as it is."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
 
 
 @lru_cache(maxsize=4096)
-def classify(address: Address) -> Verdict:
+def classify_address(address: IpAddress) -> AddressClassification:
     """What the address is; for forms that carry an IPv4 address, what that one makes of it."""
-    block, kind, name, source = _row(address)
+    # Blocks whose traffic ends at the IPv4 address inside: that one decides. The other forms are refused whatever it is.
+    transparent_blocks = frozenset({"IPv4-mapped", "NAT64", "6to4"})
+    block, kind, name, source = _find_block_row(address)
     if isinstance(address, IPv4Address):
-        return Verdict(address, kind, name, source)
-    inner = embedded(address)
-    if inner is None or not (kind == "public" or name in TRANSPARENT):
-        return Verdict(address, kind, name, source)
-    hidden = classify(inner)
-    carrier = name if name in TRANSPARENT else "ISATAP"
-    return Verdict(address, hidden.kind, f"{hidden.name} {inner} in {carrier} {block}", hidden.source)
+        return AddressClassification(address, kind, name, source)
+    inner = find_embedded_ipv4(address)
+    if inner is None or not (kind == "public" or name in transparent_blocks):
+        return AddressClassification(address, kind, name, source)
+    hidden = classify_address(inner)
+    carrier = name if name in transparent_blocks else "ISATAP"
+    return AddressClassification(address, hidden.kind, f"{hidden.name} {inner} in {carrier} {block}", hidden.source)
 
 
-def embedded(address: IPv6Address) -> IPv4Address | None:
+def find_embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     """The IPv4 address inside an IPv6 one (RFC 4291, 6052, 3056, 4380, 5214), if there is any."""
-    name, number = _row(address)[2], int(address)
+    isatap_markers = frozenset({0x0000_5EFE, 0x0200_5EFE})  # bits 32 to 63 from the right, RFC 5214 section 6.1
+    low_32_bits = 0xFFFF_FFFF
+    name, number = _find_block_row(address)[2], int(address)
     if name in ("IPv4-compatible", "IPv4-mapped", "IPv4-translated", "NAT64", "local NAT64"):
-        return IPv4Address(number & LOW_32)
+        return IPv4Address(number & low_32_bits)
     if name == "6to4":
-        return IPv4Address((number >> 80) & LOW_32)
+        return IPv4Address((number >> 80) & low_32_bits)
     if name == "Teredo":
-        return IPv4Address(~number & LOW_32)
-    if (number >> 32) & LOW_32 in ISATAP:
-        return IPv4Address(number & LOW_32)
+        return IPv4Address(~number & low_32_bits)
+    if (number >> 32) & low_32_bits in isatap_markers:
+        return IPv4Address(number & low_32_bits)
     return None
 
 
-def _row(address: Address) -> Row:
+def _find_block_row(address: IpAddress) -> BlockRow:
     """The most specific block that holds the address."""
     number = int(address)
-    blocks = _blocks(address.version)
-    return next((block.row for block in blocks if block.low <= number <= block.high), PUBLIC)
+    blocks = _load_blocks(address.version)
+    return next((block.row for block in blocks if block.low <= number <= block.high), PUBLIC_ROW)
 
 
-PUBLIC: Row = ("0.0.0.0/0", "public", "global unicast", "RFC 791")
+PUBLIC_ROW: BlockRow = ("0.0.0.0/0", "public", "global unicast", "RFC 791")
 
 
 @cache
-def _blocks(version: int) -> tuple[_Block, ...]:
+def _load_blocks(version: int) -> tuple[_AddressBlock, ...]:
     """The table of one IP version, most specific first."""
-    rows = [(ip_network(row[0]), row) for row in (IPV4 if version == 4 else IPV6)]
+    rows = [(ip_network(row[0]), row) for row in (IPV4_BLOCKS if version == 4 else IPV6_BLOCKS)]
     rows.sort(key=lambda each: each[0].prefixlen, reverse=True)
-    return tuple(_Block(int(net.network_address), int(net.broadcast_address), row) for net, row in rows)
+    return tuple(_AddressBlock(int(net.network_address), int(net.broadcast_address), row) for net, row in rows)

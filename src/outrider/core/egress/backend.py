@@ -1,5 +1,4 @@
 """The guard as a network backend of httpcore2: names stay names above, vetted addresses are dialled below."""
-# ruff: noqa: ASYNC109, ARG002 - the signatures are httpcore2's
 
 import select
 import ssl
@@ -20,24 +19,23 @@ from httpcore2 import (
     WriteTimeout,
 )
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import Unavailable
 
-HEAD_BYTES = 65_536  # a reply's status line and headers, interim replies included
-HEAD_READ = 16_384  # bytes read at a time while headers are awaited
-BROKEN = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+MAX_HEAD_BYTES = 65_536  # a reply's status line and headers, interim replies included
+STREAM_ERRORS = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
-class Stale(Exception):
+class StaleConnection(Exception):
     """A kept-alive connection turned out to be closed before it answered anything: ask again on a new one."""
 
 
-class Overflow(Exception):
-    """The other side sent more bytes than allowed. `head` says whether those were headers."""
+class ReadLimitExceeded(Exception):
+    """The other side sent more bytes than allowed. `is_head` says whether those were headers."""
 
-    def __init__(self, *, head: bool) -> None:
+    def __init__(self, *, is_head: bool) -> None:
         super().__init__("more bytes than allowed")
-        self.head = head
+        self.is_head = is_head
 
 
 class GuardedStream(AsyncNetworkStream):
@@ -51,34 +49,35 @@ class GuardedStream(AsyncNetworkStream):
     def __init__(self, stream: ByteStream, host: str) -> None:
         self._stream = stream
         self._host = host
-        self._head = True
-        self._left = HEAD_BYTES
-        self._requests = 0
+        self._in_head = True
+        self._bytes_left = MAX_HEAD_BYTES
+        self._request_count = 0
 
     def begin_body(self, limit: int) -> None:
         """The headers are complete; at most `limit` further bytes may come.
 
         Raises Stale for a reply of which nothing came after its request: the server sent it beforehand.
         """
-        if self._fresh:
-            raise Stale
-        self._head, self._left = False, limit
+        if self._is_unanswered:
+            raise StaleConnection
+        self._in_head, self._bytes_left = False, limit
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._left <= 0:
-            raise Overflow(head=self._head)
-        data = await self._receive(min(max_bytes, HEAD_READ) if self._head else max_bytes, timeout)
-        if not data and self._fresh and self._requests > 1:
-            raise Stale
-        self._left -= len(data)
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        head_read_bytes = 16_384  # bytes read at a time while headers are awaited
+        if self._bytes_left <= 0:
+            raise ReadLimitExceeded(is_head=self._in_head)
+        data = await self._receive_bytes(min(max_bytes, head_read_bytes) if self._in_head else max_bytes, timeout)
+        if not data and self._is_unanswered and self._request_count > 1:
+            raise StaleConnection
+        self._bytes_left -= len(data)
         return data
 
     @property
-    def _fresh(self) -> bool:
+    def _is_unanswered(self) -> bool:
         """Nothing of the reply has come yet."""
-        return self._head and self._left == HEAD_BYTES
+        return self._in_head and self._bytes_left == MAX_HEAD_BYTES
 
-    async def _receive(self, size: int, timeout: float | None) -> bytes:
+    async def _receive_bytes(self, size: int, timeout: float | None) -> bytes:  # noqa: ASYNC109
         try:
             with anyio.fail_after(timeout):
                 return await self._stream.receive(size)
@@ -86,38 +85,43 @@ class GuardedStream(AsyncNetworkStream):
             return b""
         except TimeoutError:
             raise ReadTimeout from None
-        except BROKEN:
-            raise (Stale if self._fresh and self._requests > 1 else ReadError) from None
+        except STREAM_ERRORS:
+            raise (StaleConnection if self._is_unanswered and self._request_count > 1 else ReadError) from None
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         if not buffer:
             return
-        if not self._head or not self._requests:
-            self._head, self._left = True, HEAD_BYTES
-            self._requests += 1
+        if not self._in_head or not self._request_count:
+            self._in_head, self._bytes_left = True, MAX_HEAD_BYTES
+            self._request_count += 1
         try:
             with anyio.fail_after(timeout):
                 await self._stream.send(buffer)
         except TimeoutError:
             raise WriteTimeout from None
-        except BROKEN:
+        except STREAM_ERRORS:
             raise WriteError from None
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
     async def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
     ) -> "GuardedStream":
         try:
             with anyio.fail_after(timeout):
-                return GuardedStream(await self._secured(ssl_context, server_hostname), self._host)
+                return GuardedStream(await self._wrap_tls(ssl_context, server_hostname), self._host)
         except TimeoutError:
             raise ConnectTimeout from None
-        except (ssl.SSLError, anyio.EndOfStream, *BROKEN) as error:
-            raise Unavailable(f"no secure connection to {self._host}: {_tls_reason(error)}", code="tls") from None
+        except (ssl.SSLError, anyio.EndOfStream, *STREAM_ERRORS) as error:
+            raise Unavailable(
+                f"no secure connection to {self._host}: {_describe_tls_error(error)}", code="tls"
+            ) from None
 
-    async def _secured(self, context: ssl.SSLContext, name: str | None) -> TLSStream:
+    async def _wrap_tls(self, context: ssl.SSLContext, name: str | None) -> TLSStream:
         try:
             return await TLSStream.wrap(self._stream, ssl_context=context, hostname=name, standard_compatible=False)
         except BaseException:
@@ -128,7 +132,7 @@ class GuardedStream(AsyncNetworkStream):
         if info == "ssl_object":
             return self._stream.extra(TLSAttribute.ssl_object, None)  # noqa: S610
         if info == "is_readable":
-            return _readable(self._stream.extra(SocketAttribute.raw_socket, None))  # noqa: S610
+            return _is_readable(self._stream.extra(SocketAttribute.raw_socket, None))  # noqa: S610
         return None
 
 
@@ -140,7 +144,7 @@ class GuardedBackend(AsyncNetworkBackend):
         trusted: Whether the addresses come from the operator (`Guard.check`).
     """
 
-    def __init__(self, guard: Guard, *, trusted: bool = False) -> None:
+    def __init__(self, guard: EgressGuard, *, trusted: bool = False) -> None:
         self._guard = guard
         self._trusted = trusted
 
@@ -148,9 +152,9 @@ class GuardedBackend(AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[SOCKET_OPTION] | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[SOCKET_OPTION] | None = None,  # noqa: ARG002
     ) -> GuardedStream:
         try:
             with anyio.fail_after(timeout):
@@ -160,7 +164,10 @@ class GuardedBackend(AsyncNetworkBackend):
         return GuardedStream(stream, host)
 
     async def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[SOCKET_OPTION] | None = None
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
         raise NotImplementedError("no request leaves through a file")
 
@@ -168,14 +175,14 @@ class GuardedBackend(AsyncNetworkBackend):
         await anyio.sleep(seconds)
 
 
-def _tls_reason(error: BaseException) -> str:
+def _describe_tls_error(error: BaseException) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not valid ({error.verify_message})"
     reason = getattr(error, "reason", None)
     return str(reason).lower().replace("_", " ") if reason else "it broke off the handshake"
 
 
-def _readable(raw: Any) -> bool:
+def _is_readable(raw: Any) -> bool:
     """Whether an idle connection has something to read, which means that it was closed or misbehaves."""
     if raw is None or raw.fileno() < 0:
         return True

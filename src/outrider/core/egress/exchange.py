@@ -10,37 +10,32 @@ from typing import Any
 import anyio
 import httpcore2
 
-from outrider.core.egress.backend import HEAD_BYTES, GuardedStream, Overflow, Stale
-from outrider.core.egress.decode import ACCEPTED, Decoder, Garbled, TooMuch
-from outrider.core.egress.reply import Headers, Limits
-from outrider.core.egress.target import Target
+from outrider.core.egress.backend import MAX_HEAD_BYTES, GuardedStream, ReadLimitExceeded, StaleConnection
+from outrider.core.egress.decode import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge, ContentDecodingError
+from outrider.core.egress.response import Headers, RequestLimits
+from outrider.core.egress.target import RequestTarget
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 
-HEADER_LIMIT = 200  # headers of one reply
-OWN = frozenset({"accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade"})
-TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 section 5.6.2
-VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-CHUNK_LIMIT = 10_000  # chunks of a body, unless they are of a reasonable size: tiny ones cost time, not space
-CHUNK_MEAN = 16  # bytes
-BODILESS = frozenset({204, 304})
-REPEATABLE = frozenset({"GET", "HEAD"})
+MAX_HEADERS = 200  # headers of one reply
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 section 5.6.2
+HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 @dataclass(frozen=True)
-class Ask:
+class HttpRequest:
     """A request on its way through its redirects."""
 
     method: str
     headers: dict[str, str]
     content: bytes | None
     trusted: bool
-    limits: Limits
+    limits: RequestLimits
     cut: bool
-    passed: tuple[str, ...] = ()
+    redirect_urls: tuple[str, ...] = ()
 
-    def at(self, target: Target) -> httpcore2.Request:
+    def build_core_request(self, target: RequestTarget) -> httpcore2.Request:
         """The request as httpcore2 sends it to the target."""
-        headers = {"host": target.authority} | self.headers | {"accept-encoding": ACCEPTED}
+        headers = {"host": target.authority} | self.headers | {"accept-encoding": ACCEPT_ENCODING}
         if self.content is not None or self.method in ("POST", "PUT", "PATCH"):
             headers["content-length"] = str(len(self.content or b""))
         pairs = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
@@ -48,19 +43,22 @@ class Ask:
         return httpcore2.Request(self.method, url, headers=pairs, content=self.content)
 
 
-def given_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
+def prepare_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
     """The caller's headers in lower case, without those that are ours to set.
 
     Raises InvalidInput with code `bad_header`, naming the header and not its value.
     """
+    managed_headers = frozenset(
+        {"accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade"}
+    )
     for name, value in (headers or {}).items():
-        if not TOKEN.fullmatch(name) or not VALUE.fullmatch(value):
+        if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
             raise InvalidInput(f"the header {name!r} cannot be sent", code="bad_header", hint="use plain text")
     lower = {name.lower(): value.strip() for name, value in (headers or {}).items()}
-    return {name: value for name, value in lower.items() if name not in OWN}
+    return {name: value for name, value in lower.items() if name not in managed_headers}
 
 
-def given_body(json: Any, content: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
+def encode_body(json: Any, content: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
     """The body, and the header that says what it is."""
     if json is not None:
         return dumps(json, separators=(",", ":"), ensure_ascii=False).encode(), {"content-type": "application/json"}
@@ -68,29 +66,29 @@ def given_body(json: Any, content: bytes | str | None) -> tuple[bytes | None, di
 
 
 @asynccontextmanager
-async def sent(
-    pool: httpcore2.AsyncConnectionPool, ask: Ask, target: Target
+async def send_request(
+    pool: httpcore2.AsyncConnectionPool, ask: HttpRequest, target: RequestTarget
 ) -> AsyncGenerator[tuple[httpcore2.Response, Headers]]:
     """The response to a request, its headers read and its body not. Raises Unavailable."""
-    with _explained(target.host, ask.limits):
-        response = await _first_answer(pool, ask, target)
+    with _translate_errors(target.host, ask.limits):
+        response = await _send_with_retry(pool, ask, target)
         try:
-            yield response, _headers(response.headers)
+            yield response, _parse_headers(response.headers)
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
 
 
-async def read(response: httpcore2.Response, headers: Headers, ask: Ask) -> tuple[bytes, bool]:
+async def read_body(response: httpcore2.Response, headers: Headers, ask: HttpRequest) -> tuple[bytes, bool]:
     """The decoded body, and whether there was more of it."""
-    limit, body = ask.limits.body, bytearray()
+    limit, body = ask.limits.max_body_bytes, bytearray()
     try:
-        _check_declared(response.status, headers, ask)
-        decoder = Decoder(headers.get("content-encoding", ""), ask.limits.wire)
-        async with aclosing(_chunks(response)) as chunks:
+        _check_content_length(response.status, headers, ask)
+        decoder = BodyDecoder(headers.get("content-encoding", ""), ask.limits.max_wire_bytes)
+        async with aclosing(_iter_chunks(response)) as chunks:
             async for chunk in chunks:
                 _extend(body, decoder.feed(chunk), limit)
-    except (TooMuch, Overflow):
+    except (BodyTooLarge, ReadLimitExceeded):
         if not ask.cut:
             raise
         return bytes(body[:limit]), True
@@ -101,101 +99,118 @@ def _extend(body: bytearray, pieces: Iterable[bytes], limit: int) -> None:
     for piece in pieces:
         body += piece
         if len(body) > limit:
-            raise TooMuch
+            raise BodyTooLarge
 
 
 @contextmanager
-def _explained(host: str, limits: Limits) -> Generator[None]:
+def _translate_errors(host: str, limits: RequestLimits) -> Generator[None]:
     """What goes wrong on the wire, as errors that name the host and nothing of what was sent."""
     try:
         yield
     except OutriderError:
         raise
     except Exception as error:
-        known = _explanation(error, host, limits)
+        known = _explain_error(error, host, limits)
         if known is None:
             raise
         raise known from None
 
 
-async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
+async def _iter_chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
+    min_mean_bytes = 16  # bytes
+    max_small_chunks = 10_000  # chunks of a body, unless they are of a reasonable size: tiny ones cost time, not space
     count = received = 0
     async with aclosing(response.stream.__aiter__()) as chunks:  # ty: ignore
         async for chunk in chunks:
             count, received = count + 1, received + len(chunk)
-            if count > CHUNK_LIMIT and count * CHUNK_MEAN > received:
-                raise TooMuch
+            if count > max_small_chunks and count * min_mean_bytes > received:
+                raise BodyTooLarge
             yield chunk
 
 
-async def _first_answer(pool: httpcore2.AsyncConnectionPool, ask: Ask, target: Target) -> httpcore2.Response:
+async def _send_with_retry(
+    pool: httpcore2.AsyncConnectionPool, ask: HttpRequest, target: RequestTarget
+) -> httpcore2.Response:
+    repeatable_methods = frozenset({"GET", "HEAD"})
     try:
-        return await _answer(pool, ask, target)
-    except Stale:
-        if ask.method not in REPEATABLE:
+        return await _send_once(pool, ask, target)
+    except StaleConnection:
+        if ask.method not in repeatable_methods:
             raise
-    return await _answer(pool, ask, target)
+    return await _send_once(pool, ask, target)
 
 
-async def _answer(pool: httpcore2.AsyncConnectionPool, ask: Ask, target: Target) -> httpcore2.Response:
-    response = await pool.handle_async_request(ask.at(target))
+async def _send_once(
+    pool: httpcore2.AsyncConnectionPool, ask: HttpRequest, target: RequestTarget
+) -> httpcore2.Response:
+    response = await pool.handle_async_request(ask.build_core_request(target))
     stream = response.extensions["network_stream"]
     try:
         if isinstance(stream, GuardedStream):
-            stream.begin_body(ask.limits.wire)
-    except Stale:
+            stream.begin_body(ask.limits.max_wire_bytes)
+    except StaleConnection:
         await response.aclose()
         raise
     return response
 
 
-def _headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
+def _parse_headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
     size = sum(len(name) + len(value) + 4 for name, value in raw)
-    if len(raw) > HEADER_LIMIT or size > HEAD_BYTES:
-        raise Overflow(head=True)
-    return Headers([(name.decode("latin-1"), _text(value)) for name, value in raw])
+    if len(raw) > MAX_HEADERS or size > MAX_HEAD_BYTES:
+        raise ReadLimitExceeded(is_head=True)
+    return Headers([(name.decode("latin-1"), _decode_header(value)) for name, value in raw])
 
 
-def _text(value: bytes) -> str:
+def _decode_header(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("latin-1")
 
 
-def _check_declared(status: int, headers: Headers, ask: Ask) -> None:
+def _check_content_length(status: int, headers: Headers, ask: HttpRequest) -> None:
     """Spares the transfer of a body whose declared length is too much already."""
+    bodiless_statuses = frozenset({204, 304})
     declared = headers.get("content-length", "")
-    if ask.cut or ask.method == "HEAD" or status in BODILESS or not (declared.isascii() and declared.isdigit()):
+    if (
+        ask.cut
+        or ask.method == "HEAD"
+        or status in bodiless_statuses
+        or not (declared.isascii() and declared.isdigit())
+    ):
         return
-    if int(declared[:20]) > (ask.limits.wire if "content-encoding" in headers else ask.limits.body):
-        raise TooMuch
+    if int(declared[:20]) > (ask.limits.max_wire_bytes if "content-encoding" in headers else ask.limits.max_body_bytes):
+        raise BodyTooLarge
 
 
-def _explanation(error: Exception, host: str, limits: Limits) -> Unavailable | InvalidInput | None:
+def _explain_error(error: Exception, host: str, limits: RequestLimits) -> Unavailable | InvalidInput | None:
     if isinstance(error, httpcore2.LocalProtocolError):
         hint = "leave out what is no plain text in the headers"
         return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint)
-    if isinstance(error, TooMuch) or (isinstance(error, Overflow) and not error.head):
-        message = f"the answer of {host} is longer than {limits.body:,} bytes"
+    if isinstance(error, BodyTooLarge) or (isinstance(error, ReadLimitExceeded) and not error.is_head):
+        message = f"the answer of {host} is longer than {limits.max_body_bytes:,} bytes"
         return Unavailable(message, code="too_large", hint="look for a smaller copy, or for a part of it")
-    for kind, code, message in BREAKDOWNS:
+    for kind, code, message in WIRE_ERRORS:
         if isinstance(error, kind):
-            return Unavailable(message.format(host=host), code=code, hint=REMEDIES[code])
+            return Unavailable(message.format(host=host), code=code, hint=WIRE_ERROR_HINTS[code])
     return None
 
 
-REMEDIES = {
+WIRE_ERROR_HINTS = {
     "headers": "choose another source: no page of that site can be read like this",
     "protocol": "try the other of http:// and https://, or choose another source",
     "timeout": "try again later, or choose another source",
     "connect": "try again later, or choose another source",
 }
-BREAKDOWNS: tuple[tuple[type[Exception], str, str], ...] = (
-    (Overflow, "headers", f"{{host}} sent more than {HEAD_BYTES:,} bytes or {HEADER_LIMIT} lines of headers"),
-    (Garbled, "protocol", "{host} sent a body that is not in its own Content-Encoding"),
+WIRE_ERRORS: tuple[tuple[type[Exception], str, str], ...] = (
+    (
+        ReadLimitExceeded,
+        "headers",
+        f"{{host}} sent more than {MAX_HEAD_BYTES:,} bytes or {MAX_HEADERS} lines of headers",
+    ),
+    (ContentDecodingError, "protocol", "{host} sent a body that is not in its own Content-Encoding"),
     (httpcore2.ProtocolError, "protocol", "{host} does not keep to HTTP, or broke off its answer"),
     (httpcore2.TimeoutException, "timeout", "{host} did not answer in time"),
     (httpcore2.NetworkError, "connect", "the connection to {host} broke"),
-    (Stale, "connect", "the connection to {host} broke"),
+    (StaleConnection, "connect", "the connection to {host} broke"),
 )

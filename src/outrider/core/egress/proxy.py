@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from outrider.core.egress.guard import Guard
-from outrider.core.egress.listening import stop_listening
+from outrider.core.egress.guard import EgressGuard
+from outrider.core.egress.server_shutdown import stop_listening
 from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
-    from outrider.core.egress.passing import Passing
+    from outrider.core.egress.proxy_handler import ProxyHandler
 
-USER = "outrider"
-IDLE_SECONDS = 300.0  # without a byte in either direction; WebSockets are quiet for long
-CONNECTIONS = 512
-PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+PROXY_USER = "outrider"
+IDLE_TIMEOUT_S = 300.0  # without a byte in either direction; WebSockets are quiet for long
 
 
 class EgressProxy:
@@ -35,7 +33,7 @@ class EgressProxy:
         idle: Seconds without a byte after which a connection is closed.
     """
 
-    def __init__(self, guard: Guard, *, idle: float = IDLE_SECONDS) -> None:
+    def __init__(self, guard: EgressGuard, *, idle: float = IDLE_TIMEOUT_S) -> None:
         self.token = secrets.token_urlsafe(32)
         self._guard = guard
         self._idle = idle
@@ -52,23 +50,24 @@ class EgressProxy:
     @property
     def url_with_credentials(self) -> str:
         """The address as `HTTPS_PROXY` takes it. A secret."""
-        return self.url.replace("://", f"://{USER}:{self.token}@")
+        return self.url.replace("://", f"://{PROXY_USER}:{self.token}@")
 
-    def failure(self, url: str) -> OutriderError | None:
+    def find_failure(self, url: str) -> OutriderError | None:
         """Why there was no way to an address the last time, if there was none; browsers hide what a proxy says.
 
         Refused (code `egress`) by the guard, or Unavailable (`dns`, `connect`, `timeout`, `protocol`).
         """
+        default_ports = {"http": 80, "ws": 80, "https": 443, "wss": 443}
         parts = urlsplit(url)
-        port = parts.port or PORTS.get(parts.scheme, 0)
-        return self._passing.failures.get(((parts.hostname or "").removesuffix("."), port))
+        port = parts.port or default_ports.get(parts.scheme, 0)
+        return self._handler.failures.get(((parts.hostname or "").removesuffix("."), port))
 
     async def start(self, path: Path | None = None) -> None:
         """Begins to listen; on a Unix socket at `path`, which has no `url`, if one is given."""
         if path is None:
-            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, start_serving=False)
+            self._server = await asyncio.start_server(self._accept_client, "127.0.0.1", 0, start_serving=False)
         else:
-            self._server = await asyncio.start_unix_server(self._accept, path, start_serving=False)
+            self._server = await asyncio.start_unix_server(self._accept_client, path, start_serving=False)
         await self._server.start_serving()  # a step of its own: cancelled in it, there is a server that can be closed
 
     async def close(self) -> None:
@@ -89,16 +88,17 @@ class EgressProxy:
         await self.close()
 
     @cached_property
-    def _passing(self) -> "Passing":
+    def _handler(self) -> "ProxyHandler":
         """Made when somebody comes: most houses start this proxy and never need it."""
-        from outrider.core.egress.passing import Passing
+        from outrider.core.egress.proxy_handler import ProxyHandler
 
-        return Passing(self._guard, f"{USER}:{self.token}", idle=self._idle)
+        return ProxyHandler(self._guard, f"{PROXY_USER}:{self.token}", idle=self._idle)
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._clients) >= CONNECTIONS:
+    def _accept_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        max_connections = 512
+        if len(self._clients) >= max_connections:
             writer.close()
             return
-        task = asyncio.get_running_loop().create_task(self._passing.serve(reader, writer))
+        task = asyncio.get_running_loop().create_task(self._handler.handle_connection(reader, writer))
         self._clients.add(task)
         task.add_done_callback(self._clients.discard)

@@ -7,17 +7,15 @@ from urllib.parse import urlencode
 
 from ada_url import URL
 
-from outrider.core.egress.addresses import Address, parse
+from outrider.core.egress.addresses import IpAddress, parse_address
 from outrider.core.errors import InvalidInput
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-Params = Mapping[str, Any] | Sequence[tuple[str, Any]] | None
-NAMED = 0  # `ada_url.HostType.DEFAULT`, of a host that is no IP address
-LENGTH_LIMIT = 32_768  # characters; browsers and servers stop earlier
+QueryParams = Mapping[str, Any] | Sequence[tuple[str, Any]] | None
 
 
 @dataclass(frozen=True)
-class Target:
+class RequestTarget:
     """Where a request goes.
 
     Attributes:
@@ -34,7 +32,7 @@ class Target:
     host: str
     port: int
     path: str
-    address: Address | None
+    address: IpAddress | None
 
     @property
     def authority(self) -> str:
@@ -48,7 +46,7 @@ class Target:
         return self.scheme, self.host, self.port
 
 
-def read_target(text: str, *, base: str | None = None, params: Params = None) -> Target:
+def parse_target(text: str, *, base: str | None = None, params: QueryParams = None) -> RequestTarget:
     """The target that a browser would understand by `text` (relative to `base` if given).
 
     Args:
@@ -59,49 +57,53 @@ def read_target(text: str, *, base: str | None = None, params: Params = None) ->
     Raises:
         InvalidInput: with code `bad_url`.
     """
-    url = _parsed(text, base)
+    domain_host_type = 0  # `ada_url.HostType.DEFAULT`, of a host that is no IP address
+    url = _parse_url(text, base)
     scheme = url.protocol.rstrip(":")
     if scheme not in DEFAULT_PORTS:
-        error = bad_url(f"{scheme}: addresses are not fetched", "use an address that starts with https:// or http://")
+        error = build_url_error(
+            f"{scheme}: addresses are not fetched", "use an address that starts with https:// or http://"
+        )
         error.details["scheme"] = scheme
         raise error
     if url.username or url.password:
-        raise bad_url("the address holds a user name or password", "leave out what stands before the @")
+        raise build_url_error("the address holds a user name or password", "leave out what stands before the @")
     url.hash = ""
-    if query := _query(params):
+    if query := _encode_query(params):
         url.search = f"{url.search}&{query}" if url.search else query
     host = _host(url.hostname)
     port = int(url.port) if url.port else DEFAULT_PORTS[scheme]
     if not port:
-        raise bad_url("port 0 cannot be reached", "leave the port out, or name the right one")
-    address = parse(host) if url.host_type != NAMED else None
-    return Target(url.href, scheme, host, port, url.pathname + url.search, address)
+        raise build_url_error("port 0 cannot be reached", "leave the port out, or name the right one")
+    address = parse_address(host) if url.host_type != domain_host_type else None
+    return RequestTarget(url.href, scheme, host, port, url.pathname + url.search, address)
 
 
-def read_authority(text: str) -> tuple[str, int]:
+def parse_authority(text: str) -> tuple[str, int]:
     """Host and port of a CONNECT target (RFC 9110 section 9.3.6). Raises InvalidInput with code `bad_url`."""
     host, colon, port = text.rpartition(":")
-    target = read_target(f"http://{text}/")
+    target = parse_target(f"http://{text}/")
     if not (colon and host and port.isascii() and port.isdigit()) or target.path != "/" or "/" in text:
-        raise bad_url("the tunnel's address is not host:port", "")
+        raise build_url_error("the tunnel's address is not host:port", "")
     return target.host, target.port
 
 
-def bad_url(message: str, hint: str) -> InvalidInput:
+def build_url_error(message: str, hint: str) -> InvalidInput:
     return InvalidInput(message, code="bad_url", hint=hint)
 
 
-def _parsed(text: str, base: str | None) -> "URL":
-    if len(text) > LENGTH_LIMIT:
-        raise bad_url(f"the address is longer than {LENGTH_LIMIT:,} characters", "use a shorter address")
+def _parse_url(text: str, base: str | None) -> "URL":
+    max_url_chars = 32_768  # characters; browsers and servers stop earlier
+    if len(text) > max_url_chars:
+        raise build_url_error(f"the address is longer than {max_url_chars:,} characters", "use a shorter address")
 
     try:
         return URL(text, base)
     except ValueError:
-        raise bad_url("the address does not parse", _remedy(text.strip())) from None
+        raise build_url_error("the address does not parse", _suggest_fix(text.strip())) from None
 
 
-def _remedy(text: str) -> str:
+def _suggest_fix(text: str) -> str:
     """What to do about an address that does not parse."""
     if "://" not in text:
         return "start the address with https://"
@@ -113,11 +115,11 @@ def _remedy(text: str) -> str:
 def _host(hostname: str) -> str:
     host = hostname.strip("[]").removesuffix(".")
     if not host or "" in host.split("."):
-        raise bad_url("the address names no host", "write it as https://host/path")
+        raise build_url_error("the address names no host", "write it as https://host/path")
     return host
 
 
-def _query(params: Params) -> str:
+def _encode_query(params: QueryParams) -> str:
     """The parameters as a query; lists repeat their name."""
     pairs = params.items() if isinstance(params, Mapping) else params or ()
     flat = [

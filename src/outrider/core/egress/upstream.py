@@ -8,10 +8,8 @@ from anyio.abc import SocketStream
 
 from outrider.core.errors import Unavailable
 
-HEAD_BYTES = 65_536
 
-
-async def tunnel(proxy: str, host: str, port: int) -> SocketStream:
+async def open_tunnel(proxy: str, host: str, port: int) -> SocketStream:
     """A connection to host and port through the proxy (CONNECT, RFC 9110 section 9.3.6).
 
     Raises Unavailable with code `connect`.
@@ -20,31 +18,34 @@ async def tunnel(proxy: str, host: str, port: int) -> SocketStream:
     try:
         stream = await anyio.connect_tcp(parts.hostname or "", parts.port or 80)
     except OSError:
-        raise _failed("cannot be reached") from None
+        raise _build_proxy_error("cannot be reached") from None
     try:
-        await _ask(stream, proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        await _send_connect(stream, proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
     except BaseException:
         await anyio.aclose_forcefully(stream)
         raise
     return stream
 
 
-async def _ask(stream: SocketStream, proxy: str, authority: str) -> None:
+async def _send_connect(stream: SocketStream, proxy: str, authority: str) -> None:
+    max_head_bytes = 65_536
     head = b""
     try:
-        await stream.send(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{_credentials(proxy)}\r\n".encode())
-        while b"\r\n\r\n" not in head and len(head) < HEAD_BYTES:
+        await stream.send(
+            f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{_format_credentials(proxy)}\r\n".encode()
+        )
+        while b"\r\n\r\n" not in head and len(head) < max_head_bytes:
             head += await stream.receive()
     except (anyio.EndOfStream, anyio.BrokenResourceError):
-        raise _failed("broke the connection") from None
+        raise _build_proxy_error("broke the connection") from None
     status = head.split(b" ", 2)[1:2]
     # Nothing may follow the head: in HTTP and TLS the client speaks first.
     if not (status and status[0].startswith(b"2") and head.endswith(b"\r\n\r\n")):
         shown = status[0].decode("ascii", "replace")[:3] if status else "nothing useful"
-        raise _failed(f"answered {shown} for {authority}")
+        raise _build_proxy_error(f"answered {shown} for {authority}")
 
 
-def _credentials(proxy: str) -> str:
+def _format_credentials(proxy: str) -> str:
     parts = urlsplit(proxy)
     if not parts.username:
         return ""
@@ -52,5 +53,7 @@ def _credentials(proxy: str) -> str:
     return f"Proxy-Authorization: Basic {b64encode(pair.encode()).decode()}\r\n"
 
 
-def _failed(what: str) -> Unavailable:
-    return Unavailable(f"the forward proxy {what}", code="connect", hint="an operator checks the setting egress.proxy")
+def _build_proxy_error(reason: str) -> Unavailable:
+    return Unavailable(
+        f"the forward proxy {reason}", code="connect", hint="an operator checks the setting egress.proxy"
+    )

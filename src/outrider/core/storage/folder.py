@@ -10,11 +10,11 @@ from typing import BinaryIO, TypeVar
 import anyio
 
 from outrider.core.errors import Unavailable
-from outrider.core.storage.storage import Item, Stored, unusable
+from outrider.core.storage.storage import StorageItem, StoredFile, build_storage_error
 
 T = TypeVar("T")
-BLOCK = 1 << 20
-HINT = "check free space and permissions there; `outrider doctor` tests it"
+BLOCK_BYTES = 1 << 20
+FOLDER_HINT = "check free space and permissions there; `outrider doctor` tests it"
 
 
 class FolderStorage:
@@ -24,83 +24,83 @@ class FolderStorage:
         self.folder = folder
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The folder's path."""
         return str(self.folder)
 
-    async def put(self, name: str, source: BinaryIO) -> Stored:
+    async def put(self, name: str, source: BinaryIO) -> StoredFile:
         """Keeps a file, under another name until it is whole."""
-        return await anyio.to_thread.run_sync(self._write, self._path(name), source)
+        return await anyio.to_thread.run_sync(self._write_file, self._build_path(name), source)
 
-    async def part(self, name: str, start: int, stop: int) -> bytes:
+    async def read_range(self, name: str, start: int, stop: int) -> bytes:
         """Some of its bytes."""
-        return await _readable(lambda: _part(self._path(name), start, stop))
+        return await _run_file_read(lambda: _read_file_range(self._build_path(name), start, stop))
 
     async def read(self, name: str) -> bytes:
         """All its bytes."""
-        return await _readable(self._path(name).read_bytes)
+        return await _run_file_read(self._build_path(name).read_bytes)
 
     async def stream(self, name: str) -> AsyncGenerator[bytes]:
         """All its bytes, a block at a time."""
-        file = await _readable(lambda: self._path(name).open("rb"))
+        file = await _run_file_read(lambda: self._build_path(name).open("rb"))
         try:
-            while block := await _readable(lambda: file.read(BLOCK)):
+            while block := await _run_file_read(lambda: file.read(BLOCK_BYTES)):
                 yield block
         finally:
             file.close()
 
     async def remove(self, names: Sequence[str]) -> None:
         """Removes files."""
-        await anyio.to_thread.run_sync(lambda: [_removed(self.folder / Path(name).name) for name in names])
+        await anyio.to_thread.run_sync(lambda: [_remove_file(self.folder / Path(name).name) for name in names])
 
-    async def items(self) -> AsyncGenerator[Item]:
+    async def iter_items(self) -> AsyncGenerator[StorageItem]:
         """What the folder holds, half-written files too."""
-        for item in await anyio.to_thread.run_sync(self._items):
+        for item in await anyio.to_thread.run_sync(self._list_items):
             yield item
 
-    def _items(self) -> list[Item]:
+    def _list_items(self) -> list[StorageItem]:
         try:
-            return [Item(path.name, path.stat().st_mtime) for path in self.folder.iterdir() if path.is_file()]
+            return [StorageItem(path.name, path.stat().st_mtime) for path in self.folder.iterdir() if path.is_file()]
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise unusable(f"{self.folder} cannot be listed: {error.strerror}", HINT) from error
+            raise build_storage_error(f"{self.folder} cannot be listed: {error.strerror}", FOLDER_HINT) from error
 
-    def _path(self, name: str) -> Path:
+    def _build_path(self, name: str) -> Path:
         return self.folder / str(uuid.UUID(name))
 
-    def _write(self, path: Path, source: BinaryIO) -> Stored:
+    def _write_file(self, path: Path, source: BinaryIO) -> StoredFile:
         partial = path.with_suffix(".part")
         digest, size = hashlib.sha256(), 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with partial.open("wb") as file:
-                while block := source.read(BLOCK):
+                while block := source.read(BLOCK_BYTES):
                     digest.update(block)
                     size += file.write(block)
             partial.replace(path)
         except OSError as error:
-            _removed(partial)
-            raise unusable(f"the file cannot be kept: {error.strerror}", HINT) from error
-        return Stored(size, digest.hexdigest())
+            _remove_file(partial)
+            raise build_storage_error(f"the file cannot be kept: {error.strerror}", FOLDER_HINT) from error
+        return StoredFile(size, digest.hexdigest())
 
 
-async def _readable(work: Callable[[], T]) -> T:
+async def _run_file_read(work: Callable[[], T]) -> T:
     """Work on a file. Raises FileNotFoundError and Unavailable."""
     try:
         return await anyio.to_thread.run_sync(work)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise Unavailable(f"the file cannot be read: {error.strerror}", code="storage", hint=HINT) from error
+        raise Unavailable(f"the file cannot be read: {error.strerror}", code="storage", hint=FOLDER_HINT) from error
 
 
-def _part(path: Path, start: int, stop: int) -> bytes:
+def _read_file_range(path: Path, start: int, stop: int) -> bytes:
     with path.open("rb") as file:
         file.seek(start)
         return file.read(max(stop - start, 0))
 
 
-def _removed(path: Path) -> None:
+def _remove_file(path: Path) -> None:
     with suppress(OSError):
         path.unlink()

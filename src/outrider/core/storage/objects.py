@@ -16,17 +16,16 @@ from urllib.parse import parse_qsl, urlsplit
 import anyio
 
 from outrider.core.errors import NotConfigured, OutriderError
-from outrider.core.storage.storage import Item, Stored, unusable
+from outrider.core.storage.storage import StorageItem, StoredFile, build_storage_error
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-BLOCK = 5 << 20  # bytes; S3 takes no smaller parts but the last (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts)
-AT_ONCE = 2  # parts under way: with the one being read fifteen megabytes of memory a file
-REASON_CHARS = 160
-SCHEMES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https")
-SECRET = re.compile(r"secret|token|password|credential|key", re.IGNORECASE)
-TAKEN = {  # names of the environment, as every program of these clouds reads them, and what obstore calls them
+UPLOAD_BLOCK_BYTES = (
+    5 << 20
+)  # bytes; S3 takes no smaller parts but the last (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts)
+SECRET_OPTION = re.compile(r"secret|token|password|credential|key", re.IGNORECASE)
+ENVIRONMENT_OPTIONS = {  # names of the environment, as every program of these clouds reads them, and what obstore calls them
     "AWS_ACCESS_KEY_ID": "access_key_id",
     "AWS_SECRET_ACCESS_KEY": "secret_access_key",
     "AWS_SESSION_TOKEN": "session_token",
@@ -40,9 +39,6 @@ TAKEN = {  # names of the environment, as every program of these clouds reads th
     "AZURE_STORAGE_ACCOUNT_KEY": "account_key",
     "AZURE_STORAGE_SAS_KEY": "sas_key",
 }
-CLOUDS = {"s3": "AWS_", "s3a": "AWS_", "gs": "GOOGLE_"}
-LOST = "check that the storage in `artifacts.storage` runs and can be reached; `outrider doctor` tests it"
-KEYS = "check the bucket's name and the rights of AWS_ACCESS_KEY_ID (or GOOGLE_…, AZURE_…); `outrider doctor` tests it"
 
 
 class ObjectStorage:
@@ -54,126 +50,143 @@ class ObjectStorage:
     """
 
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+        cloud_prefixes = {"s3": "AWS_", "s3a": "AWS_", "gs": "GOOGLE_"}
+        schemes = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https")
         parts = urlsplit(address)
-        self.place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        self.location = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._options = dict(parse_qsl(parts.query))
-        self._cloud = CLOUDS.get(parts.scheme, "AZURE_")
+        self._cloud = cloud_prefixes.get(parts.scheme, "AZURE_")
         self._environ = environ
-        self._made: ObjectStore | None = None
-        secrets = [name for name in self._options if SECRET.search(name)]
-        if parts.scheme not in SCHEMES or secrets or parts.password:
-            raise _wrong(
-                f"{secrets[0]!r} is a secret" if secrets else f"{self.place!r} is no address that could be used"
+        self._object_store: ObjectStore | None = None
+        secrets = [name for name in self._options if SECRET_OPTION.search(name)]
+        if parts.scheme not in schemes or secrets or parts.password:
+            raise _build_settings_error(
+                f"{secrets[0]!r} is a secret" if secrets else f"{self.location!r} is no address that could be used"
             )
 
-    async def put(self, name: str, source: BinaryIO) -> Stored:
+    async def put(self, name: str, source: BinaryIO) -> StoredFile:
         """Keeps an object; one that could not be sent to its end never appears."""
-        _library()
+        max_concurrency = 2  # parts under way: with the one being read fifteen megabytes of memory a file
+        _import_obstore()
         digest, size = hashlib.sha256(), 0
-        first = await anyio.to_thread.run_sync(source.read, BLOCK)
+        first = await anyio.to_thread.run_sync(source.read, UPLOAD_BLOCK_BYTES)
 
-        async def blocks() -> AsyncGenerator[bytes]:
+        async def iter_blocks() -> AsyncGenerator[bytes]:
             nonlocal size
             block = first
             while block:
                 digest.update(block)
                 size += len(block)
                 yield block
-                block = await anyio.to_thread.run_sync(source.read, BLOCK)
+                block = await anyio.to_thread.run_sync(source.read, UPLOAD_BLOCK_BYTES)
 
-        with self._telling("kept"):
-            if len(first) < BLOCK:
-                await _library().put_async(self._store(), _checked(name), first)
-                return Stored(len(first), hashlib.sha256(first).hexdigest())
-            await _library().put_async(
-                self._store(), _checked(name), blocks(), chunk_size=BLOCK, max_concurrency=AT_ONCE
+        with self._translate_errors("kept"):
+            if len(first) < UPLOAD_BLOCK_BYTES:
+                await _import_obstore().put_async(self._get_store(), _normalize_name(name), first)
+                return StoredFile(len(first), hashlib.sha256(first).hexdigest())
+            await _import_obstore().put_async(
+                self._get_store(),
+                _normalize_name(name),
+                iter_blocks(),
+                chunk_size=UPLOAD_BLOCK_BYTES,
+                max_concurrency=max_concurrency,
             )
-        return Stored(size, digest.hexdigest())
+        return StoredFile(size, digest.hexdigest())
 
-    async def part(self, name: str, start: int, stop: int) -> bytes:
+    async def read_range(self, name: str, start: int, stop: int) -> bytes:
         """Some of its bytes."""
         if stop <= start:
             return b""
-        with suppress(_OutOfRange), self._telling("read"):
-            found = await _library().get_async(self._store(), _checked(name), options={"range": (start, stop)})
+        with suppress(_RangeNotSatisfiable), self._translate_errors("read"):
+            found = await _import_obstore().get_async(
+                self._get_store(), _normalize_name(name), options={"range": (start, stop)}
+            )
             return bytes(await found.bytes_async())
         return b""
 
     async def read(self, name: str) -> bytes:
         """All its bytes."""
-        with self._telling("read"):
-            return bytes(await (await _library().get_async(self._store(), _checked(name))).bytes_async())
+        with self._translate_errors("read"):
+            return bytes(
+                await (await _import_obstore().get_async(self._get_store(), _normalize_name(name))).bytes_async()
+            )
 
     async def stream(self, name: str) -> AsyncGenerator[bytes]:
         """All its bytes, a block at a time."""
-        with self._telling("read"):
-            found = await _library().get_async(self._store(), _checked(name))
+        with self._translate_errors("read"):
+            found = await _import_obstore().get_async(self._get_store(), _normalize_name(name))
             async for block in found.stream(min_chunk_size=1 << 20):
                 yield bytes(block)
 
     async def remove(self, names: Sequence[str]) -> None:
         """Removes objects."""
-        with suppress(OutriderError, FileNotFoundError), self._telling("removed"):
-            await _library().delete_async(self._store(), [_checked(name) for name in names])
+        with suppress(OutriderError, FileNotFoundError), self._translate_errors("removed"):
+            await _import_obstore().delete_async(self._get_store(), [_normalize_name(name) for name in names])
 
-    async def items(self) -> AsyncGenerator[Item]:
+    async def iter_items(self) -> AsyncGenerator[StorageItem]:
         """All objects below the address."""
-        with self._telling("listed"):
-            async for some in _library().list(self._store()):
+        with self._translate_errors("listed"):
+            async for some in _import_obstore().list(self._get_store()):
                 for each in some:
-                    yield Item(each["path"], each["last_modified"].timestamp())
+                    yield StorageItem(each["path"], each["last_modified"].timestamp())
 
-    def _store(self) -> "ObjectStore":
-        if self._made is None:
-            self._made = self._opened()
-        return self._made
+    def _get_store(self) -> "ObjectStore":
+        if self._object_store is None:
+            self._object_store = self._open_store()
+        return self._object_store
 
-    def _opened(self) -> "ObjectStore":
-        library = _library()
+    def _open_store(self) -> "ObjectStore":
+        library = _import_obstore()
         config = self._given() | self._options
         options: Any = {"timeout": "60s", "connect_timeout": "5s"}
-        if config.get("endpoint", self.place).startswith("http://"):
+        if config.get("endpoint", self.location).startswith("http://"):
             options["allow_http"] = True
         try:
             return library.store.from_url(
-                self.place,
+                self.location,
                 config=config,
                 client_options=options,
                 retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=20)},
             )
         except (library.exceptions.BaseError, ValueError) as error:
-            raise _wrong(_reason(error)) from None
+            raise _build_settings_error(_format_reason(error)) from None
 
     def _given(self) -> dict[str, str]:
         return {
             option: self._environ[name]
-            for name, option in TAKEN.items()
+            for name, option in ENVIRONMENT_OPTIONS.items()
             if name.startswith(self._cloud) and self._environ.get(name)
         }
 
     @contextmanager
-    def _telling(self, done: str) -> Generator[None]:
+    def _translate_errors(self, action: str) -> Generator[None]:
         """The library's errors as ours. Raises FileNotFoundError for what is not there."""
-        errors = _library().exceptions
+        access_hint = "check the bucket's name and the rights of AWS_ACCESS_KEY_ID (or GOOGLE_…, AZURE_…); `outrider doctor` tests it"
+        connection_hint = (
+            "check that the storage in `artifacts.storage` runs and can be reached; `outrider doctor` tests it"
+        )
+        errors = _import_obstore().exceptions
         try:
             yield
         except FileNotFoundError as error:
-            if done == "read" and "NoSuchBucket" not in str(error):
+            if action == "read" and "NoSuchBucket" not in str(error):
                 raise
-            raise unusable(f"the file cannot be {done}: {_reason(error)}", KEYS) from None
+            raise build_storage_error(f"the file cannot be {action}: {_format_reason(error)}", access_hint) from None
         except (errors.PermissionDeniedError, errors.UnauthenticatedError) as error:
-            raise unusable(f"the file cannot be {done}: {_reason(error)}", KEYS) from None
+            raise build_storage_error(f"the file cannot be {action}: {_format_reason(error)}", access_hint) from None
         except (errors.BaseError, OSError) as error:
             if "status code: 416" in str(error) or "InvalidRange" in str(error):
-                raise _OutOfRange from None
-            raise unusable(f"the file cannot be {done}: {_reason(error)}", LOST) from None
+                raise _RangeNotSatisfiable from None
+            raise build_storage_error(
+                f"the file cannot be {action}: {_format_reason(error)}", connection_hint
+            ) from None
 
 
-class _OutOfRange(Exception):
+class _RangeNotSatisfiable(Exception):
     """What was asked for begins behind the end."""
 
 
-def _library() -> Any:
+def _import_obstore() -> Any:
     try:
         import obstore
         import obstore.exceptions
@@ -185,17 +198,18 @@ def _library() -> Any:
     return obstore
 
 
-def _checked(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return str(uuid.UUID(name))
 
 
-def _reason(error: BaseException) -> str:
+def _format_reason(error: BaseException) -> str:
     """The beginning of the library's sentence, without addresses, which may hold a signature."""
+    max_chars = 160
     first = (str(error) or type(error).__name__).splitlines()[0]
-    return re.sub(r"https?://\S+", "the storage", first)[:REASON_CHARS]
+    return re.sub(r"https?://\S+", "the storage", first)[:max_chars]
 
 
-def _wrong(reason: str) -> NotConfigured:
+def _build_settings_error(reason: str) -> NotConfigured:
     return NotConfigured(
         f"artifacts.storage: {reason}",
         code="storage",

@@ -8,7 +8,7 @@ from outrider.core.errors import Unavailable
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFile:
     """What was written: its size in bytes and its SHA-256 in hexadecimal digits."""
 
     size: int
@@ -16,7 +16,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Item:
+class StorageItem:
     """One thing in a storage: its name, and when it was written, in seconds since the epoch."""
 
     name: str
@@ -30,15 +30,15 @@ class Storage(Protocol):
     """
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it is, for people; never with a secret."""
         ...
 
-    async def put(self, name: str, source: BinaryIO) -> Stored:
+    async def put(self, name: str, source: BinaryIO) -> StoredFile:
         """Keeps what the open file still holds, of any size, a block at a time."""
         ...
 
-    async def part(self, name: str, start: int, stop: int) -> bytes:
+    async def read_range(self, name: str, start: int, stop: int) -> bytes:
         """The bytes from `start` up to and without `stop`; fewer at the end."""
         ...
 
@@ -54,11 +54,11 @@ class Storage(Protocol):
         """Removes what is there of these; what cannot be removed is left, and no error."""
         ...
 
-    def items(self) -> AsyncGenerator[Item]:
+    def iter_items(self) -> AsyncGenerator[StorageItem]:
         """All that is there, what is only half written among it."""
         ...
 
 
-def unusable(message: str, hint: str) -> Unavailable:
+def build_storage_error(message: str, hint: str) -> Unavailable:
     """The failure of a storage."""
     return Unavailable(message, code="storage", hint=hint)

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from anyio import to_thread
 from starlette.requests import Request
 
-from outrider.dashboard.house import House
-from outrider.dashboard.library.owners import Owners, owners
-from outrider.dashboard.library.plans import goal_of
-from outrider.dashboard.naming import label
-from outrider.dashboard.page import house_of, path_for
-from outrider.dashboard.reach import Owner, may_see, only_workspace
-from outrider.pages.keeping import kept
+from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.library.owners import SessionOwners, load_session_owners
+from outrider.dashboard.library.plans import describe_goal
+from outrider.dashboard.page import build_route_path, get_services
+from outrider.dashboard.services import DashboardServices
+from outrider.pages.cache import page_list
 
-FEW = 4
+ENTRIES_PER_SECTION = 4
 
 
 @dataclass(frozen=True)
-class Entry:
+class LatestEntry:
     """Something in the library: its name, its page, and when it was made or changed (seconds since the epoch)."""
 
     name: str
@@ -27,84 +27,116 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Group:
+class LatestSection:
     """A section and its newest entries."""
 
     section: str
     title: str
     about: str
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[LatestEntry] = field(default_factory=list)
 
 
-async def latest(request: Request) -> list[Group]:
+async def collect_latest(request: Request) -> list[LatestSection]:
     """Every section with its newest entries."""
-    house = house_of(request)
-    known = await owners(house)
+    house = get_services(request)
+    known = await load_session_owners(house)
     return [
-        Group("library_stores", "Stores", "Texts that agents keep and search.", await _stores(request, house)),
-        Group("library_playbooks", "Playbooks", "Workflows of assistants.", await _playbooks(request, house)),
-        Group("library_plans", "Plans", "Goals of sessions and what is to do.", await _plans(request, house)),
-        Group("library_states", "Browser states", "Saved sign-ins, by name alone.", await _states(request, house)),
-        Group("library_screenshots", "Screenshots", "What browsers saw.", await _files(request, house, pictures=True)),
-        Group("library_files", "Files", "Exports and documents.", await _files(request, house, pictures=False)),
-        Group("library_pages", "Saved pages", "What was read of the web.", await _pages(request, house)),
-        Group("library_workspaces", "Workspaces", "Files of sessions.", await _rooms(request, house, known)),
+        LatestSection(
+            "library_stores", "Stores", "Texts that agents keep and search.", await _list_stores(request, house)
+        ),
+        LatestSection(
+            "library_playbooks", "Playbooks", "Workflows of assistants.", await _list_playbooks(request, house)
+        ),
+        LatestSection(
+            "library_plans", "Plans", "Goals of sessions and what is to do.", await _list_plans(request, house)
+        ),
+        LatestSection(
+            "library_states", "Browser states", "Saved sign-ins, by name alone.", await _list_states(request, house)
+        ),
+        LatestSection(
+            "library_screenshots", "Screenshots", "What browsers saw.", await _list_files(request, house, pictures=True)
+        ),
+        LatestSection(
+            "library_files", "Files", "Exports and documents.", await _list_files(request, house, pictures=False)
+        ),
+        LatestSection("library_pages", "Saved pages", "What was read of the web.", await _list_pages(request, house)),
+        LatestSection(
+            "library_workspaces", "Workspaces", "Files of sessions.", await _list_workspaces(request, house, known)
+        ),
     ]
 
 
-async def _stores(request: Request, house: House) -> list[Entry]:
+async def _list_stores(request: Request, services: DashboardServices) -> list[LatestEntry]:
     return [
-        Entry(label(each.store.name, "unnamed"), path_for(request, "library_store", store=each.store.id),
+        LatestEntry(format_label(each.store.name, "unnamed"), build_route_path(request, "library_store", store=each.store.id),
               each.store.modified_at)
-        for each in (await house.content.overview.stores(workspace=only_workspace(request), limit=FEW)).items
-        if may_see(request, Owner(each.workspace, each.identity))
+        for each in (await services.content.overview.list_stores(workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION)).items
+        if can_view(request, ResourceOwner(each.workspace, each.identity))
     ]  # fmt: skip
 
 
-async def _playbooks(request: Request, house: House) -> list[Entry]:
+async def _list_playbooks(request: Request, services: DashboardServices) -> list[LatestEntry]:
     return [
-        Entry(label(each.content.goal), path_for(request, "library_playbook", key=each.id), each.updated_at)
-        for each in (await house.playbooks.listed(workspace=only_workspace(request), limit=FEW)).items
-        if may_see(request, Owner(each.workspace))
+        LatestEntry(
+            format_label(each.content.goal), build_route_path(request, "library_playbook", key=each.id), each.updated_at
+        )
+        for each in (
+            await services.playbooks.list_playbooks(workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION)
+        ).items
+        if can_view(request, ResourceOwner(each.workspace))
     ]
 
 
-async def _plans(request: Request, house: House) -> list[Entry]:
+async def _list_plans(request: Request, services: DashboardServices) -> list[LatestEntry]:
     return [
-        Entry(goal_of(each), path_for(request, "library_plan", key=each.scope), each.updated_at)
-        for each in (await house.plans.listed(workspace=only_workspace(request), limit=FEW)).items
-        if may_see(request, Owner(each.workspace))
+        LatestEntry(describe_goal(each), build_route_path(request, "library_plan", key=each.scope), each.updated_at)
+        for each in (
+            await services.plans.list_plans(workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION)
+        ).items
+        if can_view(request, ResourceOwner(each.workspace))
     ]
 
 
-async def _states(request: Request, house: House) -> list[Entry]:
-    found = await to_thread.run_sync(house.browsers.states.list) if may_see(request, Owner()) else []
-    newest = sorted(found, key=lambda each: -each.saved_at)[:FEW]
-    return [Entry(each.state_id, path_for(request, "library_states"), each.saved_at) for each in newest]
+async def _list_states(request: Request, services: DashboardServices) -> list[LatestEntry]:
+    found = await to_thread.run_sync(services.browsers.states.list_states) if can_view(request, ResourceOwner()) else []
+    newest = sorted(found, key=lambda each: -each.saved_at)[:ENTRIES_PER_SECTION]
+    return [LatestEntry(each.state_id, build_route_path(request, "library_states"), each.saved_at) for each in newest]
 
 
-async def _files(request: Request, house: House, *, pictures: bool) -> list[Entry]:
-    found = await house.artifacts.listed(pictures=pictures, workspace=only_workspace(request), limit=FEW)
+async def _list_files(request: Request, services: DashboardServices, *, pictures: bool) -> list[LatestEntry]:
+    found = await services.artifacts.list_batch(
+        pictures=pictures, workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION
+    )
     return [
-        Entry(label(each.name, "unnamed"), path_for(request, "library_file", key=each.id), each.created_at,
-              path_for(request, "file", key=each.id) if pictures else "")
+        LatestEntry(format_label(each.name, "unnamed"), build_route_path(request, "library_file", key=each.id), each.created_at,
+              build_route_path(request, "file", key=each.id) if pictures else "")
         for each in found.items
-        if may_see(request, Owner(each.workspace, each.identity))
+        if can_view(request, ResourceOwner(each.workspace, each.identity))
     ]  # fmt: skip
 
 
-async def _pages(request: Request, house: House) -> list[Entry]:
-    found = (await kept.listed(house.database, limit=FEW)).items if may_see(request, Owner()) else []
+async def _list_pages(request: Request, services: DashboardServices) -> list[LatestEntry]:
+    found = (
+        (await page_list.list_pages(services.database, limit=ENTRIES_PER_SECTION)).items
+        if can_view(request, ResourceOwner())
+        else []
+    )
     return [
-        Entry(label(each.title) or label(each.url), path_for(request, "library_page", key=each.key), each.fetched_at)
+        LatestEntry(
+            format_label(each.title) or format_label(each.url),
+            build_route_path(request, "library_page", key=each.key),
+            each.fetched_at,
+        )
         for each in found
     ]
 
 
-async def _rooms(request: Request, house: House, known: Owners) -> list[Entry]:
-    found = await to_thread.run_sync(lambda: house.workspaces.listed(limit=FEW))
+async def _list_workspaces(request: Request, services: DashboardServices, known: SessionOwners) -> list[LatestEntry]:
+    found = await to_thread.run_sync(lambda: services.workspaces.list_recent(limit=ENTRIES_PER_SECTION))
     return [
-        Entry(known.said(each.key), path_for(request, "library_folder", key=each.key), each.used_at)
+        LatestEntry(
+            known.describe_owner(each.key), build_route_path(request, "library_folder", key=each.key), each.used_at
+        )
         for each in found.items
-        if may_see(request, known.owner(each.key))
+        if can_view(request, known.find_owner(each.key))
     ]

@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from outrider.dashboard import render
 
-SIZE = 50  # entries of a list
-MOST_WORDS = 200  # characters of a search
-SECTIONS = (
+LIST_PAGE_SIZE = 50  # entries of a list
+LIBRARY_SECTIONS = (
     ("library", "Overview"),
     ("library_stores", "Stores"),
     ("library_playbooks", "Playbooks"),
@@ -25,7 +24,7 @@ SECTIONS = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuery:
     """A search, a filter by session, and where the part begins; each empty where nothing was asked for."""
 
     q: str = ""
@@ -33,27 +32,30 @@ class Asked:
     after: str = ""
 
 
-def asked(request: Request) -> Asked:
+def parse_list_query(request: Request) -> ListQuery:
     """What the address asks for."""
+    max_search_chars = 200  # characters of a search
     given = request.query_params
-    return Asked(given.get("q", "").strip()[:MOST_WORDS], given.get("session", "")[:200], given.get("after", "")[:300])
+    return ListQuery(
+        given.get("q", "").strip()[:max_search_chars], given.get("session", "")[:200], given.get("after", "")[:300]
+    )
 
 
-def further(request: Request, **changed: Any) -> str:
+def build_list_url(request: Request, **changed: Any) -> str:
     """The address of this list with other values; those that are empty are left out."""
     values = {name: value for name, value in {**request.query_params, **changed}.items() if value not in ("", None)}
     path = request.url.path
     return f"{path}?{urlencode(values)}" if values else path
 
 
-async def section(request: Request, here: str, template: str, /, **values: Any) -> Response:
+async def render_section(request: Request, here: str, template: str, /, **values: Any) -> Response:
     """A page of the library, under the tab of its section."""
-    frame: dict[str, Any] = {"sections": SECTIONS, "section": here, "asked": asked(request)}
-    return await render.page(request, f"library/{template}.html", **frame, **values)
+    frame: dict[str, Any] = {"sections": LIBRARY_SECTIONS, "section": here, "asked": parse_list_query(request)}
+    return await render.render_page(request, f"library/{template}.html", **frame, **values)
 
 
-async def part(request: Request, here: str, template: str, /, *, after: str, **values: Any) -> Response:
+async def render_list(request: Request, here: str, template: str, /, *, after: str, **values: Any) -> Response:
     """A part of a list; `after` is where the next one begins."""
-    older = further(request, after=after) if after else ""
-    newest = further(request, after="") if asked(request).after else ""
-    return await section(request, here, template, older=older, newest=newest, **values)
+    older = build_list_url(request, after=after) if after else ""
+    newest = build_list_url(request, after="") if parse_list_query(request).after else ""
+    return await render_section(request, here, template, older=older, newest=newest, **values)

@@ -2,42 +2,44 @@
 
 from dataclasses import dataclass
 
-from outrider.core.sessions import KnownSession, known_sessions
-from outrider.dashboard.house import House
-from outrider.dashboard.naming import label
-from outrider.dashboard.reach import Owner
-from outrider.workspace.workspaces import key_of
+from outrider.core.known_sessions import KnownSession, list_known_sessions
+from outrider.dashboard.access import ResourceOwner
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.services import DashboardServices
+from outrider.workspace.workspaces import derive_key
 
 
 @dataclass(frozen=True)
-class Owners:
+class SessionOwners:
     """The sessions that are known, by scope and by the key of their workspace."""
 
-    known: dict[str, KnownSession]
+    sessions_by_key: dict[str, KnownSession]
 
-    def said(self, scope: str) -> str:
+    def describe_owner(self, scope: str) -> str:
         """The session of a scope, or of a workspace's key, as a person knows it; a few digits of one nobody knows."""
-        session = self.known.get(key_of(scope))
-        return words(session) if session else f"session {scope[:8]}…"
+        session = self.sessions_by_key.get(derive_key(scope))
+        return describe_known_session(session) if session else f"session {scope[:8]}…"
 
-    def owner(self, scope: str) -> Owner:
+    def find_owner(self, scope: str) -> ResourceOwner:
         """To whom it belongs."""
-        session = self.known.get(key_of(scope))
-        return Owner(session.workspace, session.identity) if session else Owner()
+        session = self.sessions_by_key.get(derive_key(scope))
+        return ResourceOwner(session.workspace, session.identity) if session else ResourceOwner()
 
-    def called(self, text: str) -> set[str]:
+    def find_keys_by_name(self, text: str) -> set[str]:
         """The keys of workspaces whose session has this text in its name."""
         wanted = text.casefold()
-        return {key for key, session in self.known.items() if wanted in words(session).casefold()}
+        return {
+            key for key, session in self.sessions_by_key.items() if wanted in describe_known_session(session).casefold()
+        }
 
 
-def words(session: KnownSession) -> str:
+def describe_known_session(session: KnownSession) -> str:
     """A session by its names."""
     names = (session.session, session.identity, session.workspace)
-    return " · ".join(label(name, limit=60) for name in names if name)
+    return " · ".join(format_label(name, limit=60) for name in names if name)
 
 
-async def owners(house: House) -> Owners:
+async def load_session_owners(services: DashboardServices) -> SessionOwners:
     """The sessions of the last calls."""
-    called = await known_sessions(house.database)
-    return Owners({key_of(session.scope): session for session in reversed(called)})
+    called = await list_known_sessions(services.database)
+    return SessionOwners({derive_key(session.scope): session for session in reversed(called)})

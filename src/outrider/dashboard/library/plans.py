@@ -6,61 +6,61 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from outrider.core.errors import NotFound
-from outrider.dashboard.files import attachment
-from outrider.dashboard.library.listing import SIZE, asked, part, section
-from outrider.dashboard.naming import label
-from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import Owner, may_see, only_workspace
-from outrider.plans.listing import KeptPlan, Which
+from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
+from outrider.dashboard.files import build_attachment
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.library.listing import LIST_PAGE_SIZE, parse_list_query, render_list, render_section
+from outrider.dashboard.page import get_services
+from outrider.plans.listing import PlanFilter, StoredPlan
 
-NAME = "library_plans"
-ARCHIVED = 30  # goals and observations of the archive that are shown
+PLANS_SECTION = "library_plans"
 
 
 async def show_plans(request: Request) -> Response:
     """All plans, or those that are open or done."""
-    wish, which = asked(request), _which(request)
-    found = await house_of(request).plans.listed(
-        which, text=wish.q, workspace=only_workspace(request), after=wish.after, limit=SIZE
+    wish, which = parse_list_query(request), _which(request)
+    found = await get_services(request).plans.list_plans(
+        which, text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
     )
     rows = [
-        {"kept": each, "goal": goal_of(each), "session": label(each.session)}
+        {"kept": each, "goal": describe_goal(each), "session": format_label(each.session)}
         for each in found.items
-        if may_see(request, Owner(each.workspace))
+        if can_view(request, ResourceOwner(each.workspace))
     ]
-    return await part(request, NAME, "plans", after=found.after, plans=rows, which=which)
+    return await render_list(request, PLANS_SECTION, "plans", after=found.after, plans=rows, which=which)
 
 
 async def show_plan(request: Request) -> Response:
     """One plan with its archive."""
-    kept, plans = await _plan(request), house_of(request).plans
-    return await section(
-        request, NAME, "plan", kept=kept, goal=goal_of(kept), session=label(kept.session),
-        past=await plans.past_goals_of(kept.scope, ARCHIVED),
-        observations=await plans.observations_of(kept.scope, ARCHIVED),
+    max_archived = 30  # goals and observations of the archive that are shown
+    kept, plans = await _require_plan(request), get_services(request).plans
+    return await render_section(
+        request, PLANS_SECTION, "plan", kept=kept, goal=describe_goal(kept), session=format_label(kept.session),
+        past=await plans.list_scope_goals(kept.scope, max_archived),
+        observations=await plans.list_scope_observations(kept.scope, max_archived),
     )  # fmt: skip
 
 
 async def save_plan(request: Request) -> Response:
     """A plan as JSON."""
-    kept = await _plan(request)
+    kept = await _require_plan(request)
     data = {"session": kept.session, "workspace": kept.workspace, "updated_at": kept.updated_at}
     text = json.dumps(data | kept.plan.to_dict(), ensure_ascii=False, indent=2)
-    return attachment(f"plan of {label(kept.session, limit=60)}.json", "application/json", text.encode())
+    return build_attachment(f"plan of {format_label(kept.session, limit=60)}.json", "application/json", text.encode())
 
 
-def goal_of(kept: KeptPlan) -> str:
+def describe_goal(kept: StoredPlan) -> str:
     """What is pursued, or was pursued last."""
-    return label(kept.plan.goal) or label(kept.plan.last_cleared_goal) or "No goal"
+    return format_label(kept.plan.goal) or format_label(kept.plan.last_cleared_goal) or "No goal"
 
 
-def _which(request: Request) -> Which:
+def _which(request: Request) -> PlanFilter:
     given = request.query_params.get("which", "")
     return "open" if given == "open" else "done" if given == "done" else "all"
 
 
-async def _plan(request: Request) -> KeptPlan:
-    kept = await house_of(request).plans.of_scope(request.path_params["key"])
-    if not may_see(request, Owner(kept.workspace)):
+async def _require_plan(request: Request) -> StoredPlan:
+    kept = await get_services(request).plans.load_scope(request.path_params["key"])
+    if not can_view(request, ResourceOwner(kept.workspace)):
         raise NotFound("there is no such plan")
     return kept

@@ -4,46 +4,48 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from outrider.core.errors import NotFound
-from outrider.dashboard.files import attachment
-from outrider.dashboard.library.listing import SIZE, asked, part, section
-from outrider.dashboard.naming import label
-from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import Owner, may_see, only_workspace
+from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
+from outrider.dashboard.files import build_attachment
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.library.listing import LIST_PAGE_SIZE, parse_list_query, render_list, render_section
+from outrider.dashboard.page import get_services
 from outrider.playbooks.playbook import Playbook
 
-NAME = "library_playbooks"
+PLAYBOOKS_SECTION = "library_playbooks"
 
 
 async def show_playbooks(request: Request) -> Response:
     """All playbooks."""
-    wish = asked(request)
-    found = await house_of(request).playbooks.listed(
-        text=wish.q, workspace=only_workspace(request), after=wish.after, limit=SIZE
+    wish = parse_list_query(request)
+    found = await get_services(request).playbooks.list_playbooks(
+        text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
     )
     rows = [
-        {"playbook": each, "goal": label(each.content.goal), "assistant": label(each.assistant)}
+        {"playbook": each, "goal": format_label(each.content.goal), "assistant": format_label(each.assistant)}
         for each in found.items
-        if may_see(request, Owner(each.workspace))
+        if can_view(request, ResourceOwner(each.workspace))
     ]
-    return await part(request, NAME, "playbooks", after=found.after, playbooks=rows)
+    return await render_list(request, PLAYBOOKS_SECTION, "playbooks", after=found.after, playbooks=rows)
 
 
 async def show_playbook(request: Request) -> Response:
     """One playbook, step by step."""
-    found = await _playbook(request)
-    runs = await house_of(request).playbooks.runs(found)
-    return await section(request, NAME, "playbook", playbook=found, goal=label(found.content.goal), runs=runs)
+    found = await _require_playbook(request)
+    runs = await get_services(request).playbooks.list_runs(found)
+    return await render_section(
+        request, PLAYBOOKS_SECTION, "playbook", playbook=found, goal=format_label(found.content.goal), runs=runs
+    )
 
 
 async def save_playbook(request: Request) -> Response:
     """A playbook as JSON, as `import_playbook` takes it."""
-    found = await _playbook(request)
+    found = await _require_playbook(request)
     data = found.content.model_dump_json(indent=2).encode()
-    return attachment(f"{label(found.content.goal, limit=60)}.json", "application/json", data)
+    return build_attachment(f"{format_label(found.content.goal, limit=60)}.json", "application/json", data)
 
 
-async def _playbook(request: Request) -> Playbook:
-    found = await house_of(request).playbooks.find(request.path_params["key"])
-    if not may_see(request, Owner(found.workspace)):
+async def _require_playbook(request: Request) -> Playbook:
+    found = await get_services(request).playbooks.find(request.path_params["key"])
+    if not can_view(request, ResourceOwner(found.workspace)):
         raise NotFound("there is no such playbook")
     return found

@@ -4,24 +4,26 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from outrider.browser.states import StateInfo
-from outrider.dashboard.library.listing import SIZE, asked, part
-from outrider.dashboard.naming import label
-from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import Owner, may_see
-
-NAME = "library_states"
-SITES = 12  # of one state that are named
+from outrider.browser.session.states import StateInfo
+from outrider.dashboard.access import ResourceOwner, can_view
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.library.listing import LIST_PAGE_SIZE, parse_list_query, render_list
+from outrider.dashboard.page import get_services
 
 
 async def show_states(request: Request) -> Response:
     """All states, by name."""
-    wish, states = asked(request), house_of(request).browsers.states
-    found = await to_thread.run_sync(states.list) if may_see(request, Owner()) else []
+    max_sites = 12  # of one state that are named
+    section_name = "library_states"
+    wish, states = parse_list_query(request), get_services(request).browsers.states
+    found = await to_thread.run_sync(states.list_states) if can_view(request, ResourceOwner()) else []
     wanted = [each for each in found if _has(each, wish.q.casefold()) and each.state_id > wish.after]
-    rows = [(each, [label(origin) for origin in (each.origins or ())[:SITES]]) for each in wanted[:SIZE]]
-    after = wanted[SIZE - 1].state_id if len(wanted) > SIZE else ""
-    return await part(request, NAME, "states", after=after, states=rows)
+    rows = [
+        (each, [format_label(origin) for origin in (each.origins or ())[:max_sites]])
+        for each in wanted[:LIST_PAGE_SIZE]
+    ]
+    after = wanted[LIST_PAGE_SIZE - 1].state_id if len(wanted) > LIST_PAGE_SIZE else ""
+    return await render_list(request, section_name, "states", after=after, states=rows)
 
 
 def _has(state: StateInfo, text: str) -> bool:

@@ -16,194 +16,195 @@ from typing import Any
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from outrider.browser import Session
-from outrider.browser.control import Ack
-from outrider.browser.control_choice import choice_at
-from outrider.browser.screencast import QUALITIES
+from outrider.browser.live.control import Ack
+from outrider.browser.live.control_choice import find_dropdown
+from outrider.browser.live.screencast import SCREENCAST_QUALITIES
+from outrider.browser.session.session import Session
 from outrider.core.errors import OutriderError
-from outrider.dashboard.live.packing import packed
-from outrider.dashboard.live.room import Room
-from outrider.dashboard.live.steering import steer
+from outrider.dashboard.live.frames import encode_frame
+from outrider.dashboard.live.hub import LiveHub
+from outrider.dashboard.live.steering import steer_session
 
 log = logging.getLogger(__name__)
-AHEAD = 2  # frames that are under way to a watcher who has not drawn them yet
-CLICKS = ("input_click", "input_up")
-LONGEST = 20_000  # characters of a message
-STATE = 0.3  # seconds between looks for what has changed
+MAX_UNDRAWN_FRAMES = 2  # frames that are under way to a watcher who has not drawn them yet
+STATE_INTERVAL_S = 0.3  # seconds between looks for what has changed
 
 
-class Connection:
-    """One socket. `run` serves it to its end.
+class LiveConnection:
+    """One socket. `serve` serves it to its end.
 
     Args:
         socket: Accepted already.
-        room: What all watchers share.
+        hub: What all watchers share.
         viewer: Whose it is, for limits.
     """
 
-    def __init__(self, socket: WebSocket, room: Room, viewer: str) -> None:
+    def __init__(self, socket: WebSocket, hub: LiveHub, viewer: str) -> None:
         self.id = uuid.uuid4().hex[:12]
         self._socket = socket
-        self._room = room
+        self._hub = hub
         self._viewer = viewer
         self._session: Session | None = None
-        self._credit = anyio.Semaphore(AHEAD, max_value=AHEAD)
-        self._casting: anyio.CancelScope | None = None
+        self._credit = anyio.Semaphore(MAX_UNDRAWN_FRAMES, max_value=MAX_UNDRAWN_FRAMES)
+        self._cast_scope: anyio.CancelScope | None = None
         self._changed = anyio.Event()
         self._commands: dict[str, Callable[[Session], Ack]] = {
-            "take_control": self._take,
-            "release_control": lambda session: session.control.release(self.id),
+            "take_control": self._take_control,
+            "release_control": lambda session: session.control.release_control(self.id),
             "pause_agent": lambda session: session.control.pause(),
             "resume_agent": lambda session: session.control.resume(self.id),
         }
 
-    async def run(self) -> None:
+    async def serve(self) -> None:
         """Until the watcher is gone; then what they held is released."""
-        self._room.watchers += 1
+        self._hub.watchers += 1
         try:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
-                tasks.start_soon(self._tell_states)
-                tasks.start_soon(self._look)
-                await self._send("welcome", {"sid": self.id})
-                await self._listen()
+                tasks.start_soon(self._send_states)
+                tasks.start_soon(self._poll_sessions)
+                await self._send_event("welcome", {"sid": self.id})
+                await self._receive_messages()
                 tasks.cancel_scope.cancel()
         except* WebSocketDisconnect:
             pass
         finally:
-            self._room.watchers -= 1
-            self._leave()
+            self._hub.watchers -= 1
+            self._stop_watching()
 
     # In
 
-    async def _listen(self) -> None:
+    async def _receive_messages(self) -> None:
         while True:
             try:
                 text = await self._socket.receive_text()
             except (WebSocketDisconnect, KeyError):  # gone, or bytes where text should be
                 return
-            message = _read(text)
+            message = _parse_message(text)
             if message is None:
                 await self._socket.close(1008, "messages are JSON objects with `event`, of 20,000 characters at most")
                 return
             if message["event"] == "drawn":
                 self._drawn()
             elif message["event"] == "steer":  # may take as long as a page needs: nothing waits for it
-                self._tasks.start_soon(self._answer, message)
+                self._tasks.start_soon(self._handle_message, message)
             else:
-                await self._answer(message)
+                await self._handle_message(message)
 
-    async def _answer(self, message: dict[str, Any]) -> None:
-        await self._send("answer", await self._answered(message), id=message.get("id"))
+    async def _handle_message(self, message: dict[str, Any]) -> None:
+        await self._send_event("answer", await self._dispatch_message(message), id=message.get("id"))
         if not message["event"].startswith("input_"):
-            self._room.changed()
+            self._hub.invalidate()
             self._changed.set()
 
-    async def _answered(self, message: dict[str, Any]) -> dict[str, Any]:
+    async def _dispatch_message(self, message: dict[str, Any]) -> dict[str, Any]:
+        click_events = ("input_click", "input_up")
         event, data = message["event"], message.get("data", {})
-        if not self._room.inputs.take(self._viewer):
-            return Ack("rate_limited").facts()
+        if not self._hub.input_limiter.try_acquire(self._viewer):
+            return Ack("rate_limited").to_dict()
         if event == "watch":
-            return self._watch(data)
+            return self._watch_session(data)
         session = self._session
         if session is None or session.closed:
-            return Ack("no_active_session").facts()
+            return Ack("no_active_session").to_dict()
         if event in self._commands:
-            return self._commands[event](session).facts()
+            return self._commands[event](session).to_dict()
         if event == "steer":
-            return (await steer(session, self.id, data)).facts()
-        answer = session.control.input(self.id, event, data)
-        if answer.ok and event in CLICKS:
-            self._tasks.start_soon(self._offer, session, data["x"], data["y"])
-        return answer.facts()
+            return (await steer_session(session, self.id, data)).to_dict()
+        answer = session.control.submit_input(self.id, event, data)
+        if answer.ok and event in click_events:
+            self._tasks.start_soon(self._send_dropdown, session, data["x"], data["y"])
+        return answer.to_dict()
 
-    async def _offer(self, session: Session, x: float, y: float) -> None:
+    async def _send_dropdown(self, session: Session, x: float, y: float) -> None:
         """Shows the options of a drop-down list that was clicked: the browser's own list is in no picture."""
-        page = session.tabs.lively
-        if page is not None and (found := await choice_at(page, x, y)):
-            await self._send("choice", found | {"x": x, "y": y})
+        page = session.tabs.alive_page
+        if page is not None and (found := await find_dropdown(page, x, y)):
+            await self._send_event("choice", found | {"x": x, "y": y})
 
-    def _take(self, session: Session) -> Ack:
-        answer = session.control.take(self.id)
+    def _take_control(self, session: Session) -> Ack:
+        answer = session.control.take_control(self.id)
         if answer.ok:
             log.info("a person (%s) has taken control of browser session %s", self._viewer, session.id)
         if answer.ok and session.status == "parked":
-            self._tasks.start_soon(_wake, session)
+            self._tasks.start_soon(_wake_session, session)
         return answer
 
-    def _watch(self, data: Any) -> dict[str, Any]:
+    def _watch_session(self, data: Any) -> dict[str, Any]:
         """Shows another session, or the same in another quality; an unknown one shows none."""
         quality = data.get("quality", "med") if isinstance(data, dict) else ""
-        if quality not in QUALITIES or not isinstance(data.get("session_id"), str):
-            return Ack("invalid_payload").facts()
+        if quality not in SCREENCAST_QUALITIES or not isinstance(data.get("session_id"), str):
+            return Ack("invalid_payload").to_dict()
         try:
-            session = self._room.session(data["session_id"])
+            session = self._hub.get_session(data["session_id"])
         except OutriderError:
-            self._leave()
-            return Ack("no_active_session").facts()
+            self._stop_watching()
+            return Ack("no_active_session").to_dict()
         if session is not self._session:
-            self._leave()
+            self._stop_watching()
         self._session = session
         log.debug("%s watches browser session %s", self._viewer, session.id)
-        self._cast(session, quality)
-        return Ack().facts()
+        self._start_screencast(session, quality)
+        return Ack().to_dict()
 
-    def _leave(self) -> None:
+    def _stop_watching(self) -> None:
         """Stops watching; what was held is released."""
-        if self._casting is not None:
-            self._casting.cancel()
+        if self._cast_scope is not None:
+            self._cast_scope.cancel()
         if self._session is not None:
-            self._session.control.gone(self.id)
-        self._session = self._casting = None
+            self._session.control.handle_disconnect(self.id)
+        self._session = self._cast_scope = None
 
     # Out
 
-    def _cast(self, session: Session, quality: Any) -> None:
-        if self._casting is not None:
-            self._casting.cancel()
-        self._casting = anyio.CancelScope()
-        self._credit = anyio.Semaphore(AHEAD, max_value=AHEAD)
-        self._tasks.start_soon(self._show, session, quality, self._casting, self._credit)
+    def _start_screencast(self, session: Session, quality: Any) -> None:
+        if self._cast_scope is not None:
+            self._cast_scope.cancel()
+        self._cast_scope = anyio.CancelScope()
+        self._credit = anyio.Semaphore(MAX_UNDRAWN_FRAMES, max_value=MAX_UNDRAWN_FRAMES)
+        self._tasks.start_soon(self._send_frames, session, quality, self._cast_scope, self._credit)
 
-    async def _show(self, session: Session, quality: Any, scope: anyio.CancelScope, credit: anyio.Semaphore) -> None:
+    async def _send_frames(
+        self, session: Session, quality: Any, scope: anyio.CancelScope, credit: anyio.Semaphore
+    ) -> None:
         with scope, session.screencast.watch(quality) as viewer:
             while True:
                 await credit.acquire()
-                frame = await viewer.next()
-                if frame is None and viewer.over:
+                frame = await viewer.next_frame()
+                if frame is None and viewer.is_over:
                     break
                 if frame is None:
                     credit.release()
                     continue
-                await self._socket.send_bytes(packed(session.id, frame))
-            await self._send("ended", {"session_id": session.id})
+                await self._socket.send_bytes(encode_frame(session.id, frame))
+            await self._send_event("ended", {"session_id": session.id})
 
     def _drawn(self) -> None:
-        if self._credit.value < AHEAD:
+        if self._credit.value < MAX_UNDRAWN_FRAMES:
             self._credit.release()
 
-    async def _tell_states(self) -> None:
+    async def _send_states(self) -> None:
         known: list[dict[str, Any]] | None = None
         held: dict[str, Any] | None = None
         while True:
             self._changed = anyio.Event()
-            if (state := self._control_state()) != held:
+            if (state := self._build_control_state()) != held:
                 held = state
-                await self._send("control_state", state)
-            if (sessions := self._room.sessions()) != known:
+                await self._send_event("control_state", state)
+            if (sessions := self._hub.list_sessions()) != known:
                 known = sessions
-                await self._send("sessions", sessions)
-            with anyio.move_on_after(STATE):
+                await self._send_event("sessions", sessions)
+            with anyio.move_on_after(STATE_INTERVAL_S):
                 await self._changed.wait()
 
-    async def _look(self) -> None:
+    async def _poll_sessions(self) -> None:
         while True:
-            await self._room.look()
-            await anyio.sleep(STATE)
+            await self._hub.refresh()
+            await anyio.sleep(STATE_INTERVAL_S)
 
-    def _control_state(self) -> dict[str, Any]:
+    def _build_control_state(self) -> dict[str, Any]:
         session = self._session if self._session and not self._session.closed else None
-        state = session.control.state() if session else {}
+        state = session.control.serialize_state() if session else {}
         return {
             "holder_sid": state.get("holder"),
             "held_since_ts": state.get("held_since"),
@@ -212,18 +213,19 @@ class Connection:
             "active_session_id": session.id if session else None,
         }
 
-    async def _send(self, event: str, data: Any, **more: Any) -> None:
+    async def _send_event(self, event: str, data: Any, **more: Any) -> None:
         await self._socket.send_text(json.dumps({"event": event, "data": data, **more}))
 
 
-async def _wake(session: Session) -> None:
+async def _wake_session(session: Session) -> None:
     with suppress(OutriderError):  # the states say what has become of it
         await session.wake()
 
 
-def _read(text: str) -> dict[str, Any] | None:
+def _parse_message(text: str) -> dict[str, Any] | None:
     """A message, or None for what is none."""
-    if len(text) > LONGEST:
+    max_message_chars = 20_000  # characters of a message
+    if len(text) > max_message_chars:
         return None
     try:
         message = json.loads(text)

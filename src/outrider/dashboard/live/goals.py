@@ -3,21 +3,18 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from outrider.agents.runs import Runs
+from outrider.agents.runs import RunService
 from outrider.core.errors import OutriderError
-
-KNOWN = 100  # runs that are remembered
-SHOWN = 400  # characters
 
 
 @dataclass
-class _Said:
+class _RunText:
     seq: int = 0
     step: int = -1
     text: str = ""
     thinking: str = ""
 
-    def take(self, kind: str, step: int, text: str) -> None:
+    def append_text(self, kind: str, step: int, text: str) -> None:
         if step != self.step:
             self.step, self.text, self.thinking = step, "", ""
         if kind == "text":
@@ -28,36 +25,38 @@ class _Said:
     @property
     def goal(self) -> str:
         """What was said aloud, else the end of what was thought."""
-        said = " ".join((self.text or self.thinking[-SHOWN:]).split())
-        return said if len(said) <= SHOWN else f"{said[:SHOWN]}…"
+        max_goal_chars = 400  # characters
+        said = " ".join((self.text or self.thinking[-max_goal_chars:]).split())
+        return said if len(said) <= max_goal_chars else f"{said[:max_goal_chars]}…"
 
 
-class Goals:
+class RunGoals:
     """The newest words of runs.
 
     Args:
         runs: All runs.
     """
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: RunService) -> None:
         self._runs = runs
-        self._said: OrderedDict[str, _Said] = OrderedDict()
+        self._texts: OrderedDict[str, _RunText] = OrderedDict()
 
-    def known(self, run_id: str) -> str:
+    def get_goal(self, run_id: str) -> str:
         """What is known without asking."""
-        return self._said[run_id].goal if run_id in self._said else ""
+        return self._texts[run_id].goal if run_id in self._texts else ""
 
-    async def look(self, run_id: str) -> None:
+    async def refresh_goal(self, run_id: str) -> None:
         """Reads what a run has said since the last look."""
-        said = self._said.setdefault(run_id, _Said())
-        self._said.move_to_end(run_id)
-        while len(self._said) > KNOWN:
-            self._said.popitem(last=False)
+        max_runs = 100  # runs that are remembered
+        said = self._texts.setdefault(run_id, _RunText())
+        self._texts.move_to_end(run_id)
+        while len(self._texts) > max_runs:
+            self._texts.popitem(last=False)
         try:
             while events := await self._runs.streams.read(run_id, said.seq):
                 for event in events:
                     said.seq = event.seq
                     if event.kind in ("text", "thinking"):
-                        said.take(event.kind, event.data.get("step", 0), event.data["text"])
+                        said.append_text(event.kind, event.data.get("step", 0), event.data["text"])
         except OutriderError:  # a database that is away for a moment
             return

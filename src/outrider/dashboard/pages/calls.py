@@ -8,97 +8,110 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from outrider.core.call_history import FAILED_OUTCOME, MAX_SAMPLE_CALLS, CallFilter, CallHistory, CallSample
+from outrider.core.call_stats import bucket_calls, group_failures, summarize_calls, summarize_calls_by
 from outrider.core.errors import NotFound
-from outrider.core.figures import groups, spans, spread, spreads
-from outrider.core.history import FAILED, SAMPLE, History, Taken, Wanted
 from outrider.dashboard import feed, render
-from outrider.dashboard.calls import drawing, providers
-from outrider.dashboard.calls.asked import PERIODS, SECONDS, Asked, asked
-from outrider.dashboard.house import House
-from outrider.dashboard.page import Change, Page, house_of
-from outrider.dashboard.reach import Owner, may_see, only_workspace
+from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
+from outrider.dashboard.calls import charts, provider_states
+from outrider.dashboard.calls.call_query import PERIOD_SECONDS, PERIOD_TITLES, CallQuery, parse_call_query
+from outrider.dashboard.page import DashboardPage, FeedChange, get_services
+from outrider.dashboard.services import DashboardServices
 
-ROWS = 100
-COLUMNS, WIDTH = 60, 600  # of the calls over time
-GROUPS = 100  # kinds of errors that are shown
+COLUMN_COUNT, CHART_WIDTH = 60, 600  # of the calls over time
 
 
-async def show(request: Request) -> Response:
+async def show_calls(request: Request) -> Response:
     """The record, the newest first; with `part=rows` only the list."""
-    history, wanted = await _history(request), asked(request)
-    at = await feed.start(request, "calls")
+    max_rows = 100
+    history, wanted = await _open_history(request), parse_call_query(request)
+    at = await feed.get_feed_position(request, "calls")
     after = request.query_params.get("after", "")
-    part = await history.page(_wanted(request), after=after, limit=ROWS)
+    part = await history.list_batch(_build_call_filter(request), after=after, limit=max_rows)
     values: dict[str, Any] = {"events": part.items, "asked": wanted, "older": part.after, "after": after}
     if request.query_params.get("part") == "rows":
-        return render.fragment(request, "calls/rows.html", **values)
-    return await _page(request, "calls", feed=at, choices=await _choices(request), **values)
+        return render.render_fragment(request, "calls/rows.html", **values)
+    return await _render_calls_page(request, "calls", feed=at, choices=await _list_filter_values(request), **values)
 
 
 async def show_speed(request: Request) -> Response:
     """Waiting times and sizes, by tool and by who answered."""
-    at, wanted = await feed.start(request, "calls"), asked(request)
-    calls = await (await _history(request)).sample(_wanted(request))
-    tools, answered = spreads(calls, lambda call: call.tool), spreads(calls, lambda call: call.provider)
-    return await _page(
+    at, wanted = await feed.get_feed_position(request, "calls"), parse_call_query(request)
+    calls = await (await _open_history(request)).sample_calls(_build_call_filter(request))
+    tools, answered = (
+        summarize_calls_by(calls, lambda call: call.tool),
+        summarize_calls_by(calls, lambda call: call.provider),
+    )
+    return await _render_calls_page(
         request,
         "speed",
         feed=at,
         asked=wanted,
-        whole=spread("all", calls),
-        columns=drawing.columns(_over_time(calls, wanted), WIDTH),
+        whole=summarize_calls("all", calls),
+        columns=charts.build_columns(_bucket_over_time(calls, wanted), CHART_WIDTH),
         tables=(("tool", "Tools", tools), ("provider", "Providers that answered", answered)),
-        seconds=drawing.of_seconds([*tools, *answered]),
-        sizes=drawing.of_sizes([*tools, *answered]),
-        cut=len(calls) == SAMPLE,
+        seconds=charts.build_time_scale([*tools, *answered]),
+        sizes=charts.build_size_scale([*tools, *answered]),
+        cut=len(calls) == MAX_SAMPLE_CALLS,
     )
 
 
 async def show_providers(request: Request) -> Response:
     """Which search providers work, and which are left alone."""
-    at = await feed.start(request, "calls")
-    states = [providers.state(each) for each in await house_of(request).search.status()]
-    return await _page(request, "providers", feed=at, asked=asked(request), states=providers.by_use(states))
+    at = await feed.get_feed_position(request, "calls")
+    states = [provider_states.describe_provider(each) for each in await get_services(request).search.list_providers()]
+    return await _render_calls_page(
+        request, "providers", feed=at, asked=parse_call_query(request), states=provider_states.sort_by_urgency(states)
+    )
 
 
 async def show_errors(request: Request) -> Response:
     """Failures by code and by the shape of their message."""
-    at, wanted = await feed.start(request, "calls"), asked(request)
-    found = groups(
-        await (await _history(request)).failures(replace(_wanted(request), outcome=wanted.outcome or FAILED))
+    max_groups = 100  # kinds of errors that are shown
+    at, wanted = await feed.get_feed_position(request, "calls"), parse_call_query(request)
+    found = group_failures(
+        await (await _open_history(request)).list_failures(
+            replace(_build_call_filter(request), outcome=wanted.outcome or FAILED_OUTCOME)
+        )
     )
-    return await _page(
-        request, "errors", feed=at, asked=wanted, groups=found[:GROUPS], more=len(found) - GROUPS, failed=FAILED
+    return await _render_calls_page(
+        request,
+        "errors",
+        feed=at,
+        asked=wanted,
+        groups=found[:max_groups],
+        more=len(found) - max_groups,
+        failed=FAILED_OUTCOME,
     )
 
 
 async def show_call(request: Request) -> Response:
     """One call."""
-    event = await (await _history(request)).get(request.path_params["call"])
-    if not may_see(request, Owner(event.workspace, event.identity)):
+    event = await (await _open_history(request)).get_call(request.path_params["call"])
+    if not can_view(request, ResourceOwner(event.workspace, event.identity)):
         raise NotFound("no such call", hint="choose another")
-    return await _page(request, "call", event=event, asked=Asked())
+    return await _render_calls_page(request, "call", event=event, asked=CallQuery())
 
 
-def _wanted(request: Request) -> Wanted:
-    return replace(asked(request).wanted, workspace=only_workspace(request))
+def _build_call_filter(request: Request) -> CallFilter:
+    return replace(parse_call_query(request).call_filter, workspace=get_allowed_workspace(request))
 
 
-async def _history(request: Request) -> History:
+async def _open_history(request: Request) -> CallHistory:
     """The record, with the calls of this moment."""
-    house = house_of(request)
+    house = get_services(request)
     await house.events.flush()
-    return History(house.database)
+    return CallHistory(house.database)
 
 
-async def _page(request: Request, name: str, **values: Any) -> Response:
-    frame: dict[str, Any] = {"section": name, "periods": PERIODS}
-    return await render.page(request, f"calls/{name}.html", **frame, **values)
+async def _render_calls_page(request: Request, name: str, **values: Any) -> Response:
+    frame: dict[str, Any] = {"section": name, "periods": PERIOD_TITLES}
+    return await render.render_page(request, f"calls/{name}.html", **frame, **values)
 
 
-async def _choices(request: Request) -> dict[str, list[str]]:
+async def _list_filter_values(request: Request) -> dict[str, list[str]]:
     """What there is to filter by: what the newest calls were."""
-    calls = await (await _history(request)).sample(Wanted(workspace=only_workspace(request)))
+    calls = await (await _open_history(request)).sample_calls(CallFilter(workspace=get_allowed_workspace(request)))
     names = {
         "tool": {call.tool for call in calls},
         "provider": {call.provider for call in calls if call.provider},
@@ -107,31 +120,31 @@ async def _choices(request: Request) -> dict[str, list[str]]:
     return {name: sorted(each) for name, each in names.items()}
 
 
-def _over_time(calls: list[Taken], wanted: Asked) -> list[Any]:
+def _bucket_over_time(calls: list[CallSample], wanted: CallQuery) -> list[Any]:
     """From the chosen period's beginning, or from the oldest call."""
     now = time.time()
     oldest = calls[-1].at if calls else now
-    begin = now - SECONDS[wanted.period] if wanted.period in SECONDS else min(oldest, now - 60)
-    return spans(calls, begin, now, COLUMNS)
+    begin = now - PERIOD_SECONDS[wanted.period] if wanted.period in PERIOD_SECONDS else min(oldest, now - 60)
+    return bucket_calls(calls, begin, now, COLUMN_COUNT)
 
 
-async def _changes(house: House, cursor: str) -> tuple[list[Change], str]:
+async def _read_changes(services: DashboardServices, cursor: str) -> tuple[list[FeedChange], str]:
     """That there were calls, and what came of them: the page asks for what it shows."""
-    fresh, cursor = await History(house.database).arrived(cursor)
+    fresh, cursor = await CallHistory(services.database).list_new_calls(cursor)
     return [{"id": event.id, "tool": event.tool, "outcome": event.outcome} for event in fresh], cursor
 
 
-calls = Page(
+CALLS_PAGE = DashboardPage(
     "calls",
     "Calls",
     40,
     (
-        Route("/calls", show, name="calls"),
+        Route("/calls", show_calls, name="calls"),
         Route("/calls/speed", show_speed, name="calls_speed"),
         Route("/calls/providers", show_providers, name="calls_providers"),
         Route("/calls/errors", show_errors, name="calls_errors"),
         Route("/calls/{call}", show_call, name="call"),
     ),
-    feeds={"calls": _changes},
+    feeds={"calls": _read_changes},
     key="c",
 )

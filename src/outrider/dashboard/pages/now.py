@@ -7,72 +7,72 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from outrider.agents.oversight.inbox import Inbox
-from outrider.agents.oversight.overview import Overview
-from outrider.agents.oversight.run_list import Wanted as WantedRuns
-from outrider.core.figures import groups, spans, spread
-from outrider.core.history import FAILED, History, Wanted
+from outrider.agents.views.inbox import Inbox
+from outrider.agents.views.overview import RunOverview
+from outrider.agents.views.run_list import RunFilter as WantedRuns
+from outrider.core.call_history import FAILED_OUTCOME, CallFilter, CallHistory
+from outrider.core.call_stats import bucket_calls, group_failures, summarize_calls
 from outrider.dashboard import feed, render
-from outrider.dashboard.calls import drawing, providers
-from outrider.dashboard.house import House
-from outrider.dashboard.live.room import Room
-from outrider.dashboard.page import Page, house_of
-from outrider.dashboard.reach import only_workspace
+from outrider.dashboard.access import get_allowed_workspace
+from outrider.dashboard.calls import charts, provider_states
+from outrider.dashboard.live.hub import LiveHub
+from outrider.dashboard.page import DashboardPage, get_services
+from outrider.dashboard.services import DashboardServices
 
-HOUR = 3_600
-COLUMNS, WIDTH = 60, 600  # one a minute
-MOST = 5  # entries of a list: the page of its own has the rest
+HOUR_S = 3_600
+COLUMN_COUNT, CHART_WIDTH = 60, 600  # one a minute
+MAX_LIST_ENTRIES = 5  # entries of a list: the page of its own has the rest
 
 
-async def show(request: Request) -> Response:
+async def show_now(request: Request) -> Response:
     """Everything at a glance; of who may see one workspace alone, its calls."""
-    at = await feed.start(request, "calls", "runs", "questions")
-    house, only = house_of(request), only_workspace(request)
-    values = await _calls(house, only)
+    at = await feed.get_feed_position(request, "calls", "runs", "questions")
+    house, only = get_services(request), get_allowed_workspace(request)
+    values = await _collect_calls(house, only)
     if only is None:
-        values |= await _work(request, house)
-    return await render.page(request, "now.html", feed=at, whole_house=only is None, hour=HOUR, **values)
+        values |= await _collect_activity(request, house)
+    return await render.render_page(request, "now.html", feed=at, whole_house=only is None, hour=HOUR_S, **values)
 
 
-async def _calls(house: House, only: str | None) -> dict[str, Any]:
-    await house.events.flush()
-    history, now = History(house.database), time.time()
-    wanted = Wanted(since=now - HOUR, workspace=only)
-    calls = await history.sample(wanted)
+async def _collect_calls(services: DashboardServices, only: str | None) -> dict[str, Any]:
+    await services.events.flush()
+    history, now = CallHistory(services.database), time.time()
+    wanted = CallFilter(since=now - HOUR_S, workspace=only)
+    calls = await history.sample_calls(wanted)
     return {
-        "whole": spread("all", calls),
-        "columns": drawing.columns(spans(calls, now - HOUR, now, COLUMNS), WIDTH),
-        "errors": groups(await history.failures(wanted))[:MOST],
-        "failed": FAILED,
+        "whole": summarize_calls("all", calls),
+        "columns": charts.build_columns(bucket_calls(calls, now - HOUR_S, now, COLUMN_COUNT), CHART_WIDTH),
+        "errors": group_failures(await history.list_failures(wanted))[:MAX_LIST_ENTRIES],
+        "failed": FAILED_OUTCOME,
     }
 
 
-async def _work(request: Request, house: House) -> dict[str, Any]:
+async def _collect_activity(request: Request, services: DashboardServices) -> dict[str, Any]:
     """What people steer: sessions, runs, questions, providers, calls under way."""
-    states = [providers.state(each) for each in await house.search.status()]
-    room = _room(request)
-    await room.look()
-    sessions = room.sessions()
-    runs = await Overview(house.database).listed(WantedRuns(status="open"), limit=MOST + 1)
-    questions = await Inbox(house.database).open(MOST + 1)
+    states = [provider_states.describe_provider(each) for each in await services.search.list_providers()]
+    room = _ensure_hub(request)
+    await room.refresh()
+    sessions = room.list_sessions()
+    runs = await RunOverview(services.database).list_trees(WantedRuns(status="open"), limit=MAX_LIST_ENTRIES + 1)
+    questions = await Inbox(services.database).list_open(MAX_LIST_ENTRIES + 1)
     return {
-        "sessions": sessions[:MOST],
-        "more_sessions": len(sessions) - MOST,
-        "runs": runs.items[:MOST],
-        "more_runs": len(runs.items) > MOST,
-        "questions": questions[:MOST],
-        "waiting": await Inbox(house.database).count(),
-        "troubled": [each for each in providers.by_use(states) if each.mark in ("bad", "warn")],
-        "underway": house.events.underway.calls[:MOST],
+        "sessions": sessions[:MAX_LIST_ENTRIES],
+        "more_sessions": len(sessions) - MAX_LIST_ENTRIES,
+        "runs": runs.items[:MAX_LIST_ENTRIES],
+        "more_runs": len(runs.items) > MAX_LIST_ENTRIES,
+        "questions": questions[:MAX_LIST_ENTRIES],
+        "waiting": await Inbox(services.database).count_open(),
+        "troubled": [each for each in provider_states.sort_by_urgency(states) if each.mark in ("bad", "warn")],
+        "underway": services.events.inflight.calls[:MAX_LIST_ENTRIES],
     }
 
 
-def _room(request: Request) -> Room:
+def _ensure_hub(request: Request) -> LiveHub:
     """The one that the page Live uses too; made by the first who looks."""
     state = request.app.state
     if not hasattr(state, "room"):
-        state.room = Room(house_of(request))
+        state.room = LiveHub(get_services(request))
     return state.room
 
 
-now = Page("now", "Now", 0, (Route("/", show, name="now"),), key="n")
+NOW_PAGE = DashboardPage("now", "Now", 0, (Route("/", show_now, name="now"),), key="n")

@@ -6,19 +6,29 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from outrider.agents.evaluations import Record
-from outrider.agents.oversight.overview import Branch
-from outrider.agents.oversight.step_list import StepRow
-from outrider.dashboard.runs.words import Argument, Excerpt, excerpt, read_by_agent, spelled_out, web_address
+from outrider.agents.evaluations import EvaluationRecord
+from outrider.agents.views.overview import RunBranch
+from outrider.agents.views.step_list import StepRow
+from outrider.dashboard.runs.sanitize import (
+    ArgumentView,
+    TextExcerpt,
+    build_argument_views,
+    cut_excerpt,
+    excerpt_result,
+    sanitize_url,
+)
 
-ROWS = 30  # of a part
-SAID, THOUGHT, GIVEN, READ = 1_600, 700, 900, 1_100  # bytes of a page that each of these may take
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
-SOURCES = 12
+STEPS_PER_PART = 30  # of a part
+SAID_BYTES, THOUGHT_BYTES, ARGUMENT_BYTES, RESULT_BYTES = (
+    1_600,
+    700,
+    900,
+    1_100,
+)  # bytes of a page that each of these may take
 
 
 @dataclass(frozen=True)
-class Picture:
+class StepPicture:
     """A kept picture: its artifact, and what it shows."""
 
     artifact_id: str
@@ -26,7 +36,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class ShownCall:
+class CallView:
     """A tool call on the page.
 
     Attributes:
@@ -37,12 +47,12 @@ class ShownCall:
 
     row: StepRow
     mark: int
-    arguments: Sequence[Argument]
-    result: Excerpt
-    pictures: Sequence[Picture] = ()
+    arguments: Sequence[ArgumentView]
+    result: TextExcerpt
+    pictures: Sequence[StepPicture] = ()
     files: Sequence[Mapping[str, Any]] = ()
     sources: Sequence[tuple[str, str]] = ()
-    child: Branch | None = None
+    child: RunBranch | None = None
 
     @property
     def is_cut(self) -> bool:
@@ -51,7 +61,7 @@ class ShownCall:
 
 
 @dataclass(frozen=True)
-class ShownStep:
+class StepView:
     """One request to the model with the calls that it made.
 
     Attributes:
@@ -61,16 +71,16 @@ class ShownStep:
 
     number: int
     model: StepRow | None
-    said: Excerpt | None
-    thought: Excerpt | None
-    calls: Sequence[ShownCall] = ()
+    said: TextExcerpt | None
+    thought: TextExcerpt | None
+    calls: Sequence[CallView] = ()
     extra: Sequence[StepRow] = field(default_factory=tuple)
     stamp: str = ""
 
 
-def shown_steps(
-    rows: Iterable[StepRow], children: Mapping[str, Branch], seen: Sequence["Record"] = ()
-) -> list[ShownStep]:
+def build_step_views(
+    rows: Iterable[StepRow], children: Mapping[str, RunBranch], seen: Sequence["EvaluationRecord"] = ()
+) -> list[StepView]:
     """The steps of a part.
 
     Args:
@@ -78,61 +88,67 @@ def shown_steps(
         children: Runs by the call that began them.
         seen: What an evaluation's watcher saw meanwhile.
     """
-    return [_step(number, list(group), children, seen) for number, group in groupby(rows, lambda row: row.number)]
+    return [
+        _build_step_view(number, list(group), children, seen) for number, group in groupby(rows, lambda row: row.number)
+    ]
 
 
-def _step(number: int, rows: Sequence[StepRow], children: Mapping[str, Branch], seen: Sequence["Record"]) -> ShownStep:
+def _build_step_view(
+    number: int, rows: Sequence[StepRow], children: Mapping[str, RunBranch], seen: Sequence["EvaluationRecord"]
+) -> StepView:
     spoken = [row for row in rows if not row.is_tool]
     model = next((row for row in spoken if row.key.startswith("model:")), None)
     tools = [row for row in rows if row.is_tool]
-    calls = [_call(row, mark, children.get(row.key), seen) for mark, row in enumerate(tools, 1)]
-    return ShownStep(
+    calls = [_build_call_view(row, mark, children.get(row.key), seen) for mark, row in enumerate(tools, 1)]
+    return StepView(
         number,
         model,
-        excerpt(model.text.strip(), SAID) if model else None,
-        excerpt(model.thoughts.strip(), THOUGHT) if model and model.thoughts.strip() else None,
+        cut_excerpt(model.text.strip(), SAID_BYTES) if model else None,
+        cut_excerpt(model.thoughts.strip(), THOUGHT_BYTES) if model and model.thoughts.strip() else None,
         calls,
         [row for row in spoken if row is not model],
-        _stamp(rows, calls),
+        _compute_stamp(rows, calls),
     )
 
 
-def _call(row: StepRow, mark: int, child: Branch | None, seen: Sequence["Record"]) -> ShownCall:
+def _build_call_view(row: StepRow, mark: int, child: RunBranch | None, seen: Sequence["EvaluationRecord"]) -> CallView:
     made = [each for each in row.files if isinstance(each, Mapping) and each.get("id")]
-    pictures = [Picture(str(each["id"]), str(each.get("title") or "")) for each in made if _is_picture(each)]
-    return ShownCall(
+    pictures = [StepPicture(str(each["id"]), str(each.get("title") or "")) for each in made if _is_picture(each)]
+    return CallView(
         row,
         mark,
-        spelled_out(row.arguments, GIVEN),
-        read_by_agent(row.text, READ),
-        [*_looks(row, seen), *pictures],
+        build_argument_views(row.arguments, ARGUMENT_BYTES),
+        excerpt_result(row.text, RESULT_BYTES),
+        [*_find_screenshots(row, seen), *pictures],
         [each for each in made if not _is_picture(each)],
-        _sources(row.sources),
+        _list_sources(row.sources),
         child,
     )
 
 
 def _is_picture(file: Mapping[str, Any]) -> bool:
-    return file.get("content_type") in PICTURES
+    picture_types = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
+    return file.get("content_type") in picture_types
 
 
-def _looks(row: StepRow, seen: Sequence["Record"]) -> list[Picture]:
+def _find_screenshots(row: StepRow, seen: Sequence["EvaluationRecord"]) -> list[StepPicture]:
     """The pictures that were taken before the call was over: the watcher looks before the agent gets its result."""
     if row.ended_at is None:
         return []
     during = [each for each in seen if row.started_at <= each.at <= row.ended_at]
     mine = {each.step for each in during if each.kind == "agent" and each.details.get("tool") == row.tool}
     taken = [each for each in during if each.kind == "screenshot" and each.step in mine and each.artifact_id]
-    return [Picture(each.artifact_id or "", each.summary or each.url) for each in taken]
+    return [StepPicture(each.artifact_id or "", each.summary or each.url) for each in taken]
 
 
-def _sources(sources: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = [each for each in sources.values() if isinstance(each, Mapping)][:SOURCES]
-    links = [(str(each.get("title") or each.get("href"))[:120], web_address(each.get("href"))) for each in found]
+def _list_sources(sources: Mapping[str, Any]) -> list[tuple[str, str]]:
+    max_sources = 12
+    found = [each for each in sources.values() if isinstance(each, Mapping)][:max_sources]
+    links = [(str(each.get("title") or each.get("href"))[:120], sanitize_url(each.get("href"))) for each in found]
     return [(title, address) for title, address in links if address]
 
 
-def _stamp(rows: Sequence[StepRow], calls: Sequence[ShownCall]) -> str:
+def _compute_stamp(rows: Sequence[StepRow], calls: Sequence[CallView]) -> str:
     facts = [(row.key, row.outcome, row.seconds) for row in rows]
     below = [(each.child.run.status, each.child.run.id) for each in calls if each.child]
     return hashlib.blake2s(repr((facts, below)).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -1,6 +1,6 @@
 """Reading a whole site: `Crawler.crawl` follows its links and lists, within a budget, and goes on where it stopped."""
 
 from outrider.pages.crawl.crawler import Crawler
-from outrider.pages.crawl.plan import Budget, Plan
+from outrider.pages.crawl.plan import CrawlBudget, CrawlPlan
 
-__all__ = ["Budget", "Crawler", "Plan"]
+__all__ = ["CrawlBudget", "CrawlPlan", "Crawler"]

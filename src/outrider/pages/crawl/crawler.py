@@ -10,26 +10,24 @@ import anyio
 
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
-from outrider.pages.crawl.plan import Budget, Ending, Keep, Plan, Tell, plan_of
+from outrider.pages.crawl.plan import CrawlBudget, CrawlEnding, CrawlPlan, ReportProgress, StorePage, parse_plan
 from outrider.pages.pages import Pages
 
 if TYPE_CHECKING:
-    from outrider.pages.crawl.crawled import Crawled, Tally
-    from outrider.pages.crawl.ledger import Ledger
+    from outrider.pages.crawl.ledger import CrawlLedger
+    from outrider.pages.crawl.result import CrawlResult, CrawlTally
 
 
 log = logging.getLogger(__name__)
-LOOK = 4.0  # seconds between looks for crawls whose process has died
-GLANCE = 1.0  # seconds between looks at a crawl that another process works on
 # From what a crawl's caller left (`errand`), where its pages go.
-Keeper = Callable[[dict[str, Any]], Keep | None]
+StorePageFactory = Callable[[dict[str, Any]], StorePage | None]
 
 
-def _nowhere(errand: dict[str, Any]) -> None:
+def _store_nowhere(errand: dict[str, Any]) -> None:
     """Pages are only read."""
 
 
-async def _silent(tally: "Tally", url: str, rate: float) -> None:
+async def _report_nothing(tally: "CrawlTally", url: str, rate: float) -> None:
     """Nobody wants to know how far it is."""
 
 
@@ -43,7 +41,7 @@ class Crawler:
         sleep: Waits for seconds.
 
     Attributes:
-        keeper: Puts pages of crawls that another process has begun where they belong.
+        store_page_factory: Puts pages of crawls that another process has begun where they belong.
     """
 
     def __init__(
@@ -57,19 +55,19 @@ class Crawler:
         self._pages = pages
         self._database = database
         self._clock = clock or database.now
-        self.keeper: Keeper = _nowhere
+        self.store_page_factory: StorePageFactory = _store_nowhere
         self._sleep = sleep
 
     async def crawl(
         self,
-        plan: Plan,
-        budget: Budget,
+        plan: CrawlPlan,
+        budget: CrawlBudget,
         owner: str = "",
         *,
-        keep: Keep | None = None,
-        tell: Tell = _silent,
+        store_page: StorePage | None = None,
+        report_progress: ReportProgress = _report_nothing,
         errand: dict[str, Any] | None = None,
-    ) -> "Crawled":
+    ) -> "CrawlResult":
         """Reads what belongs to the plan, as far as the budget goes.
 
         An unfinished crawl of the same plan and owner goes on. A finished one is read again: pages are only
@@ -79,8 +77,8 @@ class Crawler:
             plan: What to read.
             budget: How much of it.
             owner: Whose crawl it is; crawls of different owners know nothing of one another.
-            keep: Puts a page into a store, and gives its name there; called again if the process dies right after it.
-            tell: Is told after each page how far the round is, which page that was, and how many pages a second are
+            store_page: Puts a page into a store, and gives its name there; called again if the process dies right after it.
+            report_progress: Is told after each page how far the round is, which page that was, and how many pages a second are
                 read.
             errand: What `keeper` needs, as JSON: with it, another process goes on if this one dies, and a call that
                 finds the crawl at work elsewhere waits for it.
@@ -91,93 +89,103 @@ class Crawler:
             OutriderError: what kept the first page from being read, as `Pages.read` raises it; Refused with code
                 `leads_elsewhere` if it leads to another site.
         """
-        ledger = self._ledger(plan, owner)
+        ledger = self._build_ledger(plan, owner)
         left = errand and {"owner": owner, "budget": asdict(budget), "errand": errand}
         try:
             await ledger.open(budget.pages, left, self._clock() + budget.seconds)
         except Unavailable as error:
             if error.code != "crawl_running" or errand is None:
                 raise
-            return await self._watched(ledger, budget, tell)
-        return await self._round(ledger, budget, keep, tell)
+            return await self._wait_for_crawl(ledger, budget, report_progress)
+        return await self._crawl_round(ledger, budget, store_page, report_progress)
 
-    async def _round(self, ledger: "Ledger", budget: Budget, keep: Keep | None, tell: Tell) -> "Crawled":
+    async def _crawl_round(
+        self, ledger: "CrawlLedger", budget: CrawlBudget, store_page: StorePage | None, report_progress: ReportProgress
+    ) -> "CrawlResult":
         """Reads on, and closes the ledger whatever happens."""
-        from outrider.pages.crawl.run import Run
-        from outrider.pages.crawl.scope import Scope
-        from outrider.pages.crawl.site import Site
+        from outrider.pages.crawl.scope import CrawlScope
+        from outrider.pages.crawl.site import CrawlSite
+        from outrider.pages.crawl.worker import CrawlWorker
 
-        run = Run(Site(self._pages, Scope(ledger.plan), keep, self._sleep), budget, ledger, tell)
+        run = CrawlWorker(
+            CrawlSite(self._pages, CrawlScope(ledger.plan), store_page, self._sleep), budget, ledger, report_progress
+        )
         finished = False
         try:
-            await run.until_done()
+            await run.run_until_done()
             finished = run.ending == "finished"
         finally:
             with anyio.CancelScope(shield=True):
                 await ledger.close(finished=finished)
-        return await run.summary()
+        return await run.summarize()
 
-    async def listing(self, plan: Plan, owner: str = "", *, offset: int = 0, limit: int = 100) -> list[dict[str, Any]]:
+    async def list_pages(
+        self, plan: CrawlPlan, owner: str = "", *, offset: int = 0, limit: int = 100
+    ) -> list[dict[str, Any]]:
         """The pages that the plan's newest round has dealt with, as rows of `tables.crawl_pages`."""
-        return await self._ledger(plan, owner).pages(offset, limit)
+        return await self._build_ledger(plan, owner).list_pages(offset, limit)
 
-    async def mind(self) -> None:
+    async def run_forever(self) -> None:
         """Goes on with crawls whose process has died while somebody waited for them, until cancelled."""
-        await self._database.used.wait()
+        poll_interval_s = 4.0  # seconds between looks for crawls whose process has died
+        await self._database.opened_event.wait()
         async with anyio.create_task_group() as tasks:
             while True:
                 try:
-                    for left in await self._left():
-                        tasks.start_soon(self._go_on, left)
+                    for left in await self._find_abandoned():
+                        tasks.start_soon(self._resume_crawl, left)
                 except OutriderError as error:
                     log.warning("crawls that were left cannot be looked for: %s", error)
-                await anyio.sleep(LOOK)
+                await anyio.sleep(poll_interval_s)
 
-    async def _left(self) -> list[dict[str, Any]]:
+    async def _find_abandoned(self) -> list[dict[str, Any]]:
         from sqlalchemy import select
 
-        from outrider.pages.crawl.ledger import is_dead
+        from outrider.pages.crawl.ledger import is_holder_dead
         from outrider.pages.crawl.tables import crawls
 
         now = self._clock()
         query = select(crawls).where(crawls.c.state == "running", crawls.c.until > now)
         async with self._database.read() as connection:
             rows = [dict(row) for row in (await connection.execute(query)).mappings()]
-        return [row for row in rows if row["errand"] and (row["held_until"] < now or is_dead(row["holder"]))]
+        return [row for row in rows if row["errand"] and (row["held_until"] < now or is_holder_dead(row["holder"]))]
 
-    async def _go_on(self, left: dict[str, Any]) -> None:
+    async def _resume_crawl(self, row: dict[str, Any]) -> None:
         """The rest of a dead process's crawl; what it comes to stands in the ledger, for whoever asks again."""
-        given, plan = left["errand"], plan_of(left["plan"])
-        budget = Budget(**(given["budget"] | {"seconds": max(1.0, left["until"] - self._clock())}))
-        ledger = self._ledger(plan, given["owner"])
+        given, plan = row["errand"], parse_plan(row["plan"])
+        budget = CrawlBudget(**(given["budget"] | {"seconds": max(1.0, row["until"] - self._clock())}))
+        ledger = self._build_ledger(plan, given["owner"])
         try:
-            if (await ledger.standing()).tally.spent >= budget.pages:  # it died with its work done
+            if (await ledger.read_status()).tally.used_pages >= budget.pages:  # it died with its work done
                 return
-            keep = self.keeper(given["errand"])
-            await self.crawl(plan, budget, given["owner"], keep=keep, errand=given["errand"])
+            keep = self.store_page_factory(given["errand"])
+            await self.crawl(plan, budget, given["owner"], store_page=keep, errand=given["errand"])
         except OutriderError as error:
             log.info("the crawl of %s that was left ends: %s", plan.start, error)
 
-    async def _watched(self, ledger: "Ledger", budget: Budget, tell: Tell) -> "Crawled":
+    async def _wait_for_crawl(
+        self, ledger: "CrawlLedger", budget: CrawlBudget, report_progress: ReportProgress
+    ) -> "CrawlResult":
         """How a crawl ended, or how far it is, that another process works on."""
-        from outrider.pages.crawl.crawled import Crawled
+        poll_interval_s = 1.0  # seconds between looks at a crawl that another process works on
+        from outrider.pages.crawl.result import CrawlResult
 
-        began, standing = time.monotonic(), await ledger.standing()
+        began, standing = time.monotonic(), await ledger.read_status()
         with anyio.move_on_after(budget.seconds):
-            while standing.held:
-                await tell(standing.tally, ledger.plan.start, 0.0)
-                await anyio.sleep(GLANCE)
-                standing = await ledger.standing()
-        ending: Ending = "finished" if standing.finished else "time"
-        return Crawled(ledger.id, ending, ledger.round, standing.tally, time.monotonic() - began, 0)
+            while standing.is_held:
+                await report_progress(standing.tally, ledger.plan.start, 0.0)
+                await anyio.sleep(poll_interval_s)
+                standing = await ledger.read_status()
+        ending: CrawlEnding = "finished" if standing.is_finished else "time"
+        return CrawlResult(ledger.id, ending, ledger.round, standing.tally, time.monotonic() - began, 0)
 
-    def _ledger(self, plan: Plan, owner: str) -> "Ledger":
-        from outrider.pages.crawl.ledger import Ledger
-        from outrider.pages.crawl.scope import tidied
+    def _build_ledger(self, plan: CrawlPlan, owner: str) -> "CrawlLedger":
+        from outrider.pages.crawl.ledger import CrawlLedger
+        from outrider.pages.crawl.scope import normalize_url
 
-        start = tidied(plan.start)
+        start = normalize_url(plan.start)
         if not start:
             raise InvalidInput(
                 f"url: {plan.start!r} is no http(s) address", code="bad_url", hint="give a whole address"
             )
-        return Ledger(self._database, replace(plan, start=start), owner, self._clock)
+        return CrawlLedger(self._database, replace(plan, start=start), owner, self._clock)

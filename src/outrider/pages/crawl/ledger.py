@@ -12,24 +12,19 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from outrider.core.db import Database, storable
+from outrider.core.db import Database, to_storable_text
 from outrider.core.errors import Unavailable
-from outrider.pages.crawl.crawled import Tally
-from outrider.pages.crawl.plan import Plan
-from outrider.pages.crawl.scope import page_key
+from outrider.pages.crawl.plan import CrawlPlan
+from outrider.pages.crawl.result import CrawlTally
+from outrider.pages.crawl.scope import build_page_key
 from outrider.pages.crawl.tables import crawl_pages, crawls
 from outrider.pages.crawl.tables import crawl_pages as table
 
-LEASE = 10.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
-MOST_KNOWN = 100_000  # addresses of one crawl
-AT_ONCE = 500  # addresses noted by one statement
-LONGEST_TEXT = 2_000  # characters of a title or a reason that are kept
-REMEMBERED = frozenset({"sha256", "kept", "title", "chars", "read_at"})
-NEXT = 50  # pages taken from the list at once
+LEASE_S = 10.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
 
 
 @dataclass(frozen=True)
-class Found:
+class DiscoveredUrl:
     """An address that belongs to the crawl, and where it was found."""
 
     url: str
@@ -37,13 +32,13 @@ class Found:
     modified: float = 0.0
 
     @property
-    def key(self) -> str:
+    def row_key(self) -> str:
         """The name of its row."""
-        return hashlib.sha256(page_key(self.url).encode("utf-8", "replace")).hexdigest()
+        return hashlib.sha256(build_page_key(self.url).encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingPage:
     """A page whose turn has come; with what is known of it from the round before."""
 
     key: str
@@ -56,7 +51,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PageOutcome:
     """What became of one page; see `tables.crawl_pages` for the fields."""
 
     state: str
@@ -71,15 +66,15 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Standing:
+class CrawlStatus:
     """How a crawl stands: whether somebody works on it, whether its round is done, and how far it is."""
 
-    held: bool
-    finished: bool
-    tally: Tally
+    is_held: bool
+    is_finished: bool
+    tally: CrawlTally
 
 
-class Ledger:
+class CrawlLedger:
     """One crawl's rows.
 
     Args:
@@ -89,14 +84,14 @@ class Ledger:
         clock: The time in seconds since the epoch.
     """
 
-    def __init__(self, database: Database, plan: Plan, owner: str, clock: Callable[[], float] = time.time) -> None:
-        self.id = plan.key(owner)
+    def __init__(self, database: Database, plan: CrawlPlan, owner: str, clock: Callable[[], float] = time.time) -> None:
+        self.id = plan.derive_id(owner)
         self.round = 0
         self._database = database
         self.plan = plan
         self._owner = hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()
         self._clock = clock
-        self._me = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
+        self._holder = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
 
     async def open(self, pages: int, errand: dict[str, Any] | None = None, until: float | None = None) -> None:
         """Takes the crawl, to go on with its round; begins another if that is done, or has read so many pages.
@@ -109,21 +104,23 @@ class Ledger:
         Raises Unavailable, code `crawl_running`, while another process works on it.
         """
         async with self._database.write() as connection:
-            await connection.execute(self._database.insert(crawls).values(self._first()).on_conflict_do_nothing())
+            await connection.execute(
+                self._database.build_insert(crawls).values(self._build_initial_row()).on_conflict_do_nothing()
+            )
             mine = select(crawls).where(crawls.c.id == self.id).with_for_update()
             row = (await connection.execute(mine)).mappings().one()
-            self._mine_or_raise(row)
+            self._check_not_running(row)
             self.round = row["round"]
-            over = row["state"] == "finished" or (await self._tally(connection)).spent >= pages
-            await self._begin(connection, another=over, errand=errand, until=until)
+            over = row["state"] == "finished" or (await self._count_pages(connection)).used_pages >= pages
+            await self._start_round(connection, is_new=over, errand=errand, until=until)
 
-    async def standing(self) -> Standing:
+    async def read_status(self) -> CrawlStatus:
         """Whether somebody works on the crawl, and how far it is."""
         async with self._database.read() as connection:
             row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
             self.round = row["round"]
-            held = row["held_until"] > self._clock() and not is_dead(row["holder"])
-            return Standing(held, row["state"] == "finished", await self._tally(connection))
+            held = row["held_until"] > self._clock() and not is_holder_dead(row["holder"])
+            return CrawlStatus(held, row["state"] == "finished", await self._count_pages(connection))
 
     async def close(self, *, finished: bool) -> None:
         """Lets go of the crawl; a finished round takes along what it did not find any more.
@@ -132,67 +129,75 @@ class Ledger:
         """
         async with self._database.write() as connection:
             state = {"state": "finished"} if finished else {}
-            mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
+            mine = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
             values = state | {"held_until": 0.0, "updated_at": self._clock(), "errand": None, "until": None}
             done = await connection.execute(update(crawls).where(mine).values(**values))
-            blind = (await self._tally(connection)).failed if finished else 0
+            blind = (await self._count_pages(connection)).failed if finished else 0
             if finished and done.rowcount and not blind:
                 old = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round < self.round)
                 lost = old & crawl_pages.c.state.in_(("read", "duplicate"))
                 values = {"state": "gone", "round": self.round, "detail": "no link leads there", "change": ""}
                 await connection.execute(update(crawl_pages).where(lost).values(**values))
 
-    async def add(self, found: Iterable[Found]) -> None:
+    async def add(self, found: Iterable[DiscoveredUrl]) -> None:
         """Notes addresses that are to be read; those known in this round already stay as they are."""
         async with self._database.write() as connection:
-            await self._add(connection, found)
+            await self._add_urls(connection, found)
 
-    async def next(self, taken: Collection[str]) -> list[Waiting]:
+    async def list_next(self, taken_keys: Collection[str]) -> list[PendingPage]:
         """The next pages, the ones nearest to the start first, without those whose turn it is already."""
+        batch_size = 50  # pages taken from the list at once
         names = ("key", "url", "depth", "modified", "sha256", "read_at", "kept")
         query = (
             select(*(table.c[name] for name in names))
             .where(table.c.crawl == self.id, table.c.round == self.round, table.c.state == "waiting")
             .order_by(table.c.depth, table.c.number)
-            .limit(NEXT + len(taken))
+            .limit(batch_size + len(taken_keys))
         )
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
-        return [Waiting(**row) for row in rows if row["key"] not in taken][:NEXT]
+        return [PendingPage(**row) for row in rows if row["key"] not in taken_keys][:batch_size]
 
-    async def hold(self) -> None:
+    async def renew_lease(self) -> None:
         """Says that this process still works on the crawl. Raises Unavailable if another has taken it over."""
         async with self._database.write() as connection:
-            await self._hold(connection)
+            await self._renew_lease(connection)
 
-    async def record(self, page: Waiting, outcome: Outcome, found: Iterable[Found] = ()) -> Outcome:
+    async def record_outcome(
+        self, page: PendingPage, outcome: PageOutcome, found: Iterable[DiscoveredUrl] = ()
+    ) -> PageOutcome:
         """Writes what became of a page, and what it led to; gives it back, as a duplicate if its text was read before.
 
         Raises Unavailable, code `crawl_running`, if another process has taken the crawl over.
         """
+        kept_columns = frozenset({"sha256", "kept", "title", "chars", "read_at"})
+        max_text_chars = 2_000  # characters of a title or a reason that are kept
         async with self._database.write() as connection:
-            await self._hold(connection)
-            outcome = await self._compared(connection, page, outcome)
-            texts = {name: storable(getattr(outcome, name), LONGEST_TEXT) for name in ("detail", "final_url", "title")}
+            await self._renew_lease(connection)
+            outcome = await self._compare_outcome(connection, page, outcome)
+            texts = {
+                name: to_storable_text(getattr(outcome, name), max_text_chars)
+                for name in ("detail", "final_url", "title")
+            }
             values = asdict(outcome) | texts | {"again": int(outcome.again), "read_at": self._clock()}
             if outcome.state == "failed":  # what was read of it before is still the last that is known
-                values = {name: value for name, value in values.items() if name not in REMEMBERED}
+                values = {name: value for name, value in values.items() if name not in kept_columns}
             mine = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
             await connection.execute(update(crawl_pages).where(mine).values(**values))
-            await self._add(connection, found)
+            await self._add_urls(connection, found)
         return outcome
 
-    async def twin(self, key: str, sha256: str) -> str | None:
+    async def find_duplicate(self, key: str, sha256: str) -> str | None:
         """The address of another page of this round with the same text."""
         async with self._database.read() as connection:
-            return await self._twin(connection, key, sha256)
+            return await self._find_duplicate(connection, key, sha256)
 
-    async def tally(self) -> Tally:
+    async def count_pages(self) -> CrawlTally:
         """How far the round is."""
         async with self._database.read() as connection:
-            return await self._tally(connection)
+            return await self._count_pages(connection)
 
-    async def pages(self, offset: int, limit: int) -> list[dict[str, Any]]:
+    async def list_pages(self, offset: int, limit: int) -> list[dict[str, Any]]:
         """The pages of the newest round that are no longer waiting, in the order in which they were found."""
         newest = select(func.max(table.c.round)).where(table.c.crawl == self.id).scalar_subquery()
         query = (
@@ -205,7 +210,7 @@ class Ledger:
         async with self._database.read() as connection:
             return [dict(row) for row in (await connection.execute(query)).mappings()]
 
-    def _first(self) -> dict[str, Any]:
+    def _build_initial_row(self) -> dict[str, Any]:
         now = self._clock()
         facts = {"id": self.id, "owner": self._owner, "start": self.plan.start, "plan": asdict(self.plan)}
         return facts | {
@@ -217,47 +222,54 @@ class Ledger:
             "held_until": 0.0,
         }
 
-    def _mine_or_raise(self, row: Any) -> None:
+    def _check_not_running(self, row: Any) -> None:
         left = row["held_until"] - self._clock()
-        if left > 0 and not is_dead(row["holder"]):
+        if left > 0 and not is_holder_dead(row["holder"]):
             raise Unavailable(
                 "this crawl is under way in another call",
                 code="crawl_running",
                 hint="call again in half a minute with the same arguments, to go on or to see what it found",
-                retry_after=min(left, LEASE),
+                retry_after=min(left, LEASE_S),
             )
 
-    async def _begin(self, connection: "AsyncConnection", *, another: bool, **work: Any) -> None:
+    async def _start_round(self, connection: "AsyncConnection", *, is_new: bool, **work: Any) -> None:
         """Another round, or on with this one: then what failed for a while is tried again."""
-        self.round += int(another)
-        values = {"round": self.round, "state": "running", "holder": self._me, "held_until": self._clock() + LEASE}
+        self.round += int(is_new)
+        values = {
+            "round": self.round,
+            "state": "running",
+            "holder": self._holder,
+            "held_until": self._clock() + LEASE_S,
+        }
         values |= work
         await connection.execute(update(crawls).where(crawls.c.id == self.id).values(**values))
         transient = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round == self.round) & (crawl_pages.c.again == 1)
         await connection.execute(update(crawl_pages).where(transient).values(state="waiting", again=0))
-        await self._add(connection, [Found(self.plan.start, 0)])
+        await self._add_urls(connection, [DiscoveredUrl(self.plan.start, 0)])
 
-    async def _hold(self, connection: "AsyncConnection") -> None:
+    async def _renew_lease(self, connection: "AsyncConnection") -> None:
 
-        mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
+        mine = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
         now = self._clock()
         done = await connection.execute(
-            update(crawls).where(mine).values(held_until=now + LEASE, updated_at=now).returning(crawls.c.id)
+            update(crawls).where(mine).values(held_until=now + LEASE_S, updated_at=now).returning(crawls.c.id)
         )
         if done.first() is None:
-            raise Unavailable("another process has taken this crawl over", code="crawl_running", retry_after=LEASE)
+            raise Unavailable("another process has taken this crawl over", code="crawl_running", retry_after=LEASE_S)
 
-    async def _compared(self, connection: "AsyncConnection", page: Waiting, outcome: Outcome) -> Outcome:
+    async def _compare_outcome(
+        self, connection: "AsyncConnection", page: PendingPage, outcome: PageOutcome
+    ) -> PageOutcome:
         """With what changed since the round before; a text that this round has read elsewhere is a duplicate."""
         if outcome.state != "read":
             return outcome
         change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
-        twin = await self._twin(connection, page.key, outcome.sha256) if outcome.chars else None
+        twin = await self._find_duplicate(connection, page.key, outcome.sha256) if outcome.chars else None
         if twin:
             return replace(outcome, state="duplicate", detail=twin, change="")
         return replace(outcome, change=change)
 
-    async def _twin(self, connection: "AsyncConnection", key: str, sha256: str) -> str | None:
+    async def _find_duplicate(self, connection: "AsyncConnection", key: str, sha256: str) -> str | None:
 
         equal = select(table.c.url).where(
             table.c.crawl == self.id,
@@ -268,16 +280,18 @@ class Ledger:
         )
         return (await connection.execute(equal.limit(1))).scalar()
 
-    async def _add(self, connection: "AsyncConnection", found: Iterable[Found]) -> None:
+    async def _add_urls(self, connection: "AsyncConnection", found: Iterable[DiscoveredUrl]) -> None:
 
-        fresh = list({each.key: each for each in reversed(list(found))}.values())[::-1]
+        batch_size = 500  # addresses noted by one statement
+        max_urls = 100_000  # addresses of one crawl
+        fresh = list({each.row_key: each for each in reversed(list(found))}.values())[::-1]
         if not fresh:
             return
         known = select(func.count(), func.max(table.c.number)).where(table.c.crawl == self.id)
         count, last = (await connection.execute(known)).one()
-        rows = [self._row(each, (last or 0) + at) for at, each in enumerate(fresh, 1)][: max(0, MOST_KNOWN - count)]
-        for at in range(0, len(rows), AT_ONCE):
-            insert = self._database.insert(table).values(rows[at : at + AT_ONCE])
+        rows = [self._build_row(each, (last or 0) + at) for at, each in enumerate(fresh, 1)][: max(0, max_urls - count)]
+        for at in range(0, len(rows), batch_size):
+            insert = self._database.build_insert(table).values(rows[at : at + batch_size])
             new = {name: insert.excluded[name] for name in ("url", "round", "number", "depth", "state", "detail")}
             new |= {"again": 0, "modified": insert.excluded.modified, "change": ""}
             older = table.c.round < insert.excluded.round
@@ -285,13 +299,19 @@ class Ledger:
                 insert.on_conflict_do_update(index_elements=["crawl", "key"], set_=new, where=older)
             )
 
-    def _row(self, found: Found, number: int) -> dict[str, Any]:
-        facts = {"crawl": self.id, "key": found.key, "url": storable(found.url), "round": self.round, "number": number}
+    def _build_row(self, found: DiscoveredUrl, number: int) -> dict[str, Any]:
+        facts = {
+            "crawl": self.id,
+            "key": found.row_key,
+            "url": to_storable_text(found.url),
+            "round": self.round,
+            "number": number,
+        }
         empty = {"detail": "", "final_url": "", "title": "", "sha256": "", "change": "", "kept": ""}
         counts = {"again": 0, "chars": 0, "read_at": 0.0}
         return facts | empty | counts | {"depth": found.depth, "state": "waiting", "modified": found.modified}
 
-    async def _tally(self, connection: "AsyncConnection") -> Tally:
+    async def _count_pages(self, connection: "AsyncConnection") -> CrawlTally:
 
         query = (
             select(table.c.state, table.c.change, func.count())
@@ -303,10 +323,10 @@ class Ledger:
             counts[state] = counts.get(state, 0) + count
             if state == "read" and change:
                 counts[change] = counts.get(change, 0) + count
-        return Tally(**counts)
+        return CrawlTally(**counts)
 
 
-def is_dead(holder: str) -> bool:
+def is_holder_dead(holder: str) -> bool:
     """Whether a crawl's holder was a process of this machine, and is no more."""
     _, _, place = holder.partition(" ")
     number, _, node = place.partition(" ")

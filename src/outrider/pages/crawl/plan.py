@@ -6,20 +6,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from outrider.pages.settings import Robots
+from outrider.pages.settings import RobotsMode
 
 if TYPE_CHECKING:
-    from outrider.pages.crawl.crawled import Tally
-    from outrider.pages.page import Page
+    from outrider.pages.crawl.result import CrawlTally
+    from outrider.pages.fetched_page import FetchedPage
 
-Within = Literal["path", "host", "subdomains"]
-Ending = Literal["finished", "pages", "time", "trouble"]
-Keep = Callable[["Page"], Awaitable[str]]
-Tell = Callable[["Tally", str, float], Awaitable[None]]  # how far it is, the page just dealt with, pages a second
+SiteBoundary = Literal["path", "host", "subdomains"]
+CrawlEnding = Literal["finished", "pages", "time", "trouble"]
+StorePage = Callable[["FetchedPage"], Awaitable[str]]
+ReportProgress = Callable[
+    ["CrawlTally", str, float], Awaitable[None]
+]  # how far it is, the page just dealt with, pages a second
 
 
 @dataclass(frozen=True)
-class Plan:
+class CrawlPlan:
     """A crawl as it was asked for. Equal plans of one owner are one crawl, which can go on or be repeated.
 
     Attributes:
@@ -35,25 +37,25 @@ class Plan:
 
     start: str
     depth: int = 3
-    within: Within = "host"
+    within: SiteBoundary = "host"
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     sitemap: bool = True
-    robots: Robots = "respect"
+    robots: RobotsMode = "respect"
 
-    def key(self, owner: str) -> str:
+    def derive_id(self, owner: str) -> str:
         """The crawl's name, the same in every process: 32 hexadecimal digits."""
         return hashlib.sha256(json.dumps([owner, asdict(self)]).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def plan_of(facts: dict[str, Any]) -> Plan:
+def parse_plan(facts: dict[str, Any]) -> CrawlPlan:
     """The plan that was written down as JSON."""
     given: dict[str, Any] = facts | {name: tuple(facts[name]) for name in ("include", "exclude")}
-    return Plan(**given)
+    return CrawlPlan(**given)
 
 
 @dataclass(frozen=True)
-class Budget:
+class CrawlBudget:
     """What one call may spend on it.
 
     Attributes:

@@ -4,12 +4,12 @@ import re
 from email.utils import parsedate_to_datetime
 
 from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
-from outrider.core.http import Reply
-from outrider.pages.sniffing.markup import Text, tokens
+from outrider.core.http import HttpResponse
+from outrider.pages.mime.html_tokens import HtmlText, iter_tokens
 
-TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 RETRIED_CODES = frozenset({"connect", "timeout", "protocol", "dns"})
-FORBIDDEN = {
+REFUSAL_REASONS = {
     401: "asks for a login",
     402: "asks for payment",
     403: "forbids this",
@@ -17,33 +17,33 @@ FORBIDDEN = {
     451: "is withheld for legal reasons",
 }
 LOGIN_HINT = "sign in with the browser tools, or choose another source"
-PASSWORD = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
-HEAD = 60_000  # bytes in which a challenge shows itself; challenge pages are short
+PASSWORD_INPUT = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+WALL_HEAD_BYTES = 60_000  # bytes in which a challenge shows itself; challenge pages are short
 # What the pages of bot walls are known by: in the headers, then in the source.
 WALL_HEADERS = {
     "cf-mitigated": ("challenge",),
     "x-amzn-waf-action": ("challenge", "captcha"),
     "x-datadome": ("protected",),
 }
-SIGNS = (  # in small letters
+WALL_SIGNATURES = (  # in small letters
     b"/cdn-cgi/challenge-platform/h/", b"geo.captcha-delivery.com", b"_incapsula_resource", b'id="px-captcha',
     b"id='px-captcha", b"awswafcookiedomainlist", b"errors.edgesuite.net",
     b"unusual traffic from your computer network",
 )  # fmt: skip
-TITLES = re.compile(
+WALL_TITLE = re.compile(
     rb"<title>\s*(?:just a moment\.\.\.|attention required! \| cloudflare|ddos-guard"
     rb"|access to this page has been denied"
     rb"|are you a robot\?|robot check|human verification|verify you are human|pardon our interruption|security check)"
 )
-SUBMITTING = re.compile(rb"class=[\"']g-recaptcha[\"'][^>]*data-callback=[\"']submitcallback")
-SOON = 86_400  # seconds that are worth naming
-SHORT = 1_500  # characters of text that a challenge page served as a success has at most
+RECAPTCHA_CALLBACK = re.compile(rb"class=[\"']g-recaptcha[\"'][^>]*data-callback=[\"']submitcallback")
+MAX_CHALLENGE_CHARS = 1_500  # characters of text that a challenge page served as a success has at most
 
 
-def failure(reply: Reply, now: float) -> OutriderError | None:
+def classify_failure(reply: HttpResponse, now: float) -> OutriderError | None:
     """The error that a reply is; None if it is a page."""
+    max_named_wait_s = 86_400  # seconds that are worth naming
     if is_blocked(reply):
-        return _named(
+        return _build_error(
             Unavailable,
             reply,
             "answered with a robot check instead of the page",
@@ -53,22 +53,22 @@ def failure(reply: Reply, now: float) -> OutriderError | None:
     if 200 <= reply.status < 300:
         return None
     if reply.status in (404, 410):
-        return _named(NotFound, reply, "has no such page", hint="check the address or search for the page")
-    if reply.status in FORBIDDEN:
-        words = FORBIDDEN[reply.status]
+        return _build_error(NotFound, reply, "has no such page", hint="check the address or search for the page")
+    if reply.status in REFUSAL_REASONS:
+        words = REFUSAL_REASONS[reply.status]
         hint = LOGIN_HINT if "login" in words else "choose another source"
-        return _named(Refused, reply, words, code="forbidden", hint=hint)
-    if reply.status in TRANSIENT or reply.status >= 500:
-        wait = retry_after(reply.headers.get("retry-after", ""), now)
+        return _build_error(Refused, reply, words, code="forbidden", hint=hint)
+    if reply.status in TRANSIENT_STATUSES or reply.status >= 500:
+        wait = parse_retry_after(reply.headers.get("retry-after", ""), now)
         words = "asks for fewer requests" if reply.status == 429 else "is in trouble"
         code = "rate_limited" if reply.status == 429 else "server_error"
-        hint = f"try again in {wait:.0f} seconds" if wait and wait <= SOON else "try again another day"
+        hint = f"try again in {wait:.0f} seconds" if wait and wait <= max_named_wait_s else "try again another day"
         hint = hint if wait else "try again later"
-        return _named(Unavailable, reply, words, code=code, wait=wait, hint=f"{hint}, or choose another source")
-    return _named(Refused, reply, "did not give the page", code="http_status", hint="check the address")
+        return _build_error(Unavailable, reply, words, code=code, wait=wait, hint=f"{hint}, or choose another source")
+    return _build_error(Refused, reply, "did not give the page", code="http_status", hint="check the address")
 
 
-def retry_after(value: str, now: float) -> float | None:
+def parse_retry_after(value: str, now: float) -> float | None:
     """The seconds that a Retry-After header asks for, given as a number or a date (RFC 9110 section 10.2.3)."""
     value = value.strip()
     if value.isascii() and value.isdigit() and len(value) < 10:
@@ -79,44 +79,50 @@ def retry_after(value: str, now: float) -> float | None:
         return None
 
 
-def is_blocked(reply: Reply) -> bool:
+def is_blocked(reply: HttpResponse) -> bool:
     """Whether the reply is a bot wall's challenge, whatever its status."""
     for name, values in WALL_HEADERS.items():
         if reply.headers.get(name, "").lower() in values and (name != "x-datadome" or reply.status in (401, 403)):
             return True
-    if reply.status not in (200, 202, 401, 403, 405, 429, 503) or len(reply.body) > 20 * HEAD:
+    if reply.status not in (200, 202, 401, 403, 405, 429, 503) or len(reply.body) > 20 * WALL_HEAD_BYTES:
         return False
-    if not _is_signed(reply.body):
+    if not _has_wall_signature(reply.body):
         return False
-    return reply.status != 200 or _shown(reply.body) <= SHORT
+    return reply.status != 200 or _count_text_chars(reply.body) <= MAX_CHALLENGE_CHARS
 
 
-def is_login(html: str, text: str) -> bool:
+def is_login_page(html: str, text: str) -> bool:
     """Whether a page served as a success asks for a password and shows little else."""
-    return len(text) < SHORT and PASSWORD.search(html) is not None
+    return len(text) < MAX_CHALLENGE_CHARS and PASSWORD_INPUT.search(html) is not None
 
 
-def is_wall(html: str) -> bool:
+def is_bot_wall(html: str) -> bool:
     """Whether what a browser shows is still a bot wall's challenge."""
     body = html.encode()
-    return _is_signed(body) and _shown(body) <= SHORT
+    return _has_wall_signature(body) and _count_text_chars(body) <= MAX_CHALLENGE_CHARS
 
 
-def _is_signed(body: bytes) -> bool:
+def _has_wall_signature(body: bytes) -> bool:
     """Whether a source bears what the pages of bot walls are known by; every page that is read is asked."""
-    head = body[:HEAD].lower()
-    if any(sign in head for sign in SIGNS) or TITLES.search(head):
+    head = body[:WALL_HEAD_BYTES].lower()
+    if any(sign in head for sign in WALL_SIGNATURES) or WALL_TITLE.search(head):
         return True
-    return b"g-recaptcha" in head and SUBMITTING.search(head) is not None
+    return b"g-recaptcha" in head and RECAPTCHA_CALLBACK.search(head) is not None
 
 
-def _shown(body: bytes) -> int:
-    stream = tokens(body.decode("latin-1"), tags=10_000)
-    return sum(len(token.raw.strip()) for token in stream if isinstance(token, Text))
+def _count_text_chars(body: bytes) -> int:
+    stream = iter_tokens(body.decode("latin-1"), max_tags=10_000)
+    return sum(len(token.raw.strip()) for token in stream if isinstance(token, HtmlText))
 
 
-def _named(
-    kind: type[OutriderError], reply: Reply, words: str, *, hint: str = "", code: str = "", wait: float | None = None
+def _build_error(
+    kind: type[OutriderError],
+    reply: HttpResponse,
+    words: str,
+    *,
+    hint: str = "",
+    code: str = "",
+    wait: float | None = None,
 ) -> OutriderError:
     host, details = reply.url.split("/")[2], {"status": reply.status, "url": reply.url}
     message = f"{host} {words} (HTTP {reply.status})"

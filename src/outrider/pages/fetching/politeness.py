@@ -9,18 +9,15 @@ from urllib.parse import urlsplit
 import anyio
 
 from outrider.core.db import Database
-from outrider.core.places import Places
-from outrider.core.rates import Rates
-
-HOSTS = 500
-DAY = 86_400.0  # seconds; who is impatient gives up by himself
+from outrider.core.places import SharedSemaphores
+from outrider.core.rate_limiter import RateLimiter
 
 
 @dataclass
-class Host:
+class SiteTurns:
     """The turns of one host."""
 
-    places: anyio.Semaphore
+    slots: anyio.Semaphore
     users: int = field(default=0)
 
 
@@ -34,32 +31,34 @@ class Politeness:
     """
 
     def __init__(self, rate: float, concurrency: int, database: Database | None = None) -> None:
-        self._rates = Rates(database)
-        self._shared = Places(database, concurrency)
+        self._rates = RateLimiter(database)
+        self._shared = SharedSemaphores(database, concurrency)
         self._rate = rate
         self._concurrency = concurrency
-        self._hosts: OrderedDict[str, Host] = OrderedDict()
+        self._sites: OrderedDict[str, SiteTurns] = OrderedDict()
 
     @asynccontextmanager
-    async def turn(self, url: str) -> AsyncGenerator[None]:
+    async def acquire_turn(self, url: str) -> AsyncGenerator[None]:
         """Waits for this host's turn and holds it."""
+        patience_s = 86_400.0  # seconds; who is impatient gives up by himself
         name = urlsplit(url).netloc
-        host = self._host(name)
+        host = self._get_site(name)
         host.users += 1
         try:
-            async with host.places, self._shared.place(f"host {name}"):
+            async with host.slots, self._shared.acquire(f"host {name}"):
                 # A bucket of one second's worth; slower rates let one request through at a time.
-                await self._rates.turn(f"host {name}", self._rate, 1.0, patience=DAY)
+                await self._rates.acquire(f"host {name}", self._rate, 1.0, max_wait_s=patience_s)
                 yield
         finally:
             host.users -= 1
 
-    def _host(self, name: str) -> Host:
-        if name not in self._hosts:
-            self._hosts[name] = Host(anyio.Semaphore(self._concurrency))
-        self._hosts.move_to_end(name)
-        idle = [key for key, host in self._hosts.items() if not host.users][: max(0, len(self._hosts) - HOSTS)]
+    def _get_site(self, name: str) -> SiteTurns:
+        max_sites = 500
+        if name not in self._sites:
+            self._sites[name] = SiteTurns(anyio.Semaphore(self._concurrency))
+        self._sites.move_to_end(name)
+        idle = [key for key, host in self._sites.items() if not host.users][: max(0, len(self._sites) - max_sites)]
         for key in idle:
             if key != name:
-                del self._hosts[key]
-        return self._hosts[name]
+                del self._sites[key]
+        return self._sites[name]

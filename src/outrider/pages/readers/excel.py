@@ -8,27 +8,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.openxml.drawing import drawn
-from outrider.pages.readers.parts.openxml.package import ELEMENTS, Package
-from outrider.pages.readers.parts.refusals import broken
-from outrider.pages.readers.parts.sheets.cells import Formats, Place, area, place
-from outrider.pages.readers.parts.sheets.sheet import ROWS, Sheet
-from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, stream
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.ooxml.drawing import iter_drawing_texts
+from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG, Package
+from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_broken_error
+from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, iter_elements
+from outrider.pages.readers.spreadsheet.cells import CellAddress, NumberFormats, parse_address, parse_range
+from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells
 
-KIND = "Excel workbook"
-ROW = re.compile(rb"<(?:\w{1,20}:)?row[\s>/]")
-OVERLAP = 32  # bytes in which the beginning of a row may stand across two chunks
-SHOWN = frozenset({"", "visible"})
-ON = frozenset({"1", "true"})
-BEFORE_ROWS = ("s:cols",)
-AFTER_ROWS = ("s:mergeCells", "s:hyperlinks")
-STRINGS = 1_000_000
-WIDEST = 16_384  # columns of a sheet (XFD)
+EXCEL_KIND = "Excel workbook"
+ROW_TAG = re.compile(rb"<(?:\w{1,20}:)?row[\s>/]")
+TRUE_VALUES = frozenset({"1", "true"})
+MAX_SHEET_COLUMNS = 16_384  # columns of a sheet (XFD)
 
 
-def read(source: Source) -> Document:
+def read_excel(source: ReaderInput) -> Document:
     """The sheets in order, each with its name and its cells as tables.
 
     Cells show their stored values (formulas where none is stored), dates in ISO 8601. Of a sheet at most
@@ -39,11 +34,11 @@ def read(source: Source) -> Document:
         Refused: code `encrypted` or `too_large`.
         Unavailable: code `broken_file`.
     """
-    return Workbook(Package(source, KIND), Draft(source, "excel")).document()
+    return WorkbookWriter(Package(source, EXCEL_KIND), DocumentDraft(source, "excel")).build_document()
 
 
 @dataclass
-class Chunks:
+class RowCountingChunks:
     """A part's bytes on their way to the parser; counts the rows in them."""
 
     chunks: Iterator[bytes]
@@ -51,10 +46,11 @@ class Chunks:
     _end: bytes = b""
 
     def __iter__(self) -> Iterator[bytes]:
+        overlap_bytes = 32  # bytes in which the beginning of a row may stand across two chunks
         for chunk in self.chunks:
-            before = len(ROW.findall(self._end))
-            self.rows += len(ROW.findall(self._end + chunk)) - before
-            self._end = chunk[-OVERLAP:]
+            before = len(ROW_TAG.findall(self._end))
+            self.rows += len(ROW_TAG.findall(self._end + chunk)) - before
+            self._end = chunk[-overlap_bytes:]
             yield chunk
 
     def drain(self) -> None:
@@ -64,101 +60,109 @@ class Chunks:
 
 
 @dataclass
-class Workbook:
+class WorkbookWriter:
     """Writes the sheets of a workbook."""
 
     package: Package
-    draft: Draft
-    names: list[str] = field(default_factory=list)
+    draft: DocumentDraft
+    sheet_names: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        main = self.package.main
-        self.root = self.package.tree(main)
-        since_1904 = (self.root.value("s:workbookPr", attribute="date1904") or "") in ON
-        self.formats = Formats.of(self.package.tree(self.package.related(main, "styles")), since_1904=since_1904)
-        self.strings = self._strings()
+        main = self.package.main_part
+        self.root = self.package.parse_part(main)
+        since_1904 = (self.root.get_value("s:workbookPr", attribute="date1904") or "") in TRUE_VALUES
+        self.formats = NumberFormats.from_styles(
+            self.package.parse_part(self.package.find_part(main, "styles")), since_1904=since_1904
+        )
+        self.strings = self._read_shared_strings()
 
-    def document(self) -> Document:
-        listed = self.root.find("s:sheets") or Element("")
+    def build_document(self) -> Document:
+        visible_states = frozenset({"", "visible"})
+        listed = self.root.find("s:sheets") or XmlElement("")
         hidden = 0
-        for each in listed.each("s:sheet"):
-            if self.draft.full:
-                self.draft.cut = True
+        for each in listed.iter_named("s:sheet"):
+            if self.draft.is_full:
+                self.draft.is_cut = True
                 break
-            if each.get("state") not in SHOWN:
+            if each.get("state") not in visible_states:
                 hidden += 1
                 continue
-            relation = self.package.relations(self.package.main).get(each.get("r:id"))
+            relation = self.package.get_relationships(self.package.main_part).get(each.get("r:id"))
             if relation:
-                self.names.append(each.get("name"))
-                self._sheet(each.get("name"), relation.target)
+                self.sheet_names.append(each.get("name"))
+                self._write_sheet(each.get("name"), relation.target)
         if hidden:
-            self.draft.hidden += hidden
-            self.draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
-        self.draft.spent(self.package.budget)
-        return self.draft.document(self.package.facts(), metadata={"sheets": self.names})
+            self.draft.hidden_count += hidden
+            self.draft.add_block(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
+        self.draft.record_budget(self.package.budget)
+        return self.draft.build_document(self.package.read_facts(), metadata={"sheets": self.sheet_names})
 
-    def _strings(self) -> list[str]:
+    def _read_shared_strings(self) -> list[str]:
         """The texts that cells share; those beyond the bound are empty."""
-        part, texts = self.package.related(self.package.main, "sharedStrings"), []
+        max_strings = 1_000_000
+        part, texts = self.package.find_part(self.package.main_part, "sharedStrings"), []
         if part is None or part not in self.package.archive:
             return []
-        budget = Budget(self.draft.source.tags * ELEMENTS)
+        budget = ElementBudget(self.draft.source.max_tags * ELEMENTS_PER_TAG)
         try:
-            for each in stream(self.package.archive.chunks(part), ("s:si",), budget):
-                texts.append(_rich(each))
-                if len(texts) >= STRINGS:
+            for each in iter_elements(self.package.archive.iter_chunks(part), ("s:si",), budget):
+                texts.append(_join_rich_text(each))
+                if len(texts) >= max_strings:
                     break
         except MalformedXML:
-            raise broken(self.package.source, KIND, "its texts are malformed") from None
-        self.draft.spent(budget)
+            raise build_broken_error(self.package.source, EXCEL_KIND, "its texts are malformed") from None
+        self.draft.record_budget(budget)
         return texts
 
-    def _sheet(self, name: str, part: str) -> None:
-        sheet = Sheet(name)
+    def _write_sheet(self, name: str, part: str) -> None:
+        sheet = SheetCells(name)
         if part in self.package.archive:
-            self._rows(sheet, part)
-            self._comments(sheet, part)
+            self._read_rows(sheet, part)
+            self._add_comments(sheet, part)
         sheet.write(self.draft)
-        for drawing in self.package.all_related(part, "drawing"):
-            for said in drawn(self.package, drawing, self.draft):
-                self.draft.add(said)
+        for drawing in self.package.find_parts(part, "drawing"):
+            for said in iter_drawing_texts(self.package, drawing, self.draft):
+                self.draft.add_block(said)
 
-    def _rows(self, sheet: Sheet, part: str) -> None:
-        chunks = Chunks(self.package.archive.chunks(part))
+    def _read_rows(self, sheet: SheetCells, part: str) -> None:
+        after_rows = ("s:mergeCells", "s:hyperlinks")
+        before_rows = ("s:cols",)
+        chunks = RowCountingChunks(self.package.archive.iter_chunks(part))
         read, at = 0, 0
-        names = (*BEFORE_ROWS, "s:row", *AFTER_ROWS)
+        names = (*before_rows, "s:row", *after_rows)
         try:
-            for element in stream(chunks, names, self.package.budget):
+            for element in iter_elements(chunks, names, self.package.budget):
                 if element.name == "s:row":
                     read += 1
-                    at = self._row(sheet, element, at)
+                    at = self._read_row(sheet, element, at)
                 else:
-                    self._other(sheet, element, part)
-                if read >= ROWS:
+                    self._read_sheet_element(sheet, element, part)
+                if read >= MAX_ROWS:
                     break
         except MalformedXML:
-            raise broken(self.package.source, KIND, f"its sheet {sheet.name[:50]} is malformed") from None
+            raise build_broken_error(
+                self.package.source, EXCEL_KIND, f"its sheet {sheet.name[:50]} is malformed"
+            ) from None
         chunks.drain()
         sheet.more_rows = chunks.rows - read
 
-    def _row(self, sheet: Sheet, row: Element, before: int) -> int:
+    def _read_row(self, sheet: SheetCells, row: XmlElement, before: int) -> int:
         """Puts a row's cells; returns its number, which rows need not say."""
         given = row.get("r")
         number = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else before + 1
-        if row.get("hidden") in ON:
+        if row.get("hidden") in TRUE_VALUES:
             sheet.hidden_rows += 1
             return number
         column = 0
-        for cell in row.each("s:c"):
-            at = place(cell.get("r"))
+        for cell in row.iter_named("s:c"):
+            at = parse_address(cell.get("r"))
             column = at.column if at else column + 1
-            if column <= WIDEST:
-                text, typed = self._cell(cell)
-                sheet.put(Place(number, column), text, typed=typed)
+            if column <= MAX_SHEET_COLUMNS:
+                text, typed = self._format_cell(cell)
+                sheet.put_cell(CellAddress(number, column), text, typed=typed)
         return number
 
-    def _cell(self, cell: Element) -> tuple[str, bool]:
+    def _format_cell(self, cell: XmlElement) -> tuple[str, bool]:
         """What a cell shows, and whether that is a number or a date."""
         kind, value = cell.get("t", "n"), cell.find("s:v")
         text = value.text if value is not None else ""
@@ -166,69 +170,77 @@ class Workbook:
             known = text.isascii() and text.isdigit() and len(text) < 9 and int(text) < len(self.strings)
             return (self.strings[int(text)] if known else ""), False
         if kind == "inlineStr":
-            return _rich(cell.find("s:is") or Element("")), False
+            return _join_rich_text(cell.find("s:is") or XmlElement("")), False
         if not text:
             formula = cell.find("s:f")
             return (f"={formula.text[:500]}" if formula is not None and formula.text else ""), False
         if kind == "b":
-            return ("TRUE" if text in ON else "FALSE"), True
-        return (self.formats.shown(text, cell.get("s")), True) if kind == "n" else (text, kind == "d")
+            return ("TRUE" if text in TRUE_VALUES else "FALSE"), True
+        return (self.formats.format_number(text, cell.get("s")), True) if kind == "n" else (text, kind == "d")
 
-    def _other(self, sheet: Sheet, element: Element, part: str) -> None:
+    def _read_sheet_element(self, sheet: SheetCells, element: XmlElement, part: str) -> None:
         if element.name == "s:cols":
-            for each in element.each("s:col"):
+            for each in element.iter_named("s:col"):
                 first, last = each.get("min"), each.get("max")
-                if each.get("hidden") in ON and first.isdigit() and last.isdigit() and len(last) < 6:
+                if each.get("hidden") in TRUE_VALUES and first.isdigit() and last.isdigit() and len(last) < 6:
                     # A range to the end of the sheet hides no data: it is how people trim what they see.
-                    sheet.hidden_columns |= set(range(int(first), int(last) + 1)) if int(last) < WIDEST else set()
+                    sheet.hidden_columns |= (
+                        set(range(int(first), int(last) + 1)) if int(last) < MAX_SHEET_COLUMNS else set()
+                    )
         elif element.name == "s:mergeCells":
-            sheet.merges += [found for each in element.each("s:mergeCell") if (found := area(each.get("ref")))]
+            sheet.merges += [
+                found for each in element.iter_named("s:mergeCell") if (found := parse_range(each.get("ref")))
+            ]
         else:
-            self._link(sheet, element, part)
+            self._add_links(sheet, element, part)
 
-    def _link(self, sheet: Sheet, links: Element, part: str) -> None:
-        relations = self.package.relations(part)
-        for each in links.each("s:hyperlink"):
-            at, relation = place(each.get("ref")), relations.get(each.get("r:id"))
+    def _add_links(self, sheet: SheetCells, links: XmlElement, part: str) -> None:
+        relations = self.package.get_relationships(part)
+        for each in links.iter_named("s:hyperlink"):
+            at, relation = parse_address(each.get("ref")), relations.get(each.get("r:id"))
             text = sheet.rows.get(at.row, {}).get(at.column, "") if at else ""
             if at and text and relation and relation.external:
-                address = self.draft.address(relation.target, text)
+                address = self.draft.resolve_link(relation.target, text)
                 if address and "](" not in text:
                     label = text.replace("[", "(").replace("]", ")")
                     sheet.rows[at.row][at.column] = f"[{label}]({address})"
 
-    def _comments(self, sheet: Sheet, part: str) -> None:
+    def _add_comments(self, sheet: SheetCells, part: str) -> None:
         """Comments of both kinds; the threaded ones stand in for the old ones that repeat them."""
         threaded = set()
-        for name in self.package.all_related(part, "threadedComment"):
-            for each in self.package.tree(name).each("tc:threadedComment"):
+        for name in self.package.find_parts(part, "threadedComment"):
+            for each in self.package.parse_part(name).iter_named("tc:threadedComment"):
                 threaded.add(each.get("ref"))
                 sheet.comments.append((each.get("ref"), "", each.text))
-        for name in self.package.all_related(part, "comments"):
-            root = self.package.tree(name)
-            authors = [each.text for each in root.all("s:author")]
-            for each in root.all("s:comment"):
+        for name in self.package.find_parts(part, "comments"):
+            root = self.package.parse_part(name)
+            authors = [each.text for each in root.iter_descendants("s:author")]
+            for each in root.iter_descendants("s:comment"):
                 who = each.get("authorId")
                 author = authors[int(who)] if who.isdigit() and len(who) < 6 and int(who) < len(authors) else ""
                 if each.get("ref") not in threaded:
-                    sheet.comments.append((each.get("ref"), author, _rich(each.find("s:text") or Element(""))))
+                    sheet.comments.append(
+                        (each.get("ref"), author, _join_rich_text(each.find("s:text") or XmlElement("")))
+                    )
 
 
-def _rich(element: Element) -> str:
+def _join_rich_text(element: XmlElement) -> str:
     """The characters of a string, without the phonetic readings beside them (section 18.4.6)."""
     pieces = []
-    for each in element.elements():
+    for each in element.iter_children():
         if each.name == "s:t":
             pieces.append(each.text)
         elif each.name == "s:r":
-            pieces += [text.text for text in each.each("s:t")]
+            pieces += [text.text for text in each.iter_named("s:t")]
     return "".join(pieces).replace("_x000D_", "")
 
 
-TYPES = (
+EXCEL_TYPES = (
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.template",
     "application/vnd.ms-excel.sheet.macroenabled.12",
     "application/vnd.ms-excel.template.macroenabled.12",
 )
-reader = Reader("excel", TYPES, read, suffixes=(".xlsx", ".xlsm", ".xltx", ".xltm"), whole=True)
+reader = DocumentReader(
+    "excel", EXCEL_TYPES, read_excel, suffixes=(".xlsx", ".xlsm", ".xltx", ".xltm"), needs_whole_body=True
+)

@@ -1,122 +1,122 @@
 """Workbooks in one XML file (XML Spreadsheet 2003), which many sites give as `.xls`."""
 
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.openxml.package import ELEMENTS
-from outrider.pages.readers.parts.refusals import broken
-from outrider.pages.readers.parts.sheets.cells import Formats, Place
-from outrider.pages.readers.parts.sheets.sheet import ROWS, Sheet
-from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
-from outrider.pages.sniffing.container import WORKBOOK_2003
+from outrider.pages.mime.container import WORKBOOK_2003_TYPE
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG
+from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_broken_error
+from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, parse_tree
+from outrider.pages.readers.spreadsheet.cells import CellAddress, NumberFormats
+from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells
 
-KIND = "XML workbook"
-WIDEST = 16_384
-NAMED = {"Percent": "0%", "Euro Currency": '0 "€"'}  # formats that have names; others show numbers as they are
-MIDNIGHT = "T00:00:00"
-FACTS = {"title": "o:Title", "author": "o:Author", "description": "o:Subject", "published": "o:Created"}
+MAX_SHEET_COLUMNS = 16_384
+NAMED_FORMATS = {"Percent": "0%", "Euro Currency": '0 "€"'}  # formats that have names; others show numbers as they are
 
 
-def read(source: Source) -> Document:
+def read_excel2003(source: ReaderInput) -> Document:
     """The sheets in order, each with its name and its cells as tables, as other workbooks are read.
 
     Raises:
         Unavailable: code `broken_file`.
     """
-    budget = Budget(source.tags * ELEMENTS)
+    fact_elements = {"title": "o:Title", "author": "o:Author", "description": "o:Subject", "published": "o:Created"}
+    kind_name = "XML workbook"
+    budget = ElementBudget(source.max_tags * ELEMENTS_PER_TAG)
     try:
-        root = tree(source.body, budget)
+        root = parse_tree(source.body, budget)
     except MalformedXML as error:
-        raise broken(source, KIND, f"it is malformed ({error})") from None
-    draft, names, hidden = Draft(source, "excel"), list[str](), 0
-    looks = _looks(root)
-    for each in root.each("ss:Worksheet"):
+        raise build_broken_error(source, kind_name, f"it is malformed ({error})") from None
+    draft, names, hidden = DocumentDraft(source, "excel"), list[str](), 0
+    looks = _read_style_formats(root)
+    for each in root.iter_named("ss:Worksheet"):
         state = each.find("x:WorksheetOptions", "x:Visible")
         if state is not None and state.text.strip() != "SheetVisible":
             hidden += 1
             continue
         names.append(each.get("ss:Name"))
-        _sheet(draft, each, looks).write(draft)
+        _read_sheet(draft, each, looks).write(draft)
     if hidden:
-        draft.hidden += hidden
-        draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
-    draft.spent(budget)
-    about = root.find("o:DocumentProperties") or Element("")
-    known = {name: (about.find(tag) or Element("")).text.strip() for name, tag in FACTS.items()}
-    return draft.document(known, metadata={"sheets": names})
+        draft.hidden_count += hidden
+        draft.add_block(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
+    draft.record_budget(budget)
+    about = root.find("o:DocumentProperties") or XmlElement("")
+    known = {name: (about.find(tag) or XmlElement("")).text.strip() for name, tag in fact_elements.items()}
+    return draft.build_document(known, metadata={"sheets": names})
 
 
-class _Looks:
+class _StyleFormats:
     """How styles show numbers, by their names."""
 
     def __init__(self, codes: dict[str, str]) -> None:
         self._numbers = {name: str(at) for at, name in enumerate(codes)}
-        own = {str(1_000 + at): NAMED.get(code, code) for at, code in enumerate(codes.values())}
-        self._formats = Formats(own, list(own), since_1904=False)
+        own = {str(1_000 + at): NAMED_FORMATS.get(code, code) for at, code in enumerate(codes.values())}
+        self._formats = NumberFormats(own, list(own), since_1904=False)
 
-    def shown(self, text: str, style: str) -> str:
-        return self._formats.shown(text, self._numbers.get(style, ""))
+    def format_number(self, text: str, style: str) -> str:
+        return self._formats.format_number(text, self._numbers.get(style, ""))
 
 
-def _looks(root: Element) -> _Looks:
+def _read_style_formats(root: XmlElement) -> _StyleFormats:
     found: dict[str, str] = {}
-    for style in (root.find("ss:Styles") or Element("")).each("ss:Style"):
-        code = style.value("ss:NumberFormat", attribute="ss:Format") or ""
-        found[style.get("ss:ID")] = code if "%" in code or code in NAMED or '"' in code or "$" in code else ""
-    return _Looks(found)
+    for style in (root.find("ss:Styles") or XmlElement("")).iter_named("ss:Style"):
+        code = style.get_value("ss:NumberFormat", attribute="ss:Format") or ""
+        found[style.get("ss:ID")] = code if "%" in code or code in NAMED_FORMATS or '"' in code or "$" in code else ""
+    return _StyleFormats(found)
 
 
-def _sheet(draft: Draft, worksheet: Element, looks: _Looks) -> Sheet:
-    sheet, row = Sheet(worksheet.get("ss:Name")), 0
-    table = worksheet.find("ss:Table") or Element("")
+def _read_sheet(draft: DocumentDraft, worksheet: XmlElement, looks: _StyleFormats) -> SheetCells:
+    sheet, row = SheetCells(worksheet.get("ss:Name")), 0
+    table = worksheet.find("ss:Table") or XmlElement("")
     column = 0
-    for each in table.each("ss:Column"):
-        column = _number(each.get("ss:Index"), column + 1)
-        last = column + _number(each.get("ss:Span"), 0)
-        if each.get("ss:Hidden") == "1" and last < WIDEST:
+    for each in table.iter_named("ss:Column"):
+        column = _parse_number(each.get("ss:Index"), column + 1)
+        last = column + _parse_number(each.get("ss:Span"), 0)
+        if each.get("ss:Hidden") == "1" and last < MAX_SHEET_COLUMNS:
             sheet.hidden_columns |= set(range(column, last + 1))
         column = last
-    for read, each in enumerate(table.each("ss:Row")):
-        row = _number(each.get("ss:Index"), row + 1)
-        if read >= ROWS:
+    for read, each in enumerate(table.iter_named("ss:Row")):
+        row = _parse_number(each.get("ss:Index"), row + 1)
+        if read >= MAX_ROWS:
             sheet.more_rows += 1
         elif each.get("ss:Hidden") == "1":
             sheet.hidden_rows += 1
         else:
-            _row(draft, sheet, each, row, looks)
+            _read_row(draft, sheet, each, row, looks)
     return sheet
 
 
-def _row(draft: Draft, sheet: Sheet, element: Element, row: int, looks: _Looks) -> None:
+def _read_row(draft: DocumentDraft, sheet: SheetCells, element: XmlElement, row: int, looks: _StyleFormats) -> None:
     column = 0
-    for cell in element.each("ss:Cell"):
-        column = _number(cell.get("ss:Index"), column + 1)
-        if column > WIDEST:
+    for cell in element.iter_named("ss:Cell"):
+        column = _parse_number(cell.get("ss:Index"), column + 1)
+        if column > MAX_SHEET_COLUMNS:
             return
-        across, down = _number(cell.get("ss:MergeAcross"), 0), _number(cell.get("ss:MergeDown"), 0)
+        across, down = _parse_number(cell.get("ss:MergeAcross"), 0), _parse_number(cell.get("ss:MergeDown"), 0)
         if across or down:
-            sheet.merges.append((Place(row, column), Place(row + down, column + across)))
-        data = cell.find("ss:Data") or Element("")
+            sheet.merges.append((CellAddress(row, column), CellAddress(row + down, column + across)))
+        data = cell.find("ss:Data") or XmlElement("")
         kind, style = data.get("ss:Type"), cell.get("ss:StyleID")
-        text = " ".join(_value(data.text, kind, style, looks).split())
-        address = draft.address(cell.get("ss:HRef"), text) if text and cell.get("ss:HRef") else ""
+        text = " ".join(_format_value(data.text, kind, style, looks).split())
+        address = draft.resolve_link(cell.get("ss:HRef"), text) if text and cell.get("ss:HRef") else ""
         label = text.replace("[", "(").replace("]", ")")
-        sheet.put(
-            Place(row, column), f"[{label}]({address})" if address else text, typed=kind in ("Number", "DateTime")
+        sheet.put_cell(
+            CellAddress(row, column), f"[{label}]({address})" if address else text, typed=kind in ("Number", "DateTime")
         )
         column += across
 
 
-def _value(text: str, kind: str, style: str, looks: _Looks) -> str:
+def _format_value(text: str, kind: str, style: str, looks: _StyleFormats) -> str:
+    midnight = "T00:00:00"
     if kind == "Number":
-        return looks.shown(text.strip(), style)
+        return looks.format_number(text.strip(), style)
     if kind == "DateTime":
-        return text.partition(".")[0].replace(MIDNIGHT, "").replace("T", " ")
+        return text.partition(".")[0].replace(midnight, "").replace("T", " ")
     return {"1": "TRUE", "0": "FALSE"}.get(text.strip(), text) if kind == "Boolean" else text
 
 
-def _number(given: str, otherwise: int) -> int:
+def _parse_number(given: str, otherwise: int) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) < 8 else otherwise
 
 
-reader = Reader("excel2003", (WORKBOOK_2003,), read, whole=True)
+reader = DocumentReader("excel2003", (WORKBOOK_2003_TYPE,), read_excel2003, needs_whole_body=True)

@@ -8,19 +8,16 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.address import absolute
-from outrider.pages.document import Document, Link, line_of, plain, tidy
+from outrider.pages.document import Document, DocumentLink, strip_markdown, tidy_text, to_single_line
 from outrider.pages.extract import extract
-from outrider.pages.reader import Reader, Source
+from outrider.pages.mime.html_tokens import HtmlTag, iter_tokens
+from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.json import read_json
-from outrider.pages.sniffing.markup import Tag, tokens
+from outrider.pages.urls import resolve_url
 
-ENTRIES = 200
-SUMMARY = 600  # characters of an entry's summary
-VALUE = 20_000  # characters of one element that are looked at
-LINKS = {"alternate": "url", "enclosure": "media"}
-ITEMS = frozenset({"item", "entry"})
-FIELDS = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
+MAX_ENTRIES = 200
+MAX_VALUE_CHARS = 20_000  # characters of one element that are looked at
+FIELD_NAMES = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
     "title": "title",
     "link": "url",
     "pubdate": "when",
@@ -44,7 +41,7 @@ FIELDS = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
 
 
 @dataclass
-class Feed:
+class FeedParser:
     """Takes a feed's tokens: the first value of each field, for the feed and for each entry."""
 
     about: dict[str, str] = field(default_factory=dict)
@@ -54,39 +51,41 @@ class Feed:
     _open: str = ""
     _pieces: list[str] = field(default_factory=list)
 
-    def tag(self, tag: Tag) -> None:
+    def handle_tag(self, tag: HtmlTag) -> None:
+        item_elements = frozenset({"item", "entry"})
         name = tag.name.removeprefix("atom:").removeprefix("rss:")
-        if name in ITEMS:
-            self._begin(closing=tag.closing)
+        if name in item_elements:
+            self._start_entry(closing=tag.closing)
         elif self._open and name == self._open and tag.closing:
             self._end()
         elif self._open == "author" and name in ("name", "itunes:name") and not tag.closing:
             self._open = name  # Atom's authors hold a name, those of RSS are one
             self._pieces.clear()
         elif name == "enclosure" and not tag.closing:
-            self._set("media", tag.get("url"))
-        elif not self._open and not tag.closing and name in FIELDS:
-            self._start(name, tag)
+            self._set_field("media", tag.get("url"))
+        elif not self._open and not tag.closing and name in FIELD_NAMES:
+            self._start_field(name, tag)
 
-    def text(self, text: str) -> None:
+    def handle_text(self, text: str) -> None:
         if self._open:
-            self._pieces.append(text[:VALUE])
+            self._pieces.append(text[:MAX_VALUE_CHARS])
 
-    def _begin(self, *, closing: bool) -> None:
+    def _start_entry(self, *, closing: bool) -> None:
         self._open, self._entry = "", None
         self._pieces.clear()
         if not closing:
             self.total += 1
             self._entry = {}
-            if len(self.entries) < ENTRIES:
+            if len(self.entries) < MAX_ENTRIES:
                 self.entries.append(self._entry)
 
-    def _start(self, name: str, tag: Tag) -> None:
+    def _start_field(self, name: str, tag: HtmlTag) -> None:
         """A field opens; Atom's links say all in their attributes."""
+        link_fields = {"alternate": "url", "enclosure": "media"}
         if name == "link" and tag.get("href"):
             rel = tag.get("rel") or "alternate"
-            if rel in LINKS:
-                self._set(LINKS[rel], tag.get("href"))
+            if rel in link_fields:
+                self._set_field(link_fields[rel], tag.get("href"))
         elif name == "guid" and tag.get("ispermalink").lower() == "false":
             return
         elif not tag.raw.endswith("/"):
@@ -94,29 +93,29 @@ class Feed:
             self._pieces.clear()
 
     def _end(self) -> None:
-        self._set(FIELDS[self._open], "".join(self._pieces).strip())
+        self._set_field(FIELD_NAMES[self._open], "".join(self._pieces).strip())
         self._open = ""
         self._pieces.clear()
 
-    def _set(self, name: str, value: str) -> None:
+    def _set_field(self, name: str, value: str) -> None:
         where = self.about if self._entry is None else self._entry
         if value:
-            where.setdefault(name, value[:VALUE])
+            where.setdefault(name, value[:MAX_VALUE_CHARS])
 
 
-def read_feed(source: Source) -> Document:
+def read_feed(source: ReaderInput) -> Document:
     """An XML feed."""
-    feed = Feed()
-    for token in tokens(source.text, tags=source.tags, xml=True):
-        if isinstance(token, Tag):
-            feed.tag(token)
+    feed = FeedParser()
+    for token in iter_tokens(source.text, max_tags=source.max_tags, xml=True):
+        if isinstance(token, HtmlTag):
+            feed.handle_tag(token)
         else:
-            feed.text(token.text)
+            feed.handle_text(token.text)
     about = feed.about | {"description": feed.about.get("summary", "")}
-    return _document(source, about, [_entry(each) for each in feed.entries], total=feed.total)
+    return _build_document(source, about, [_normalize_entry(each) for each in feed.entries], total=feed.total)
 
 
-def read_json_feed(source: Source) -> Document:
+def read_json_feed(source: ReaderInput) -> Document:
     """A JSON Feed (jsonfeed.org/version/1.1); JSON that is none is shown as JSON."""
     try:
         feed = json.loads(source.text)
@@ -125,11 +124,11 @@ def read_json_feed(source: Source) -> Document:
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list):
         return read_json(source)
-    entries = [_item(item) for item in items[:ENTRIES] if isinstance(item, dict)]
-    return _document(source, feed, entries, total=len(items))
+    entries = [_convert_json_item(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict)]
+    return _build_document(source, feed, entries, total=len(items))
 
 
-def _entry(entry: dict[str, str]) -> dict[str, str]:
+def _normalize_entry(entry: dict[str, str]) -> dict[str, str]:
     return {
         "title": entry.get("title", ""),
         "url": entry.get("url") or _web(entry.get("guid", "")),
@@ -145,7 +144,7 @@ def _web(guid: str) -> str:
     return guid if guid.startswith(("http://", "https://")) else ""
 
 
-def _item(item: dict[str, Any]) -> dict[str, str]:
+def _convert_json_item(item: dict[str, Any]) -> dict[str, str]:
     people = item.get("authors")
     first = people[0] if isinstance(people, list) and people else item.get("author")
     media = item.get("attachments")
@@ -161,48 +160,60 @@ def _item(item: dict[str, Any]) -> dict[str, str]:
     return {name: value if isinstance(value, str) else "" for name, value in given.items()}
 
 
-def _document(source: Source, about: dict[str, Any], entries: list[dict[str, str]], *, total: int) -> Document:
-    title, summary = line_of(_text(_string(about, "title"))), line_of(_text(_string(about, "description")))
+def _build_document(
+    source: ReaderInput, about: dict[str, Any], entries: list[dict[str, str]], *, total: int
+) -> Document:
+    title, summary = (
+        to_single_line(_to_visible_text(_get_string(about, "title"))),
+        to_single_line(_to_visible_text(_get_string(about, "description"))),
+    )
     blocks = [f"# {title}"] if title else []
     blocks += [summary] if summary else []
-    links: dict[str, Link] = {}
+    links: dict[str, DocumentLink] = {}
     for entry in entries:
-        link = Link(line_of(_text(entry["title"]), 300), absolute(entry["url"], source.url))
-        media = absolute(entry["media"], source.url)
-        blocks.append(_listed(link, entry, media))
-        for each in (link, Link("", media)):
+        link = DocumentLink(
+            to_single_line(_to_visible_text(entry["title"]), 300), resolve_url(entry["url"], source.url)
+        )
+        media = resolve_url(entry["media"], source.url)
+        blocks.append(_format_entry(link, entry, media))
+        for each in (link, DocumentLink("", media)):
             if each.url:
                 links.setdefault(each.url, each)
     if total > len(entries):
         blocks.append(f"({total - len(entries)} more entries)")
-    markdown = tidy("\n\n".join(blocks))
+    markdown = tidy_text("\n\n".join(blocks))
     return Document(
-        markdown, plain(markdown), title, summary, language=line_of(_string(about, "language"), 20), kind="feed",
-        author=line_of(_text(_string(about, "author"))),
+        markdown, strip_markdown(markdown), title, summary, language=to_single_line(_get_string(about, "language"), 20), kind="feed",
+        author=to_single_line(_to_visible_text(_get_string(about, "author"))),
         links=list(links.values()), metadata={"entries": total},
     )  # fmt: skip
 
 
-def _listed(link: Link, entry: dict[str, str], media: str) -> str:
+def _format_entry(link: DocumentLink, entry: dict[str, str], media: str) -> str:
+    max_summary_chars = 600  # characters of an entry's summary
     name = (link.text or link.url or "(untitled)").replace("[", "(").replace("]", ")")
     head = f"- [{name}]({link.url})" if link.url else f"- {name}"
-    told = ", ".join(fact for fact in (line_of(_text(entry["author"]), 100), line_of(entry["when"], 60)) if fact)
-    summary = line_of(_text(entry["summary"]), SUMMARY)
+    told = ", ".join(
+        fact
+        for fact in (to_single_line(_to_visible_text(entry["author"]), 100), to_single_line(entry["when"], 60))
+        if fact
+    )
+    summary = to_single_line(_to_visible_text(entry["summary"]), max_summary_chars)
     lines = [head + (f" ({told})" if told else "")]
     lines += [summary] if summary and summary != link.text else []
     return "\n  ".join([*lines, *([f"media: <{media}>"] if media else [])])
 
 
-def _string(about: dict[str, Any], name: str) -> str:
+def _get_string(about: dict[str, Any], name: str) -> str:
     value = about.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _text(markup: str) -> str:
+def _to_visible_text(markup: str) -> str:
     """The visible text of a title or summary that may be HTML."""
-    return extract(markup[:VALUE], main=False, tags=2_000).text if "<" in markup or "&" in markup else markup
+    return extract(markup[:MAX_VALUE_CHARS], main=False, tags=2_000).text if "<" in markup or "&" in markup else markup
 
 
-XML_FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/x-rss+xml")
-feed = Reader("feed", XML_FEEDS, read_feed, suffixes=(".rss", ".atom"), rank=20)
-json_feed = Reader("json_feed", ("application/feed+json",), read_json_feed, rank=20)
+XML_FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/x-rss+xml")
+feed_reader = DocumentReader("feed", XML_FEED_TYPES, read_feed, suffixes=(".rss", ".atom"), rank=20)
+json_feed_reader = DocumentReader("json_feed", ("application/feed+json",), read_json_feed, rank=20)

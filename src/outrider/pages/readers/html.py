@@ -2,14 +2,16 @@
 
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
-from outrider.pages.reader import Reader, Source
+from outrider.pages.reader import DocumentReader, ReaderInput
 
 
-def read(source: Source) -> Document:
+def read_html(source: ReaderInput) -> Document:
     return extract(
         source.text, url=source.url, main=source.main, links=source.links, images=source.images,
-        chars=source.chars, tags=source.tags,
+        chars=source.max_chars, tags=source.max_tags,
     )  # fmt: skip
 
 
-reader = Reader("html", ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"), read, rank=10)
+reader = DocumentReader(
+    "html", ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"), read_html, rank=10
+)

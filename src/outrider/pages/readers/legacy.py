@@ -14,21 +14,17 @@ from typing import Any
 
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.archives.archive import Archive
-from outrider.pages.readers.parts.openxml.package import DATE
-from outrider.pages.readers.parts.refusals import broken, encrypted, missing_extra
-from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.readers.pdf import read as read_pdf
-from outrider.pages.sniffing.container import CUT, IWORK
+from outrider.pages.mime.container import IWORK_TYPES, TRUNCATED_OPENXML_TYPE
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.archives.zip_archive import ZipArchive
+from outrider.pages.readers.ooxml.package import ISO_DATE
+from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error, build_missing_extra_error
+from outrider.pages.readers.pdf import read_pdf
 
-APPLE = tuple(IWORK.values())
+APPLE = tuple(IWORK_TYPES.values())
 PREVIEW = "QuickLook/Preview.pdf"
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # MS-CFB section 2.2
-ZIP = b"PK\x03\x04"
-WORDPERFECT = b"\xffWPC"
-PASSWORD = ("password", "encrypt", "protected")
-KINDS = {
+TYPE_NAMES = {
     "application/msword": "Word 97 document",
     "application/vnd.ms-excel": "Excel 97 workbook",
     "application/vnd.ms-excel.sheet.binary.macroenabled.12": "binary Excel workbook",
@@ -39,15 +35,12 @@ KINDS = {
     "application/x-iwork-numbers-sffnumbers": "Numbers spreadsheet",
     "application/x-iwork-keynote-sffkey": "Keynote presentation",
 }
-SPELLED = {
-    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "application/vnd.ms-excel.sheet.binary.macroEnabled.12"
-}
 # A sheet that nobody sees, as the library writes it, up to the next one.
-HIDDEN = re.compile(r"^## [^\n]* \((?:very )?hidden\)\n(?:(?!## )[^\n]*(?:\n|\Z))*", re.MULTILINE | re.IGNORECASE)
-PROTECTED = "application/x-ole-encrypted"
+HIDDEN_SHEET = re.compile(r"^## [^\n]* \((?:very )?hidden\)\n(?:(?!## )[^\n]*(?:\n|\Z))*", re.MULTILINE | re.IGNORECASE)
+PROTECTED_TYPE = "application/x-ole-encrypted"
 
 
-def read(source: Source) -> Document:
+def read_legacy(source: ReaderInput) -> Document:
     """The document as the library gives it.
 
     Raises:
@@ -55,20 +48,23 @@ def read(source: Source) -> Document:
         Refused: code `encrypted`.
         Unavailable: code `broken_file`.
     """
-    kind = KINDS.get(source.content_type, "document")
-    if not source.body.startswith((OLE, ZIP, WORDPERFECT)):
-        raise broken(source, kind, "it does not begin as such a file does")
+    wordperfect_magic = b"\xffWPC"
+    zip_magic = b"PK\x03\x04"
+    ole_magic = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # MS-CFB section 2.2
+    kind = TYPE_NAMES.get(source.content_type, "document")
+    if not source.body.startswith((ole_magic, zip_magic, wordperfect_magic)):
+        raise build_broken_error(source, kind, "it does not begin as such a file does")
     if source.content_type not in APPLE:
-        return _read(source, kind)
+        return _read_document(source, kind)
     try:
-        return _read(source, kind)
+        return _read_document(source, kind)
     except (NotConfigured, Unavailable) as error:
         return _previewed(source, kind, error)
 
 
-def _previewed(source: Source, kind: str, error: OutriderError) -> Document:
+def _previewed(source: ReaderInput, kind: str, error: OutriderError) -> Document:
     """What Apple's programs put beside the document for those that cannot read it: its pages as a PDF, in some."""
-    preview = Archive(source, kind).read(PREVIEW)
+    preview = ZipArchive(source, kind).read(PREVIEW)
     if preview.startswith(b"%PDF-"):
         return replace(read_pdf(replace(source, body=preview, content_type="application/pdf")), kind="legacy")
     error.hint = (
@@ -77,67 +73,70 @@ def _previewed(source: Source, kind: str, error: OutriderError) -> Document:
     raise error
 
 
-def _read(source: Source, kind: str) -> Document:
+def _read_document(source: ReaderInput, kind: str) -> Document:
     try:
         import xberg
     except ImportError:
-        raise missing_extra(source, kind) from None
+        raise build_missing_extra_error(source, kind) from None
     try:
-        found = _extracted(xberg, source)
+        found = _extract_document(xberg, source)
     except OutriderError:
         raise
     except BaseException as error:  # a panic in Rust is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
-        raise _explained(source, kind, str(error)) from None
-    return _document(source, found)
+        raise _explain_error(source, kind, str(error)) from None
+    return _build_document(source, found)
 
 
-def read_protected(source: Source) -> Document:
+def refuse_protected(source: ReaderInput) -> Document:
     """Raises Refused, code `encrypted`: Office wraps a file with a password into an older one (MS-OFFCRYPTO 2.3)."""
-    raise encrypted(source, "Office document")
+    raise build_encrypted_error(source, "Office document")
 
 
-def read_cut(source: Source) -> Document:
+def refuse_cut(source: ReaderInput) -> Document:
     """Raises Unavailable, code `broken_file`: what such an archive held stands in the part that is missing."""
-    raise broken(source, "Office document", "it is cut")
+    raise build_broken_error(source, "Office document", "it is cut")
 
 
-def _extracted(xberg: Any, source: Source) -> Any:
+def _extract_document(xberg: Any, source: ReaderInput) -> Any:
     """The library's own document. It has an asynchronous interface only, for which a loop may be running here."""
+    type_spellings = {
+        "application/vnd.ms-excel.sheet.binary.macroenabled.12": "application/vnd.ms-excel.sheet.binary.macroEnabled.12"
+    }
     settings = {
         "use_cache": False,
         "disable_ocr": True,
         "output_format": "markdown",
         "max_archive_depth": 0,
-        "security_limits": {"max_content_size": max(1_000, source.chars * 4)},
+        "security_limits": {"max_content_size": max(1_000, source.max_chars * 4)},
     }
     given = xberg.ExtractInput(
         kind=xberg.ExtractInputKind.BYTES,
         bytes=source.body,
-        mime_type=SPELLED.get(source.content_type, source.content_type),
+        mime_type=type_spellings.get(source.content_type, source.content_type),
     )
 
-    async def extracted() -> Any:
+    async def extract_async() -> Any:
         return await xberg.extract(given, xberg.ExtractionConfig.from_json(json.dumps(settings)))
 
     with ThreadPoolExecutor(1) as pool:
-        results = pool.submit(lambda: asyncio.run(extracted())).result().results
+        results = pool.submit(lambda: asyncio.run(extract_async())).result().results
     if not results:
-        raise broken(source, KINDS.get(source.content_type, "document"), "nothing could be read of it")
+        raise build_broken_error(source, TYPE_NAMES.get(source.content_type, "document"), "nothing could be read of it")
     return results[0]
 
 
-def _document(source: Source, found: Any) -> Document:
-    draft = Draft(source, "legacy")
-    content, draft.hidden = HIDDEN.subn("", found.content)
-    draft.add(content)
-    draft.cut = len(content) > source.chars
+def _build_document(source: ReaderInput, found: Any) -> Document:
+    draft = DocumentDraft(source, "legacy")
+    content, draft.hidden_count = HIDDEN_SHEET.subn("", found.content)
+    draft.add_block(content)
+    draft.is_cut = len(content) > source.max_chars
     if source.content_type in APPLE and not content.strip():
-        raise broken(source, KINDS[source.content_type], "no text can be read of it")
+        raise build_broken_error(source, TYPE_NAMES[source.content_type], "no text can be read of it")
     about = found.metadata
-    date = DATE.match(about.created_at or about.modified_at or "")
-    return draft.document(
+    date = ISO_DATE.match(about.created_at or about.modified_at or "")
+    return draft.build_document(
         {
             "title": about.title or "",
             "author": ", ".join(about.authors or []) or about.created_by or "",
@@ -148,13 +147,16 @@ def _document(source: Source, found: Any) -> Document:
     )
 
 
-def _explained(source: Source, kind: str, reason: str) -> OutriderError:
-    if any(word in reason.lower() for word in PASSWORD):
-        return encrypted(source, kind)
-    return broken(source, kind, f"it cannot be read ({' '.join(reason.split())[:200]})")
+def _explain_error(source: ReaderInput, kind: str, reason: str) -> OutriderError:
+    password_words = ("password", "encrypt", "protected")
+    if any(word in reason.lower() for word in password_words):
+        return build_encrypted_error(source, kind)
+    return build_broken_error(source, kind, f"it cannot be read ({' '.join(reason.split())[:200]})")
 
 
-SUFFIXES = (".doc", ".dot", ".xls", ".xlt", ".xlsb", ".ppt", ".pps", ".wpd", ".hwp")
-reader = Reader("legacy", tuple(KINDS), read, suffixes=SUFFIXES, isolated=True, whole=True)
-cut = Reader("cut", (CUT,), read_cut, whole=True)
-protected = Reader("protected", (PROTECTED,), read_protected)
+LEGACY_SUFFIXES = (".doc", ".dot", ".xls", ".xlt", ".xlsb", ".ppt", ".pps", ".wpd", ".hwp")
+reader = DocumentReader(
+    "legacy", tuple(TYPE_NAMES), read_legacy, suffixes=LEGACY_SUFFIXES, isolated=True, needs_whole_body=True
+)
+cut_reader = DocumentReader("cut", (TRUNCATED_OPENXML_TYPE,), refuse_cut, needs_whole_body=True)
+protected_reader = DocumentReader("protected", (PROTECTED_TYPE,), refuse_protected)

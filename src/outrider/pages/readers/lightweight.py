@@ -2,53 +2,59 @@
 
 from collections.abc import Callable
 
-from outrider.pages.document import Document, line_of, plain, tidy
-from outrider.pages.reader import Reader, Source
+from outrider.pages.document import Document, strip_markdown, tidy_text, to_single_line
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.parsing.lightweight_markup import (
+    ConvertedMarkup,
+    convert_asciidoc,
+    convert_org,
+    convert_rst,
+)
 from outrider.pages.readers.parts.markup.latex import latex
-from outrider.pages.readers.parts.markup.lines import Marked, asciidoc, org, restructured
-from outrider.pages.readers.text import ended, linked
-
-MARKED = 1_000_000  # characters whose markup is looked at; what is behind them stands as it is
+from outrider.pages.readers.text import collect_links, mark_cut
 
 
-def _read(source: Source, mark: Callable[[str], Marked]) -> Document:
+def _convert_source(source: ReaderInput, convert: Callable[[str], ConvertedMarkup]) -> Document:
     """The text with headings, listings and links as Markdown has them; the rest as it is. Never raises."""
-    text = tidy(source.text)
-    end = text.rfind("\n", 0, MARKED) + 1 if len(text) > MARKED else len(text)
-    made = mark(text[:end])
-    markdown, facts = tidy(f"{made.markdown}\n{text[end:]}"), made.facts
+    max_markup_chars = 1_000_000  # characters whose markup is looked at; what is behind them stands as it is
+    text = tidy_text(source.text)
+    end = text.rfind("\n", 0, max_markup_chars) + 1 if len(text) > max_markup_chars else len(text)
+    made = convert(text[:end])
+    markdown, facts = tidy_text(f"{made.markdown}\n{text[end:]}"), made.facts
     document = Document(
-        markdown, plain(markdown), title=line_of(facts.get("title")), author=line_of(facts.get("author")),
-        published=line_of(facts.get("published"), 40), description=line_of(facts.get("description")),
-        language=line_of(facts.get("language"), 20), kind="text", links=linked(markdown, source.url),
+        markdown, strip_markdown(markdown), title=to_single_line(facts.get("title")), author=to_single_line(facts.get("author")),
+        published=to_single_line(facts.get("published"), 40), description=to_single_line(facts.get("description")),
+        language=to_single_line(facts.get("language"), 20), kind="text", links=collect_links(markdown, source.url),
     )  # fmt: skip
-    return ended(document, source)
+    return mark_cut(document, source)
 
 
-def read_restructured(source: Source) -> Document:
+def read_rst(source: ReaderInput) -> Document:
     """The markup of docutils. Never raises."""
-    return _read(source, restructured)
+    return _convert_source(source, convert_rst)
 
 
-def read_asciidoc(source: Source) -> Document:
+def read_asciidoc(source: ReaderInput) -> Document:
     """AsciiDoc. Never raises."""
-    return _read(source, asciidoc)
+    return _convert_source(source, convert_asciidoc)
 
 
-def read_org(source: Source) -> Document:
+def read_org(source: ReaderInput) -> Document:
     """Org. Never raises."""
-    return _read(source, org)
+    return _convert_source(source, convert_org)
 
 
-def read_latex(source: Source) -> Document:
+def read_latex(source: ReaderInput) -> Document:
     """LaTeX. Never raises."""
-    return _read(source, latex)
+    return _convert_source(source, latex)
 
 
-restructured_text = Reader("rst", ("text/x-rst", "text/prs.fallenstein.rst"), read_restructured, suffixes=(".rst",))
-ascii_doc = Reader("asciidoc", ("text/asciidoc", "text/x-asciidoc"), read_asciidoc, suffixes=(".adoc", ".asciidoc"))
-org_mode = Reader("org", ("text/org", "text/x-org"), read_org, suffixes=(".org",))
-latex_source = Reader(
+rst_reader = DocumentReader("rst", ("text/x-rst", "text/prs.fallenstein.rst"), read_rst, suffixes=(".rst",))
+asciidoc_reader = DocumentReader(
+    "asciidoc", ("text/asciidoc", "text/x-asciidoc"), read_asciidoc, suffixes=(".adoc", ".asciidoc")
+)
+org_reader = DocumentReader("org", ("text/org", "text/x-org"), read_org, suffixes=(".org",))
+latex_source = DocumentReader(
     "latex",
     ("text/x-tex", "application/x-tex", "application/x-latex", "text/x-latex"),
     read_latex,

@@ -7,137 +7,141 @@ from dataclasses import replace
 from email.utils import parsedate_to_datetime
 
 from outrider.core.errors import OutriderError
-from outrider.pages.address import absolute
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.message import Mail, parsed
-from outrider.pages.readers.parts.refusals import broken
-from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.readers.rtf import read as read_rtf
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_broken_error
+from outrider.pages.readers.parsing.mail_message import MailMessage, parse_mail
+from outrider.pages.readers.rtf import read_rtf
+from outrider.pages.urls import resolve_url
 
-MESSAGES = 200  # of a mailbox that are shown
-ATTACHMENTS = 100
-ELSEWHERE = ("Subject", "Message-ID")  # headers that are not told among the others
-STUB = 0.4  # of the length of a message's HTML: a shorter plain text only says that there is HTML
-TNEF = ("application/ms-tnef", "application/vnd.ms-tnef")
-PACKED = (
-    "(winmail.dat is what Outlook packs attachments and formatting into, and nothing here unpacks it: ask for the "
-    "message as HTML or plain text, or for its files one by one)"
-)
-POSTMARK = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]{1,300}\d{4}[^\n]{0,20}\n")
-FIELD = re.compile(rb"\A\s*(?:From [^\n]*\n)?[!-9;-~]{1,100}:", re.ASCII)
-QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
-ADDRESS = re.compile(r"https?://[^\s<>\"'()\[\]{}]{4,2000}")
+MAX_ATTACHMENTS = 100
+MBOX_FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]{1,300}\d{4}[^\n]{0,20}\n")
+HEADER_LINE = re.compile(rb"\A\s*(?:From [^\n]*\n)?[!-9;-~]{1,100}:", re.ASCII)
+QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+WEB_URL = re.compile(r"https?://[^\s<>\"'()\[\]{}]{4,2000}")
 
 
-def read_message(source: Source) -> Document:
+def read_message(source: ReaderInput) -> Document:
     """A message: its headers, its text (from its HTML where it has no other), and its attachments by name.
 
     Raises:
         Unavailable: code `broken_file`, if there are no headers.
     """
     body = source.body
-    if not FIELD.match(body[:2_000].removeprefix(b"\xef\xbb\xbf")):
-        raise broken(source, "message", "it does not begin with headers")
-    mail = _parsed(source, body)
-    draft = Draft(source, "mail")
-    if mail.base and mail.html:
+    if not HEADER_LINE.match(body[:2_000].removeprefix(b"\xef\xbb\xbf")):
+        raise build_broken_error(source, "message", "it does not begin with headers")
+    mail = _parse_message(source, body)
+    draft = DocumentDraft(source, "mail")
+    if mail.base_url and mail.html:
         return _page(source, mail)
-    write(draft, mail, 1)
-    draft.cut = draft.cut or mail.cut
-    return draft.document(facts(mail), metadata=further(mail))
+    write_message(draft, mail, 1)
+    draft.is_cut = draft.is_cut or mail.is_cut
+    return draft.build_document(build_facts(mail), metadata=build_metadata(mail))
 
 
-def read_mailbox(source: Source) -> Document:
+def read_mailbox(source: ReaderInput) -> Document:
     """The messages of a mailbox, one after the other.
 
     Raises:
         Unavailable: code `broken_file`, if it begins with no message.
     """
-    starts = [found.start() for found in POSTMARK.finditer(source.body)]
+    max_messages = 200  # of a mailbox that are shown
+    starts = [found.start() for found in MBOX_FROM_LINE.finditer(source.body)]
     if not starts or source.body[: starts[0]].strip():
-        raise broken(source, "mailbox", "it does not begin with a message")
-    draft = Draft(source, "mail")
-    for message in _split(source.body, starts[: MESSAGES + 1], len(starts)):
-        if draft.full:
-            draft.cut = True
+        raise build_broken_error(source, "mailbox", "it does not begin with a message")
+    draft = DocumentDraft(source, "mail")
+    for message in _split_messages(source.body, starts[: max_messages + 1], len(starts)):
+        if draft.is_full:
+            draft.is_cut = True
             break
-        write(draft, _parsed(source, message), 2)
-    if len(starts) > MESSAGES:
-        draft.add(f"(… {len(starts) - MESSAGES} more messages were not read)")
-    return draft.document(metadata={"messages": len(starts)})
+        write_message(draft, _parse_message(source, message), 2)
+    if len(starts) > max_messages:
+        draft.add_block(f"(… {len(starts) - max_messages} more messages were not read)")
+    return draft.build_document(metadata={"messages": len(starts)})
 
 
-def _split(body: bytes, starts: list[int], total: int) -> Iterator[bytes]:
+def _split_messages(body: bytes, starts: list[int], total: int) -> Iterator[bytes]:
     ends = [*starts[1:], len(body)] if total == len(starts) else starts[1:]
     for start, end in zip(starts, ends, strict=False):
-        yield QUOTED.sub(rb"\1", body[start:end].partition(b"\n")[2])
+        yield QUOTED_FROM.sub(rb"\1", body[start:end].partition(b"\n")[2])
 
 
-def _parsed(source: Source, body: bytes) -> Mail:
+def _parse_message(source: ReaderInput, body: bytes) -> MailMessage:
     try:
-        return parsed(body)
+        return parse_mail(body)
     except OutriderError:
         raise
     except Exception as error:  # the parser of the standard library meets odd headers with errors of many kinds
-        raise broken(source, "message", "its headers cannot be understood") from error
+        raise build_broken_error(source, "message", "its headers cannot be understood") from error
 
 
-def write(draft: Draft, mail: Mail, level: int) -> None:
+def write_message(draft: DocumentDraft, mail: MailMessage, level: int) -> None:
     """A message, and behind it those that it holds, one level deeper."""
-    draft.heading(level, mail.headers["Subject"] or "(no subject)")
-    lines = [f"{name}: {value}" for name, value in mail.headers.items() if value and name not in ELSEWHERE]
-    draft.add("\n".join(f"- {line}" for line in lines))
-    _text(draft, mail)
+    tnef_notice = (
+        "(winmail.dat is what Outlook packs attachments and formatting into, and nothing here unpacks it: ask for the "
+        "message as HTML or plain text, or for its files one by one)"
+    )
+    tnef_types = ("application/ms-tnef", "application/vnd.ms-tnef")
+    omitted_headers = ("Subject", "Message-ID")  # headers that are not told among the others
+    draft.add_heading(level, mail.headers["Subject"] or "(no subject)")
+    lines = [f"{name}: {value}" for name, value in mail.headers.items() if value and name not in omitted_headers]
+    draft.add_block("\n".join(f"- {line}" for line in lines))
+    _write_text(draft, mail)
     if mail.encrypted:
-        draft.add("(this message is encrypted for its recipient)")
+        draft.add_block("(this message is encrypted for its recipient)")
     if mail.attachments:
-        draft.add("Attachments:")
-        for each in mail.attachments[:ATTACHMENTS]:
-            draft.item(0, f"{each['name']} ({each['content_type']}, {each['size']} bytes)")
-        if any(each["content_type"] in TNEF or each["name"].lower() == "winmail.dat" for each in mail.attachments):
-            draft.add(PACKED)
-        if len(mail.attachments) > ATTACHMENTS:
-            draft.add(f"(… and {len(mail.attachments) - ATTACHMENTS} more)")
+        draft.add_block("Attachments:")
+        for each in mail.attachments[:MAX_ATTACHMENTS]:
+            draft.add_item(0, f"{each['name']} ({each['content_type']}, {each['size']} bytes)")
+        if any(
+            each["content_type"] in tnef_types or each["name"].lower() == "winmail.dat" for each in mail.attachments
+        ):
+            draft.add_block(tnef_notice)
+        if len(mail.attachments) > MAX_ATTACHMENTS:
+            draft.add_block(f"(… and {len(mail.attachments) - MAX_ATTACHMENTS} more)")
     for inner in mail.forwarded:
-        write(draft, inner, level + 1)
+        write_message(draft, inner, level + 1)
 
 
-def _text(draft: Draft, mail: Mail) -> None:
-    page = _shown(draft, mail) if mail.html else _of_rtf(draft, mail) if mail.rtf else None
-    if page is None or len(mail.text.strip()) >= STUB * len(page.text):
-        draft.add(mail.text.strip())
-        for found in ADDRESS.findall(mail.text[:1_000_000])[:1_000]:
-            draft.address(found.rstrip(".,;:!?"))
+def _write_text(draft: DocumentDraft, mail: MailMessage) -> None:
+    min_text_share = 0.4  # of the length of a message's HTML: a shorter plain text only says that there is HTML
+    page = _shown(draft, mail) if mail.html else _extract_rtf(draft, mail) if mail.rtf else None
+    if page is None or len(mail.text.strip()) >= min_text_share * len(page.text):
+        draft.add_block(mail.text.strip())
+        for found in WEB_URL.findall(mail.text[:1_000_000])[:1_000]:
+            draft.resolve_link(found.rstrip(".,;:!?"))
         return
-    draft.add(page.markdown)
+    draft.add_block(page.markdown)
     draft.tables += page.tables[:100]
     for link in page.links:
-        draft.address(link.url, link.text)
+        draft.resolve_link(link.url, link.text)
 
 
-def _shown(draft: Draft, mail: Mail) -> Document:
+def _shown(draft: DocumentDraft, mail: MailMessage) -> Document:
     """The message as programs show it that show HTML."""
-    return extract(mail.html, url=_base(mail), main=False, chars=draft.source.chars, tags=draft.source.tags)
+    return extract(
+        mail.html, url=_resolve_base(mail), main=False, chars=draft.source.max_chars, tags=draft.source.max_tags
+    )
 
 
-def _of_rtf(draft: Draft, mail: Mail) -> Document | None:
+def _extract_rtf(draft: DocumentDraft, mail: MailMessage) -> Document | None:
     with suppress(OutriderError):
         return read_rtf(replace(draft.source, body=mail.rtf, content_type="application/rtf"))
     return None
 
 
-def _page(source: Source, mail: Mail) -> Document:
+def _page(source: ReaderInput, mail: MailMessage) -> Document:
     """A saved web page is read as the page that it was."""
-    return extract(mail.html, url=_base(mail), main=source.main, chars=source.chars, tags=source.tags)
+    return extract(mail.html, url=_resolve_base(mail), main=source.main, chars=source.max_chars, tags=source.max_tags)
 
 
-def _base(mail: Mail) -> str:
-    return absolute(mail.base, "")
+def _resolve_base(mail: MailMessage) -> str:
+    return resolve_url(mail.base_url, "")
 
 
-def facts(mail: Mail) -> dict[str, str]:
+def build_facts(mail: MailMessage) -> dict[str, str]:
     """Title, author and date."""
     try:
         published = parsedate_to_datetime(mail.headers["Date"]).isoformat()
@@ -146,16 +150,16 @@ def facts(mail: Mail) -> dict[str, str]:
     return {"title": mail.headers["Subject"], "author": mail.headers["From"], "published": published}
 
 
-def further(mail: Mail) -> dict[str, object]:
+def build_metadata(mail: MailMessage) -> dict[str, object]:
     """What else is known of it."""
-    known = {"attachments": mail.attachments[:ATTACHMENTS], "message_id": mail.headers["Message-ID"]}
+    known = {"attachments": mail.attachments[:MAX_ATTACHMENTS], "message_id": mail.headers["Message-ID"]}
     return {name: value for name, value in known.items() if value}
 
 
-message = Reader(
+mail_reader = DocumentReader(
     "mail",
     ("message/rfc822", "message/global", "multipart/related", "application/x-mimearchive"),
     read_message,
     suffixes=(".eml", ".mht", ".mhtml"),
 )
-mailbox = Reader("mailbox", ("application/mbox",), read_mailbox, suffixes=(".mbox",))
+mailbox_reader = DocumentReader("mailbox", ("application/mbox",), read_mailbox, suffixes=(".mbox",))

@@ -5,31 +5,30 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.archives.archive import Archive
-from outrider.pages.readers.parts.opendocument.table import gathered
-from outrider.pages.readers.parts.opendocument.text import Looks, Words
-from outrider.pages.readers.parts.openxml.package import DATE, ELEMENTS
-from outrider.pages.readers.parts.refusals import broken, encrypted
-from outrider.pages.readers.parts.sheets.sheet import Sheet
-from outrider.pages.readers.parts.typewriter import is_listed
-from outrider.pages.readers.parts.writing import Draft, inline, unmarked
-from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
-from outrider.pages.readers.text import fenced
-from outrider.pages.readers.word import written
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.archives.zip_archive import ZipArchive
+from outrider.pages.readers.odf.table import read_table
+from outrider.pages.readers.odf.text import OdfRunBuilder, OdfStyles
+from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG, ISO_DATE
+from outrider.pages.readers.parsing.draft import DocumentDraft, render_inline, render_plain
+from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
+from outrider.pages.readers.parsing.monospace import is_code_line
+from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, parse_tree
+from outrider.pages.readers.spreadsheet.sheet import SheetCells
+from outrider.pages.readers.text import format_code_block
+from outrider.pages.readers.word import format_item
 
-KIND = "OpenDocument file"
-LEFT_OUT = frozenset(
+ODF_KIND = "OpenDocument file"
+OMITTED_ELEMENTS = frozenset(
     "text:tracked-changes text:table-of-content text:alphabetical-index text:illustration-index office:forms "  # noqa: SIM905
     "text:sequence-decls text:variable-decls text:user-field-decls table:named-expressions table:database-ranges "
     "table:calculation-settings table:content-validations presentation:settings svg:title svg:desc".split()
 )
-OBJECTS = 500  # of one document that are looked into
+MAX_OBJECTS = 500  # of one document that are looked into
 LISTED = frozenset({"outline", "subtitle"})
-FURNITURE = frozenset({"header", "footer", "date-time", "page-number"})
 
 
-def read(source: Source) -> Document:
+def read_opendocument(source: ReaderInput) -> Document:
     """A text, a workbook or a presentation.
 
     Hidden text, hidden sheets and slides, deleted changes and tables of contents are left out.
@@ -38,68 +37,70 @@ def read(source: Source) -> Document:
         Refused: code `encrypted` or `too_large`.
         Unavailable: code `broken_file`.
     """
-    budget = Budget(source.tags * ELEMENTS)
-    content, styles, meta, objects = _parts(source, budget)
-    looks = Looks()
-    looks.learn(styles)
-    looks.learn(content)
+    budget = ElementBudget(source.max_tags * ELEMENTS_PER_TAG)
+    content, styles, meta, objects = _parse_parts(source, budget)
+    looks = OdfStyles()
+    looks.load_styles(styles)
+    looks.load_styles(content)
     body = content.find("office:body")
     if body is None:
-        raise broken(source, KIND, "it has no body")
-    draft = Draft(source, "opendocument")
-    writer = Writer(draft, looks, objects)
-    writer.body(body)
-    draft.spent(budget)
-    facts = _facts(meta)
+        raise build_broken_error(source, ODF_KIND, "it has no body")
+    draft = DocumentDraft(source, "opendocument")
+    writer = OdfWriter(draft, looks, objects)
+    writer.write_body(body)
+    draft.record_budget(budget)
+    facts = _read_facts(meta)
     facts["title"] = facts["title"] or writer.title
-    return draft.document(facts, metadata=writer.metadata)
+    return draft.build_document(facts, metadata=writer.metadata)
 
 
-def _parts(source: Source, budget: Budget) -> tuple[Element, Element, Element, "Objects"]:
+def _parse_parts(
+    source: ReaderInput, budget: ElementBudget
+) -> tuple[XmlElement, XmlElement, XmlElement, "EmbeddedObjects"]:
     """Content, styles and properties, all three the same root where the document is one XML file; and its objects."""
     try:
         if source.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-            root = tree(source.body, budget)
-            return root, root, root, Objects(None, budget)
-        archive = Archive(source, KIND)
+            root = parse_tree(source.body, budget)
+            return root, root, root, EmbeddedObjects(None, budget)
+        archive = ZipArchive(source, ODF_KIND)
         if "content.xml" not in archive:
-            raise broken(source, KIND, "its content is missing")
-        manifest = tree(archive.read("META-INF/manifest.xml") or b"<none/>", budget)
-        if any(True for _ in manifest.all("manifest:encryption-data")):
-            raise encrypted(source, KIND)
+            raise build_broken_error(source, ODF_KIND, "its content is missing")
+        manifest = parse_tree(archive.read("META-INF/manifest.xml") or b"<none/>", budget)
+        if any(True for _ in manifest.iter_descendants("manifest:encryption-data")):
+            raise build_encrypted_error(source, ODF_KIND)
         parts = (archive.read(name) or b"<none/>" for name in ("content.xml", "styles.xml", "meta.xml"))
-        content, styles, meta = (tree(part, budget) for part in parts)
+        content, styles, meta = (parse_tree(part, budget) for part in parts)
     except MalformedXML as error:
-        raise broken(source, KIND, f"it is malformed ({error})") from None
-    return content, styles, meta, Objects(archive, budget)
+        raise build_broken_error(source, ODF_KIND, f"it is malformed ({error})") from None
+    return content, styles, meta, EmbeddedObjects(archive, budget)
 
 
 @dataclass
-class Objects:
+class EmbeddedObjects:
     """The formulas and charts that a document holds; of a single XML file they stand in their frames."""
 
-    archive: Archive | None
-    budget: Budget
-    left: int = OBJECTS
+    archive: ZipArchive | None
+    budget: ElementBudget
+    objects_left: int = MAX_OBJECTS
 
-    def of(self, frame: Element) -> Element:
+    def find_object(self, frame: XmlElement) -> XmlElement:
         """The content of the object in a frame; an empty element if there is none, or it is damaged."""
         found = frame.find("draw:object")
         if found is None or self.archive is None or found.find("office:document") or found.find("math:math"):
-            return found or Element("")
+            return found or XmlElement("")
         name = posixpath.normpath(f"{found.get('xlink:href')}/content.xml").lstrip("/")
-        self.left -= 1
+        self.objects_left -= 1
         try:
-            body = self.archive.read(name) if self.left >= 0 else b""
-            return Element("", {}, [tree(body, self.budget)]) if body else Element("")
+            body = self.archive.read(name) if self.objects_left >= 0 else b""
+            return XmlElement("", {}, [parse_tree(body, self.budget)]) if body else XmlElement("")
         except MalformedXML:
-            return Element("")
+            return XmlElement("")
 
 
-def _facts(root: Element) -> dict[str, str]:
-    meta = root.find("office:meta") or Element("")
-    texts = {each.name: " ".join(each.text.split()) for each in meta.elements()}
-    date = DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
+def _read_facts(root: XmlElement) -> dict[str, str]:
+    meta = root.find("office:meta") or XmlElement("")
+    texts = {each.name: " ".join(each.text.split()) for each in meta.iter_children()}
+    date = ISO_DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
     return {
         "title": texts.get("dc:title", ""),
         "author": texts.get("meta:initial-creator") or texts.get("dc:creator", ""),
@@ -110,12 +111,12 @@ def _facts(root: Element) -> dict[str, str]:
 
 
 @dataclass
-class Writer:
+class OdfWriter:
     """Writes the body's blocks in order."""
 
-    draft: Draft
-    looks: Looks
-    objects: Objects
+    draft: DocumentDraft
+    styles: OdfStyles
+    objects: EmbeddedObjects
     title: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     _numbers: dict[int, int] = field(default_factory=dict)
@@ -124,174 +125,181 @@ class Writer:
     _counted: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.words = Words(self.draft, self.looks, objects=self.objects.of)
+        self.run_builder = OdfRunBuilder(self.draft, self.styles, find_object=self.objects.find_object)
 
-    def body(self, body: Element) -> None:
-        for kind in body.elements():
+    def write_body(self, body: XmlElement) -> None:
+        for kind in body.iter_children():
             if kind.name == "office:spreadsheet":
-                self._sheets(kind)
+                self._write_sheets(kind)
             elif kind.name in ("office:presentation", "office:drawing"):
-                self._slides(kind)
+                self._write_slides(kind)
             else:
-                self._blocks(kind)
+                self._write_blocks(kind)
         self._end_code()
-        for label, note in self.words.notes:
+        for label, note in self.run_builder.notes:
             who = note.find("dc:creator")
-            said = self.words.text(note)
-            self.draft.note(label, f"Comment{f' by {who.text}' if who else ''}: {said}" if label[0] == "c" else said)
+            said = self.run_builder.flatten_text(note)
+            self.draft.add_note(
+                label, f"Comment{f' by {who.text}' if who else ''}: {said}" if label[0] == "c" else said
+            )
 
-    def _blocks(self, parent: Element) -> None:
-        for child in parent.elements():
-            if self.draft.full:
-                self.draft.cut = True
+    def _write_blocks(self, parent: XmlElement) -> None:
+        for child in parent.iter_children():
+            if self.draft.is_full:
+                self.draft.is_cut = True
                 return
-            self._block(child)
+            self._write_block(child)
 
-    def _block(self, element: Element) -> None:
+    def _write_block(self, element: XmlElement) -> None:
         if element.name in ("text:p", "text:h"):
-            self._paragraph(element)
+            self._write_paragraph(element)
         elif element.name == "text:list":
             self._end_code()
-            self._list(element, 0, "")
+            self._write_list(element, 0, "")
         elif element.name == "table:table":
             self._end_code()
-            self._table(gathered(element, "", self.words.text))
-        elif element.name not in LEFT_OUT:
-            self._blocks(element)
+            self._table(read_table(element, "", self.run_builder.flatten_text))
+        elif element.name not in OMITTED_ELEMENTS:
+            self._write_blocks(element)
 
-    def _paragraph(self, paragraph: Element) -> None:
-        look = self.looks.of("paragraph", paragraph.get("text:style-name"))
-        runs = self.words.of(paragraph)
-        boxes, self.words.boxes = self.words.boxes, []
-        listed = is_listed(runs) and not look.quote
+    def _write_paragraph(self, paragraph: XmlElement) -> None:
+        look = self.styles.resolve_style("paragraph", paragraph.get("text:style-name"))
+        runs = self.run_builder.build_runs(paragraph)
+        boxes, self.run_builder.boxes = self.run_builder.boxes, []
+        listed = is_code_line(runs) and not look.quote
         if look.code or (listed and paragraph.name == "text:p"):
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()
-            self._write(
+            self._write_text(
                 paragraph,
-                inline(runs),
-                unmarked(runs),
+                render_inline(runs),
+                render_plain(runs),
                 title=look.title or paragraph.get("text:style-name") == "Title",
                 quote=look.quote,
             )
         for box in boxes:
-            self._blocks(box)
+            self._write_blocks(box)
 
-    def _write(self, paragraph: Element, text: str, bare: str, *, title: bool, quote: bool) -> None:
+    def _write_text(self, paragraph: XmlElement, text: str, bare: str, *, title: bool, quote: bool) -> None:
         if title and bare:
             self._shift, self.title = 1, self.title or bare
-            self.draft.heading(1, bare)
+            self.draft.add_heading(1, bare)
         elif paragraph.name == "text:h":
             level = paragraph.get("text:outline-level")
-            self.draft.heading((int(level) if level.isdigit() and len(level) < 3 else 1) + self._shift, bare)
+            self.draft.add_heading((int(level) if level.isdigit() and len(level) < 3 else 1) + self._shift, bare)
             self.title = self.title or bare
         elif quote:
-            self.draft.quote(text)
+            self.draft.add_quote(text)
         else:
-            self.draft.add(text)
+            self.draft.add_block(text)
 
     def _end_code(self) -> None:
         code, self._code = "\n".join(self._code).strip("\n"), []
         if code.strip():
-            self.draft.add(fenced(code, ""))
+            self.draft.add_block(format_code_block(code, ""))
 
-    def _list(self, element: Element, level: int, style: str) -> None:
+    def _write_list(self, element: XmlElement, level: int, style: str) -> None:
         style = element.get("text:style-name") or style
-        number = self._before(element, style)
-        for item in element.each("text:list-item", "text:list-header"):
+        number = self._find_previous_number(element, style)
+        for item in element.iter_named("text:list-item", "text:list-header"):
             given = item.get("text:start-value")
-            counts = item.name == "text:list-item" and any(True for _ in item.each("text:p", "text:h"))
+            counts = item.name == "text:list-item" and any(True for _ in item.iter_named("text:p", "text:h"))
             number = int(given) if given.isdigit() and len(given) < 6 else number + counts
-            numbering = self.looks.lists.get(style, {}).get(level + 1)
-            marker = numbering.marker(number) if numbering else "-"
+            numbering = self.styles.lists.get(style, {}).get(level + 1)
+            marker = numbering.format_marker(number) if numbering else "-"
             first = True
-            for child in item.elements():
+            for child in item.iter_children():
                 if child.name == "text:list":
-                    self._list(child, level + 1, style)
+                    self._write_list(child, level + 1, style)
                 elif child.name in ("text:p", "text:h"):
-                    text = inline(self.words.of(child))
-                    if first and (style, level + 1) not in self.looks.blank:
-                        self.draft.item(level, *written(text, marker))
+                    text = render_inline(self.run_builder.build_runs(child))
+                    if first and (style, level + 1) not in self.styles.blank_levels:
+                        self.draft.add_item(level, *format_item(text, marker))
                     else:
-                        self.draft.add("    " * (level + 1) + text)
+                        self.draft.add_block("    " * (level + 1) + text)
                     first = False
                 else:
-                    self._block(child)
-        for name in (element.get("id"), f"style {style}", self._root(element)):
+                    self._write_block(child)
+        for name in (element.get("id"), f"style {style}", self._get_list_id(element)):
             self._counted[name] = number
 
-    def _before(self, element: Element, style: str) -> int:
+    def _find_previous_number(self, element: XmlElement, style: str) -> int:
         """The number of the item before a list that goes on from another one; 0 if it begins."""
         if element.get("text:continue-list"):
-            return self._counted.get(self._root(element), 0)
+            return self._counted.get(self._get_list_id(element), 0)
         return self._counted.get(f"style {style}", 0) if element.get("text:continue-numbering") == "true" else 0
 
     @staticmethod
-    def _root(element: Element) -> str:
+    def _get_list_id(element: XmlElement) -> str:
         return element.get("text:continue-list") or element.get("id")
 
-    def _table(self, sheet: Sheet) -> None:
+    def _table(self, sheet: SheetCells) -> None:
         """A table of a text: no gaps in it mean anything, so it is one."""
-        sheet.fill()
+        sheet.fill_merged()
         columns = sorted({column for row in sheet.rows.values() for column in row})
-        self.draft.rows([[sheet.rows[row].get(column, "") for column in columns] for row in sorted(sheet.rows)])
+        self.draft.add_table([[sheet.rows[row].get(column, "") for column in columns] for row in sorted(sheet.rows)])
 
-    def _sheets(self, workbook: Element) -> None:
+    def _write_sheets(self, workbook: XmlElement) -> None:
         names, hidden = [], 0
-        for each in workbook.each("table:table"):
-            if each.get("table:style-name") in self.looks.hidden:
+        for each in workbook.iter_named("table:table"):
+            if each.get("table:style-name") in self.styles.hidden_styles:
                 hidden += 1
                 continue
-            if self.draft.full:
-                self.draft.cut = True
+            if self.draft.is_full:
+                self.draft.is_cut = True
                 break
             names.append(each.get("table:name"))
-            gathered(each, each.get("table:name"), self.words.text).write(self.draft)
+            read_table(each, each.get("table:name"), self.run_builder.flatten_text).write(self.draft)
         if hidden:
-            self.draft.hidden += hidden
-            self.draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
+            self.draft.hidden_count += hidden
+            self.draft.add_block(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
         self.metadata["sheets"] = names
 
-    def _slides(self, show: Element) -> None:
-        slides = list(show.each("draw:page"))
+    def _write_slides(self, show: XmlElement) -> None:
+        slides = list(show.iter_named("draw:page"))
         self.metadata["slides"] = len(slides)
         for number, slide in enumerate(slides, 1):
-            if self.draft.full or number > self.draft.source.pages:
-                self.draft.cut = True
+            if self.draft.is_full or number > self.draft.source.max_pages:
+                self.draft.is_cut = True
                 return
-            if slide.get("draw:style-name") in self.looks.hidden:
-                self.draft.hidden += 1
-                self.draft.add(f"--- slide {number} of {len(slides)} is hidden and left out ---")
+            if slide.get("draw:style-name") in self.styles.hidden_styles:
+                self.draft.hidden_count += 1
+                self.draft.add_block(f"--- slide {number} of {len(slides)} is hidden and left out ---")
                 continue
-            self.draft.add(f"--- slide {number} of {len(slides)} ---")
-            self._slide(slide)
+            self.draft.add_block(f"--- slide {number} of {len(slides)} ---")
+            self._write_slide(slide)
 
-    def _slide(self, slide: Element) -> None:
-        for shape in slide.elements():
+    def _write_slide(self, slide: XmlElement) -> None:
+        footer_classes = frozenset({"header", "footer", "date-time", "page-number"})
+        for shape in slide.iter_children():
             kind = shape.get("presentation:class")
             if shape.name == "presentation:notes":
-                frames = (each for each in shape.all("draw:frame") if each.get("presentation:class") not in FURNITURE)
-                boxes = (box for frame in frames for box in frame.each("draw:text-box"))
-                said = "\n".join(text for each in boxes if (text := self.words.text(each)))
-                self.draft.quote(f"Notes: {said}" if said else "")
+                frames = (
+                    each
+                    for each in shape.iter_descendants("draw:frame")
+                    if each.get("presentation:class") not in footer_classes
+                )
+                boxes = (box for frame in frames for box in frame.iter_named("draw:text-box"))
+                said = "\n".join(text for each in boxes if (text := self.run_builder.flatten_text(each)))
+                self.draft.add_quote(f"Notes: {said}" if said else "")
             elif kind == "title":
-                text = self.words.text(shape)
-                self.draft.heading(2, text)
+                text = self.run_builder.flatten_text(shape)
+                self.draft.add_heading(2, text)
                 self.title = self.title or text
             elif shape.name == "draw:frame" and not shape.find("draw:text-box") and not shape.find("table:table"):
-                self.draft.add(inline(self.words.of(Element("", {}, [shape]))))
-            elif kind not in FURNITURE:
-                self._blocks(shape)
+                self.draft.add_block(render_inline(self.run_builder.build_runs(XmlElement("", {}, [shape]))))
+            elif kind not in footer_classes:
+                self._write_blocks(shape)
 
 
-FAMILY = "application/vnd.oasis.opendocument."
-NAMES = ("text", "spreadsheet", "presentation", "graphics")
-TYPES = (
-    *(f"{FAMILY}{name}" for name in NAMES),
-    *(f"{FAMILY}{name}-template" for name in NAMES),
-    *(f"{FAMILY}{name}-flat-xml" for name in NAMES),
-    f"{FAMILY}text-master",
+ODF_TYPE_PREFIX = "application/vnd.oasis.opendocument."
+ODF_TYPE_NAMES = ("text", "spreadsheet", "presentation", "graphics")
+ODF_TYPES = (
+    *(f"{ODF_TYPE_PREFIX}{name}" for name in ODF_TYPE_NAMES),
+    *(f"{ODF_TYPE_PREFIX}{name}-template" for name in ODF_TYPE_NAMES),
+    *(f"{ODF_TYPE_PREFIX}{name}-flat-xml" for name in ODF_TYPE_NAMES),
+    f"{ODF_TYPE_PREFIX}text-master",
 )
-SUFFIXES = (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".fodt", ".fods", ".fodp")
-reader = Reader("opendocument", TYPES, read, suffixes=SUFFIXES, whole=True)
+ODF_SUFFIXES = (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".fodt", ".fods", ".fodp")
+reader = DocumentReader("opendocument", ODF_TYPES, read_opendocument, suffixes=ODF_SUFFIXES, needs_whole_body=True)

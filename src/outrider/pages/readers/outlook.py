@@ -3,33 +3,34 @@
 import struct
 
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.mail import facts, further, write
-from outrider.pages.readers.parts.office97.compound import BrokenCompound, Compound
-from outrider.pages.readers.parts.office97.outlook import message
-from outrider.pages.readers.parts.refusals import broken
-from outrider.pages.readers.parts.writing import Draft
-
-KIND = "Outlook message"
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.mail import build_facts, build_metadata, write_message
+from outrider.pages.readers.office97.compound_file import CompoundFile, CompoundFileError
+from outrider.pages.readers.office97.outlook_message import read_mail
+from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.errors import build_broken_error
 
 
-def read(source: Source) -> Document:
+def read_outlook(source: ReaderInput) -> Document:
     """A message, an appointment or a task: its headers, its text, its attachments by name, and messages in it.
 
     Raises:
         Unavailable: code `broken_file`.
     """
+    kind_name = "Outlook message"
     try:
-        mail = message(Compound(source.body))
-    except BrokenCompound as error:
-        raise broken(source, KIND, str(error)) from None
+        mail = read_mail(CompoundFile(source.body))
+    except CompoundFileError as error:
+        raise build_broken_error(source, kind_name, str(error)) from None
     except (ValueError, IndexError, struct.error):
-        raise broken(source, KIND, "it is damaged") from None
+        raise build_broken_error(source, kind_name, "it is damaged") from None
     if not any((*mail.headers.values(), mail.text, mail.html, mail.rtf, mail.attachments, mail.forwarded)):
-        raise broken(source, KIND, "nothing stands in it")
-    draft = Draft(source, "mail")
-    write(draft, mail, 1)
-    return draft.document(facts(mail), metadata=further(mail))
+        raise build_broken_error(source, kind_name, "nothing stands in it")
+    draft = DocumentDraft(source, "mail")
+    write_message(draft, mail, 1)
+    return draft.build_document(build_facts(mail), metadata=build_metadata(mail))
 
 
-reader = Reader("outlook", ("application/vnd.ms-outlook",), read, suffixes=(".msg",), isolated=True, whole=True)
+reader = DocumentReader(
+    "outlook", ("application/vnd.ms-outlook",), read_outlook, suffixes=(".msg",), isolated=True, needs_whole_body=True
+)

@@ -7,26 +7,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from outrider.pages.document import Document, line_of
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.sniffing.markup import Tag, tokens
+from outrider.pages.document import Document, to_single_line
+from outrider.pages.mime.html_tokens import HtmlTag, iter_tokens
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.parsing.draft import DocumentDraft
 
-CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
-TIMES = re.compile(rf"^[ \t]*{CLOCK}[ \t]*-->[ \t]*{CLOCK}")
-CLOCK_ONLY = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.:](\d{1,3}))?")
-OFFSET = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(h|m|s|ms|t|f)")
-UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "t": 1e-7}  # ticks as players take them where none are named
-SBV = re.compile(r"^(\d{1,2}:\d{2}:\d{2}\.\d{1,3}),(\d{1,2}:\d{2}:\d{2}\.\d{1,3})[ \t]*$", re.MULTILINE)
-SSA = re.compile(r"^\s*\[Script Info\]", re.IGNORECASE)
-TT = re.compile(r"<(?:\w{1,20}:)?tt[\s>]")
-VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]{1,100})>", re.IGNORECASE)
-TAG = re.compile(r"</?[a-zA-Z0-9][^<>]{0,200}>|\{\\[^{}]{0,100}\}")
-SETTING = re.compile(r"^(Kind|Language|Title):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
-SENTENCE = re.compile(r"""[.!?…。！？؟]["'”’»)\]]*$""")
-PAUSE = 4.0  # seconds of silence after which something new begins
-LONG = 400  # characters after which a paragraph ends with its sentence
-LONGEST = 900  # characters after which it ends in any case
+CLOCK_PATTERN = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+TIMES_LINE = re.compile(rf"^[ \t]*{CLOCK_PATTERN}[ \t]*-->[ \t]*{CLOCK_PATTERN}")
+CLOCK_TIME = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.:](\d{1,3}))?")
+OFFSET_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(h|m|s|ms|t|f)")
+SBV_TIMES = re.compile(r"^(\d{1,2}:\d{2}:\d{2}\.\d{1,3}),(\d{1,2}:\d{2}:\d{2}\.\d{1,3})[ \t]*$", re.MULTILINE)
+SSA_HEADER = re.compile(r"^\s*\[Script Info\]", re.IGNORECASE)
+TTML_ROOT = re.compile(r"<(?:\w{1,20}:)?tt[\s>]")
+VOICE_TAG = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]{1,100})>", re.IGNORECASE)
+STYLE_TAG = re.compile(r"</?[a-zA-Z0-9][^<>]{0,200}>|\{\\[^{}]{0,100}\}")
+SETTING_LINE = re.compile(r"^(Kind|Language|Title):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+SENTENCE_END = re.compile(r"""[.!?…。！？؟]["'”’»)\]]*$""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +34,31 @@ class Cue:
     text: str
 
 
-def read(source: Source) -> Document:
+def read_subtitles(source: ReaderInput) -> Document:
     """The cues joined to paragraphs, each with its time; what does not parse is shown as it is. Never raises."""
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
-    draft = Draft(source, "subtitles")
-    cues = list(_rolled(_told(source, text)))
-    for start, paragraph in _paragraphs(cues):
-        draft.add(f"[{_clock(start)}] {paragraph}")
+    draft = DocumentDraft(source, "subtitles")
+    cues = list(_drop_repeated_lines(_parse_cues(source, text)))
+    for start, paragraph in _join_paragraphs(cues):
+        draft.add_block(f"[{_format_clock(start)}] {paragraph}")
     if not cues:
-        draft.add(text)
-    draft.cut = draft.cut or source.cut
-    facts = {name.lower(): value for name, value in SETTING.findall(text.partition("-->")[0][:2_000])}
+        draft.add_block(text)
+    draft.is_cut = draft.is_cut or source.is_cut
+    facts = {name.lower(): value for name, value in SETTING_LINE.findall(text.partition("-->")[0][:2_000])}
     seconds = round(max((cue.end for cue in cues), default=0))
-    return draft.document(facts, metadata={"cues": len(cues), "seconds": seconds})
+    return draft.build_document(facts, metadata={"cues": len(cues), "seconds": seconds})
 
 
-def _told(source: Source, text: str) -> Iterator[Cue]:
+def _parse_cues(source: ReaderInput, text: str) -> Iterator[Cue]:
     """The cues of a text in any of the formats."""
-    if "ttml" in source.content_type or TT.search(text[:2_000]):
-        return _timed(text, source.tags)
-    if SSA.search(text[:2_000]):
-        return _dialogue(text)
-    return _cues(SBV.sub(r"\1 --> \2", text))
+    if "ttml" in source.content_type or TTML_ROOT.search(text[:2_000]):
+        return _parse_ttml(text, source.max_tags)
+    if SSA_HEADER.search(text[:2_000]):
+        return _parse_ssa(text)
+    return _parse_srt(SBV_TIMES.sub(r"\1 --> \2", text))
 
 
-def _dialogue(text: str) -> Iterator[Cue]:
+def _parse_ssa(text: str) -> Iterator[Cue]:
     """SubStation Alpha: the fields that the line `Format` of the events names, the last of them the words."""
     names: list[str] = []
     for line in text.partition("[Events]")[2].split("\n"):
@@ -71,18 +67,18 @@ def _dialogue(text: str) -> Iterator[Cue]:
             names = [name.strip().lower() for name in rest.split(",")]
         elif kind.strip().lower() == "dialogue" and names:
             fields = dict(zip(names, rest.split(",", len(names) - 1), strict=False))
-            start, end = (CLOCK_ONLY.match(fields.get(name, "").strip()) for name in ("start", "end"))
+            start, end = (CLOCK_TIME.match(fields.get(name, "").strip()) for name in ("start", "end"))
             if start and end:
                 said = fields.get("text", "").replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
-                yield Cue(_seconds(start, 1), _seconds(end, 1), _plain(said.split("\n")))
+                yield Cue(_to_seconds(start, 1), _to_seconds(end, 1), _strip_markup(said.split("\n")))
 
 
-def _timed(text: str, tags: int) -> Iterator[Cue]:
+def _parse_ttml(text: str, tags: int) -> Iterator[Cue]:
     """TTML: the paragraphs that say when they begin."""
     start = end = 0.0
     pieces: list[str] | None = None
-    for token in tokens(text, tags=tags, xml=True):
-        if not isinstance(token, Tag):
+    for token in iter_tokens(text, max_tags=tags, xml=True):
+        if not isinstance(token, HtmlTag):
             if pieces is not None:
                 pieces.append(token.text)
             continue
@@ -94,33 +90,40 @@ def _timed(text: str, tags: int) -> Iterator[Cue]:
                 yield Cue(start, end, " ".join("".join(pieces).split()))
             pieces = None if token.closing or not token.get("begin") else []
             if pieces is not None:
-                start = _offset(token.get("begin"))
-                end = _offset(token.get("end")) or start + _offset(token.get("dur"))
+                start = _parse_time(token.get("begin"))
+                end = _parse_time(token.get("end")) or start + _parse_time(token.get("dur"))
 
 
-def _offset(time: str) -> float:
+def _parse_time(time: str) -> float:
     """Seconds of a time expression: a clock or a number with its unit (w3.org/TR/ttml2 section 12.3); 0 if neither."""
-    if clock := CLOCK_ONLY.match(time.replace(",", ".")):
-        return _seconds(clock, 1)
-    found = OFFSET.match(time)
-    return float(found[1]) * UNITS.get(found[2], 0.0) if found else 0.0
+    unit_seconds = {
+        "h": 3600.0,
+        "m": 60.0,
+        "s": 1.0,
+        "ms": 0.001,
+        "t": 1e-7,
+    }  # ticks as players take them where none are named
+    if clock := CLOCK_TIME.match(time.replace(",", ".")):
+        return _to_seconds(clock, 1)
+    found = OFFSET_TIME.match(time)
+    return float(found[1]) * unit_seconds.get(found[2], 0.0) if found else 0.0
 
 
-def _cues(text: str) -> Iterator[Cue]:
+def _parse_srt(text: str) -> Iterator[Cue]:
     """The cues in order. A block begins at its line of times; what stands before that is its name."""
     block: list[str] = []
     times: re.Match[str] | None = None
     for line in [*text.split("\n"), ""]:
-        found = TIMES.match(line[:200])
+        found = TIMES_LINE.match(line[:200])
         if found or not line.strip():
             if times and block:
-                yield Cue(_seconds(times, 1), _seconds(times, 5), _plain(block))
+                yield Cue(_to_seconds(times, 1), _to_seconds(times, 5), _strip_markup(block))
             block, times = [], found
         elif times:
             block.append(line)
 
 
-def _rolled(cues: Iterator[Cue]) -> Iterator[Cue]:
+def _drop_repeated_lines(cues: Iterator[Cue]) -> Iterator[Cue]:
     """The cues without the lines that live captions show again in the next one."""
     before: list[str] = []
     for cue in cues:
@@ -131,41 +134,44 @@ def _rolled(cues: Iterator[Cue]) -> Iterator[Cue]:
             yield Cue(cue.start, cue.end, " ".join(fresh))
 
 
-def _paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:
+def _join_paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:
+    max_chars = 900  # characters after which it ends in any case
+    soft_max_chars = 400  # characters after which a paragraph ends with its sentence
+    min_pause_s = 4.0  # seconds of silence after which something new begins
     pieces: list[str] = []
     start, size = 0.0, 0
     for at, cue in enumerate(cues):
         start = start if pieces else cue.start
         pieces.append(cue.text)
         size += len(cue.text) + 1
-        pause = at + 1 == len(cues) or cues[at + 1].start - cue.end > PAUSE
-        if pause or size > LONGEST or (size > LONG and SENTENCE.search(cue.text[-20:])):
+        pause = at + 1 == len(cues) or cues[at + 1].start - cue.end > min_pause_s
+        if pause or size > max_chars or (size > soft_max_chars and SENTENCE_END.search(cue.text[-20:])):
             yield start, " ".join(pieces)
             pieces, size = [], 0
 
 
-def _plain(lines: list[str]) -> str:
+def _strip_markup(lines: list[str]) -> str:
     """The words, with who says them; styles and places left out."""
-    said = (TAG.sub("", VOICE.sub(lambda found: f"{line_of(found[1], 60)}: ", line)) for line in lines)
+    said = (STYLE_TAG.sub("", VOICE_TAG.sub(lambda found: f"{to_single_line(found[1], 60)}: ", line)) for line in lines)
     text = "\n".join(" ".join(line.split()) for line in said)
     for name, letter in (("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")):
         text = text.replace(name, letter)
     return text.strip()
 
 
-def _seconds(found: re.Match[str], first: int) -> float:
+def _to_seconds(found: re.Match[str], first: int) -> float:
     hours, minutes, seconds, part = found.group(first, first + 1, first + 2, first + 3)
     return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int((part or "0").ljust(3, "0")) / 1000
 
 
-def _clock(seconds: float) -> str:
+def _format_clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"
 
 
-TYPES = (
+SUBTITLE_TYPES = (
     "application/x-subrip", "text/vtt", "text/srt", "application/x-srt", "text/x-ssa", "text/x-sbv",
     "application/ttml+xml", "application/ttaf+xml",
 )  # fmt: skip
-SUFFIXES = (".srt", ".vtt", ".ass", ".ssa", ".sbv", ".ttml", ".dfxp")
-reader = Reader("subtitles", TYPES, read, suffixes=SUFFIXES)
+SUBTITLE_SUFFIXES = (".srt", ".vtt", ".ass", ".ssa", ".sbv", ".ttml", ".dfxp")
+reader = DocumentReader("subtitles", SUBTITLE_TYPES, read_subtitles, suffixes=SUBTITLE_SUFFIXES)

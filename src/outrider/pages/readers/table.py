@@ -5,55 +5,53 @@ import io
 from collections import Counter
 from itertools import islice
 
-from outrider.pages.document import Document, tidy
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.document import Document, tidy_text
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.text import read_text
 
-ROWS = 5_000
-SAMPLE = 20  # lines by which the separator is told
-SEPARATORS = ",;\t|"
-FEW = 2
-PREAMBLE = 20  # lines that may stand before a table
+MIN_FIELDS = 2
 
 
-def read(source: Source) -> Document:
+def read_table(source: ReaderInput) -> Document:
     """The rows as a Markdown table, at most 5,000 and 60 columns, and how many more there are.
 
     What makes no table is shown as it is. Never raises.
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    text = text[: text.rfind("\n") + 1] if source.cut and "\n" in text else text  # its last row is half a row
-    separator, text = _named_separator(text)
-    separator = separator or ("\t" if "tab" in source.content_type else _separator(text))
-    rows, more = _rows(text, separator)
-    if source.cut:
+    text = text[: text.rfind("\n") + 1] if source.is_cut and "\n" in text else text  # its last row is half a row
+    separator, text = _split_named_separator(text)
+    separator = separator or ("\t" if "tab" in source.content_type else _detect_separator(text))
+    rows, more = _read_rows(text, separator)
+    if source.is_cut:
         more += source.body.count(b"\n") - source.text.count("\n")
-    rows, preamble = _headed(rows)
-    if len(rows) < FEW or _wide(rows) < FEW or not _fits(rows):
+    rows, preamble = _split_preamble(rows)
+    if len(rows) < MIN_FIELDS or _count_columns(rows) < MIN_FIELDS or not _has_even_rows(rows):
         return read_text(source)
-    draft = Draft(source, "table")
+    draft = DocumentDraft(source, "table")
     for row in preamble:
-        draft.add(tidy(" ".join(cell for cell in row if cell.strip())))
-    draft.rows([[tidy(cell) for cell in row] for row in rows])
+        draft.add_block(tidy_text(" ".join(cell for cell in row if cell.strip())))
+    draft.add_table([[tidy_text(cell) for cell in row] for row in rows])
     if more:
-        draft.add(f"(… {more} more rows were not read)")
-    draft.cut = draft.cut or source.cut
-    facts = {"rows": len(rows) - 1 + more, "columns": _wide(rows)}
-    return draft.document(metadata=facts)
+        draft.add_block(f"(… {more} more rows were not read)")
+    draft.is_cut = draft.is_cut or source.is_cut
+    facts = {"rows": len(rows) - 1 + more, "columns": _count_columns(rows)}
+    return draft.build_document(metadata=facts)
 
 
-def _named_separator(text: str) -> tuple[str, str]:
+def _split_named_separator(text: str) -> tuple[str, str]:
     """The separator that a first line `sep=;` names, as Excel writes it, and the text without that line."""
     head, _, rest = text.partition("\n")
     return (head[4], rest) if head.lower().startswith("sep=") and len(head) == len("sep=;") else ("", text)
 
 
-def _separator(text: str) -> str:
+def _detect_separator(text: str) -> str:
     """The one that splits the first lines into the same number of fields most often, and into most of them."""
-    sample = text[:100_000].split("\n")[:SAMPLE]
+    separators = ",;\t|"
+    sample_lines = 20  # lines by which the separator is told
+    sample = text[:100_000].split("\n")[:sample_lines]
 
-    def score(separator: str) -> tuple[int, int]:
+    def score_separator(separator: str) -> tuple[int, int]:
         try:
             counts = [len(row) for row in csv.reader(sample, delimiter=separator) if row]
         except csv.Error:
@@ -61,37 +59,39 @@ def _separator(text: str) -> str:
         first = counts[0] if counts else 1
         return (sum(count == first for count in counts), first) if first > 1 else (0, 0)
 
-    return max(SEPARATORS, key=score)
+    return max(separators, key=score_separator)
 
 
-def _rows(text: str, separator: str) -> tuple[list[list[str]], int]:
+def _read_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
     """The first rows that hold something, and how many follow."""
+    max_rows = 5_000
     reader = (row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row))
     rows: list[list[str]] = []
     try:
-        rows.extend(islice(reader, ROWS))
+        rows.extend(islice(reader, max_rows))
         return rows, sum(1 for _ in reader)
     except csv.Error:
         return [], 0
 
 
-def _headed(rows: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
+def _split_preamble(rows: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
     """The rows from the table's head on, and the lines before it that tell what the table is."""
+    max_preamble_rows = 20  # lines that may stand before a table
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     if not rows or len(rows[0]) * 2 > width:
         return rows, []
-    start = next((at for at, row in enumerate(rows[:PREAMBLE]) if len(row) >= width), 0)
+    start = next((at for at, row in enumerate(rows[:max_preamble_rows]) if len(row) >= width), 0)
     return rows[start:], rows[:start]
 
 
-def _wide(rows: list[list[str]]) -> int:
+def _count_columns(rows: list[list[str]]) -> int:
     return max(map(len, rows), default=0)
 
 
-def _fits(rows: list[list[str]]) -> bool:
+def _has_even_rows(rows: list[list[str]]) -> bool:
     """Whether most rows are as wide as the first one; prose with commas is not."""
     width = len(rows[0])
-    return width >= FEW and sum(len(row) == width for row in rows) * 10 >= len(rows) * 7
+    return width >= MIN_FIELDS and sum(len(row) == width for row in rows) * 10 >= len(rows) * 7
 
 
-reader = Reader("table", ("text/csv", "text/tab-separated-values"), read, suffixes=(".csv", ".tsv"))
+reader = DocumentReader("table", ("text/csv", "text/tab-separated-values"), read_table, suffixes=(".csv", ".tsv"))

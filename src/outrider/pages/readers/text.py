@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from outrider.pages.address import absolute
-from outrider.pages.document import Document, Link, line_of, plain, tidy
-from outrider.pages.reader import Reader, Source
-from outrider.pages.sniffing.sniff import suffix_of
+from outrider.pages.document import Document, DocumentLink, strip_markdown, tidy_text, to_single_line
+from outrider.pages.mime.sniff import get_suffix
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.urls import resolve_url
 
-LANGUAGES = {
+SUFFIX_LANGUAGES = {
     ".bash": "bash", ".bat": "batch", ".c": "c", ".cc": "cpp", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake",
     ".conf": "ini", ".cpp": "cpp", ".cs": "csharp", ".css": "css", ".cu": "cpp", ".cxx": "cpp", ".dart": "dart",
     ".diff": "diff", ".erl": "erlang", ".ex": "elixir", ".exs": "elixir", ".f90": "fortran", ".fs": "fsharp",
@@ -25,8 +25,7 @@ LANGUAGES = {
     ".toml": "toml", ".ts": "typescript", ".tsx": "tsx", ".v": "verilog", ".vb": "vb", ".vhdl": "vhdl", ".vim": "vim",
     ".vue": "vue", ".yaml": "yaml", ".yml": "yaml", ".zig": "zig", ".zsh": "bash",
 }  # fmt: skip
-NAMES = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake", "jenkinsfile": "groovy"}
-TYPES = {
+TYPE_LANGUAGES = {
     "text/css": "css", "text/javascript": "javascript", "application/javascript": "javascript",
     "text/x-python": "python", "application/x-sh": "bash", "text/x-c": "c", "application/toml": "toml",
     "application/yaml": "yaml",
@@ -34,65 +33,79 @@ TYPES = {
     "application/typescript": "typescript", "application/x-javascript": "javascript",
     "application/ecmascript": "javascript",
 }  # fmt: skip
-HEADING = re.compile(r"^#{1,2} +(.{1,300}?) *#*$|^(\S.{0,300}?) *\n={3,} *$", re.MULTILINE)
-FRONT = re.compile(r"\A---\n((?:.*\n){0,100}?)(?:---|\.\.\.)\n")
-FACT = re.compile(
+MARKDOWN_TITLE = re.compile(r"^#{1,2} +(.{1,300}?) *#*$|^(\S.{0,300}?) *\n={3,} *$", re.MULTILINE)
+FRONT_MATTER = re.compile(r"\A---\n((?:.*\n){0,100}?)(?:---|\.\.\.)\n")
+FRONT_MATTER_FACT = re.compile(
     r"""^(title|author|date|description|lang):[ \t]*(?!["']?[|>\[])["']?(.{1,300}?)["']?[ \t]*$""", re.MULTILINE
 )
-LINK = re.compile(
+MARKDOWN_LINK = re.compile(
     r"(!?)\[([^\[\]\n]{0,300})\]\(\s*<?([^()\s<>]{1,2000}(?:\([^()\s]{0,200}\)[^()\s<>]{0,500})?)>?[^()\n]{0,300}\)"
 )
-LINKS = 5_000
-REST = "(the rest of this document was not read: it is longer than the limit)"
 
 
-def read_text(source: Source) -> Document:
+def read_text(source: ReaderInput) -> Document:
     """Text as it is; source code in a fence that names its language."""
-    text = tidy(source.text)
+    name_languages = {
+        "dockerfile": "dockerfile",
+        "makefile": "makefile",
+        "cmakelists.txt": "cmake",
+        "jenkinsfile": "groovy",
+    }
+    text = tidy_text(source.text)
     name = PurePosixPath(urlsplit(source.url).path).name.lower()
-    language = LANGUAGES.get(suffix_of(source.url)) or NAMES.get(name) or TYPES.get(source.content_type, "")
-    return ended(Document(fenced(text, language) if language else text, text, kind="text"), source)
+    language = (
+        SUFFIX_LANGUAGES.get(get_suffix(source.url))
+        or name_languages.get(name)
+        or TYPE_LANGUAGES.get(source.content_type, "")
+    )
+    return mark_cut(Document(format_code_block(text, language) if language else text, text, kind="text"), source)
 
 
-def read_markdown(source: Source) -> Document:
+def read_markdown(source: ReaderInput) -> Document:
     """Markdown as it is, with what its front matter says; titled by that or by its first heading."""
-    text = tidy(source.text)
-    front = FRONT.match(text[:20_000])
-    facts = {name: line_of(value) for name, value in FACT.findall(front[1])} if front else {}
-    found = HEADING.search(text[front.end() if front else 0 :][:20_000])
-    title = facts.get("title") or (line_of(found[1] or found[2]) if found else "")
+    text = tidy_text(source.text)
+    front = FRONT_MATTER.match(text[:20_000])
+    facts = {name: to_single_line(value) for name, value in FRONT_MATTER_FACT.findall(front[1])} if front else {}
+    found = MARKDOWN_TITLE.search(text[front.end() if front else 0 :][:20_000])
+    title = facts.get("title") or (to_single_line(found[1] or found[2]) if found else "")
     document = Document(
-        text, plain(text), title=title, author=facts.get("author", ""), published=facts.get("date", "")[:40],
+        text, strip_markdown(text), title=title, author=facts.get("author", ""), published=facts.get("date", "")[:40],
         description=facts.get("description", ""), language=facts.get("lang", "")[:20], kind="text",
-        links=linked(text, source.url),
+        links=collect_links(text, source.url),
     )  # fmt: skip
-    return ended(document, source)
+    return mark_cut(document, source)
 
 
-def linked(text: str, url: str) -> list[Link]:
+def collect_links(text: str, url: str) -> list[DocumentLink]:
     """Where the text leads, each address once."""
-    found: dict[str, Link] = {}
-    for each in islice(LINK.finditer(text), 4 * LINKS):
+    max_links = 5_000
+    found: dict[str, DocumentLink] = {}
+    for each in islice(MARKDOWN_LINK.finditer(text), 4 * max_links):
         picture, words, target = each.groups()
-        address = absolute(target, url)
-        if address and not picture and len(found) < LINKS:
-            found.setdefault(address, Link(line_of(words, 300), address))
+        address = resolve_url(target, url)
+        if address and not picture and len(found) < max_links:
+            found.setdefault(address, DocumentLink(to_single_line(words, 300), address))
     return list(found.values())
 
 
-def ended(document: Document, source: Source) -> Document:
+def mark_cut(document: Document, source: ReaderInput) -> Document:
     """The document; it says so where the source is longer than what was read of it."""
-    if not source.cut:
+    cut_notice = "(the rest of this document was not read: it is longer than the limit)"
+    if not source.is_cut:
         return document
-    markdown, text = f"{document.markdown}\n\n{REST}", f"{document.text}\n\n{REST}"
+    markdown, text = f"{document.markdown}\n\n{cut_notice}", f"{document.text}\n\n{cut_notice}"
     return replace(document, markdown=markdown, text=text, metadata=document.metadata | {"cut": True})
 
 
-def fenced(text: str, language: str) -> str:
+def format_code_block(text: str, language: str) -> str:
     """A code block, its fence longer than any in the text."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`{3,}", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-markdown = Reader("markdown", ("text/markdown", "text/x-markdown"), read_markdown, suffixes=(".md", ".markdown"))
-text = Reader("text", ("text/plain", *TYPES, "text/x-*"), read_text, suffixes=tuple(LANGUAGES), rank=90)
+markdown_reader = DocumentReader(
+    "markdown", ("text/markdown", "text/x-markdown"), read_markdown, suffixes=(".md", ".markdown")
+)
+text_reader = DocumentReader(
+    "text", ("text/plain", *TYPE_LANGUAGES, "text/x-*"), read_text, suffixes=tuple(SUFFIX_LANGUAGES), rank=90
+)

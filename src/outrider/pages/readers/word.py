@@ -7,24 +7,27 @@ whole document, and knows neither list numbers nor notes, comments and formulas.
 from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
-from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.openxml.chart import chart
-from outrider.pages.readers.parts.openxml.package import Package
-from outrider.pages.readers.parts.openxml.runs import Words
-from outrider.pages.readers.parts.openxml.styles import Lists, Style, Styles, numbering, outline
-from outrider.pages.readers.parts.typewriter import is_listed
-from outrider.pages.readers.parts.writing import INDENT, Draft, inline, spread, unmarked
-from outrider.pages.readers.parts.xml import Element
-from outrider.pages.readers.text import fenced
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.ooxml.chart import read_chart
+from outrider.pages.readers.ooxml.package import Package
+from outrider.pages.readers.ooxml.runs import WordRunBuilder
+from outrider.pages.readers.ooxml.styles import (
+    ParagraphStyle,
+    WordLists,
+    WordStyles,
+    read_numbering,
+    read_outline_level,
+)
+from outrider.pages.readers.parsing.draft import ITEM_INDENT, DocumentDraft, render_inline, render_plain, spread_spans
+from outrider.pages.readers.parsing.monospace import is_code_line
+from outrider.pages.readers.parsing.xml import XmlElement
+from outrider.pages.readers.text import format_code_block
 
-KIND = "Word document"
-NOTES = (("footnotes", "w:footnote", "w:footnoteReference"), ("endnotes", "w:endnote", "w:endnoteReference"))
-WIDEST = 60  # columns
-CLOSE = 30  # twips between ends of cells that are one
-SPAN = 60  # columns that one cell may claim
+MAX_TABLE_COLUMNS = 60  # columns
+MAX_SPAN = 60  # columns that one cell may claim
 
 
-def read(source: Source) -> Document:
+def read_word(source: ReaderInput) -> Document:
     """The body with headings, lists, tables and formulas, then footnotes and comments.
 
     Deleted and hidden text, the table of contents, headers and footers are left out.
@@ -33,230 +36,244 @@ def read(source: Source) -> Document:
         Refused: code `encrypted` or `too_large`.
         Unavailable: code `broken_file`.
     """
-    package = Package(source, KIND)
-    body = Body(package, Draft(source, "word"))
-    return body.document()
+    kind_name = "Word document"
+    package = Package(source, kind_name)
+    body = WordWriter(package, DocumentDraft(source, "word"))
+    return body.build_document()
 
 
 @dataclass
-class Cell:
+class WordCell:
     """A cell of a table: its text, its columns, and whether it goes on from the row above."""
 
     text: str
     span: int = 1
-    continued: bool = False
+    is_continued: bool = False
 
 
 @dataclass
-class Body:
+class WordWriter:
     """Writes the paragraphs and tables of a document."""
 
     package: Package
-    draft: Draft
+    draft: DocumentDraft
     title: str = ""
     _code: list[str] = field(default_factory=list)
     _shift: int = 0
 
     def __post_init__(self) -> None:
-        main = self.package.main
-        self.styles = Styles(self.package.tree(self.package.related(main, "styles")))
-        self.lists = Lists(self.package.tree(self.package.related(main, "numbering")))
-        self.words = Words(self.draft, self.package.relations(main), self._pictured, self.styles)
+        main = self.package.main_part
+        self.styles = WordStyles(self.package.parse_part(self.package.find_part(main, "styles")))
+        self.lists = WordLists(self.package.parse_part(self.package.find_part(main, "numbering")))
+        self.run_builder = WordRunBuilder(
+            self.draft, self.package.get_relationships(main), self._describe_drawing, self.styles
+        )
 
-    def document(self) -> Document:
-        for element in self.package.stream(self.package.main, "w:p", "w:tbl"):
-            if self.draft.full:
-                self.draft.cut = True
+    def build_document(self) -> Document:
+        for element in self.package.iter_elements(self.package.main_part, "w:p", "w:tbl"):
+            if self.draft.is_full:
+                self.draft.is_cut = True
                 break
-            self._block(element)
+            self._write_block(element)
         self._end_code()
-        self._notes()
-        self.draft.spent(self.package.budget)
-        facts = self.package.facts()
+        self._write_notes()
+        self.draft.record_budget(self.package.budget)
+        facts = self.package.read_facts()
         facts["title"] = facts["title"] or self.title
         facts["language"] = facts["language"] or self.styles.language
-        return self.draft.document(facts)
+        return self.draft.build_document(facts)
 
-    def _block(self, element: Element) -> None:
+    def _write_block(self, element: XmlElement) -> None:
         if element.name == "w:tbl":
             self._end_code()
-            self._table(element)
+            self._write_table(element)
         elif element.name == "w:p":
-            self._paragraph(element)
+            self._write_paragraph(element)
         else:
-            for child in element.elements():
-                self._block(child)
+            for child in element.iter_children():
+                self._write_block(child)
 
-    def _paragraph(self, paragraph: Element) -> None:
+    def _write_paragraph(self, paragraph: XmlElement) -> None:
         properties = paragraph.find("w:pPr")
         style = self._style(properties)
-        level = outline(properties) or style.heading
-        runs = self.words.of(paragraph)
-        boxes, self.words.boxes = self.words.boxes, []
-        is_item = style.list or numbering(properties)[0]
-        listed = is_listed(runs) and not (style.kind or is_item)
+        level = read_outline_level(properties) or style.heading
+        runs = self.run_builder.build_runs(paragraph)
+        boxes, self.run_builder.boxes = self.run_builder.boxes, []
+        is_item = style.list or read_numbering(properties)[0]
+        listed = is_code_line(runs) and not (style.kind or is_item)
         if (style.kind == "code" or listed) and not level:
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()
             if style.kind == "title" or level:
-                self._heading(level, unmarked(runs), self._marker(properties, style), title=style.kind == "title")
+                self._write_heading(
+                    level, render_plain(runs), self._next_marker(properties, style), title=style.kind == "title"
+                )
             elif style.kind != "toc":
-                self._text(inline(runs), style, properties)
+                self._write_text(render_inline(runs), style, properties)
         for box in boxes:
-            self._block(box)
+            self._write_block(box)
 
-    def _heading(self, level: int, text: str, marker: str | None, *, title: bool) -> None:
+    def _write_heading(self, level: int, text: str, marker: str | None, *, title: bool) -> None:
         if title:
             self._shift = 1
-            self.draft.heading(1, text)
+            self.draft.add_heading(1, text)
         else:
             number = f"{marker} " if marker and marker != "-" and text else ""
-            self.draft.heading(level + self._shift, number + text)
+            self.draft.add_heading(level + self._shift, number + text)
         self.title = self.title or text
 
-    def _text(self, text: str, style: Style, properties: Element | None) -> None:
+    def _write_text(self, text: str, style: ParagraphStyle, properties: XmlElement | None) -> None:
         if style.kind == "quote":
-            self.draft.quote(text)
+            self.draft.add_quote(text)
             return
-        marker = self._marker(properties, style) if text else None
+        marker = self._next_marker(properties, style) if text else None
         if marker is None:
-            self.draft.add(text)
+            self.draft.add_block(text)
             return
-        own, level = numbering(properties)
+        own, level = read_numbering(properties)
         depth = (level if own else style.level) or style.depth
         if marker:
-            self.draft.item(depth, *written(text, marker))
+            self.draft.add_item(depth, *format_item(text, marker))
         else:
-            self.draft.add(INDENT * (depth + 1) + text)
+            self.draft.add_block(ITEM_INDENT * (depth + 1) + text)
 
-    def _style(self, properties: Element | None) -> Style:
-        return self.styles.of((properties.value("w:pStyle", attribute="w:val") or "") if properties else "")
+    def _style(self, properties: XmlElement | None) -> ParagraphStyle:
+        return self.styles.get_style((properties.get_value("w:pStyle", attribute="w:val") or "") if properties else "")
 
-    def _marker(self, properties: Element | None, style: Style) -> str | None:
-        name, level = numbering(properties)
+    def _next_marker(self, properties: XmlElement | None, style: ParagraphStyle) -> str | None:
+        name, level = read_numbering(properties)
         if not name:
             name, level = style.list, style.level or max(0, style.heading - 1)
-        return self.lists.marker(name, level) if name and name != "0" else None
+        return self.lists.next_marker(name, level) if name and name != "0" else None
 
     def _end_code(self) -> None:
         code, self._code = "\n".join(self._code).strip("\n"), []
         if code.strip():
-            self.draft.add(fenced(code, ""))
+            self.draft.add_block(format_code_block(code, ""))
 
-    def _table(self, element: Element) -> None:
-        rows = [self._row(row) for row in _rows(element)]
-        if rows and all(len(row) == 1 for row in rows) and not any(cell.continued for row in rows for cell in row):
-            for row in _rows(element):
-                for child in row.elements():
-                    self._block(child)
+    def _write_table(self, element: XmlElement) -> None:
+        rows = [self._row(row) for row in _list_rows(element)]
+        if rows and all(len(row) == 1 for row in rows) and not any(cell.is_continued for row in rows for cell in row):
+            for row in _list_rows(element):
+                for child in row.iter_children():
+                    self._write_block(child)
             return
-        self.draft.rows(grid(rows))
+        self.draft.add_table(expand_spans(rows))
 
-    def _row(self, row: Element) -> list[Cell]:
-        return [self._cell(cell) for cell in _flat(row, "w:tc")][: 4 * SPAN]
+    def _row(self, row: XmlElement) -> list[WordCell]:
+        return [self._read_cell(cell) for cell in _find_children(row, "w:tc")][: 4 * MAX_SPAN]
 
-    def _cell(self, cell: Element) -> Cell:
-        properties = cell.find("w:tcPr") or Element("")
-        span = properties.value("w:gridSpan", attribute="w:val") or "1"
-        merged = properties.value("w:vMerge", attribute="w:val")
+    def _read_cell(self, cell: XmlElement) -> WordCell:
+        properties = cell.find("w:tcPr") or XmlElement("")
+        span = properties.get_value("w:gridSpan", attribute="w:val") or "1"
+        merged = properties.get_value("w:vMerge", attribute="w:val")
         columns = int(span) if span.isascii() and span.isdigit() and len(span) < 4 else 1
-        return Cell(
-            " ".join(self._texts(cell)),
-            max(1, min(SPAN, columns)),
-            continued=merged is not None and merged != "restart",
+        return WordCell(
+            " ".join(self._read_texts(cell)),
+            max(1, min(MAX_SPAN, columns)),
+            is_continued=merged is not None and merged != "restart",
         )
 
-    def _texts(self, cell: Element) -> list[str]:
+    def _read_texts(self, cell: XmlElement) -> list[str]:
         """The paragraphs in a cell; a table inside of it becomes words, row by row."""
         texts: list[str] = []
-        for child in cell.elements():
+        for child in cell.iter_children():
             if child.name == "w:p":
-                texts.append(inline(self.words.of(child)))
-                boxes, self.words.boxes = self.words.boxes, []
+                texts.append(render_inline(self.run_builder.build_runs(child)))
+                boxes, self.run_builder.boxes = self.run_builder.boxes, []
                 for box in boxes:
-                    texts += self._texts(box)
+                    texts += self._read_texts(box)
             elif child.name != "w:tcPr":
-                texts += self._texts(child)
+                texts += self._read_texts(child)
         return [text for text in texts if text]
 
-    def _pictured(self, drawing: Element) -> str:
+    def _describe_drawing(self, drawing: XmlElement) -> str:
         """What a drawing shows: its description, or its chart's numbers, which become a table of their own."""
-        for reference in drawing.all("c:chart"):
-            relation = self.words.relations.get(reference.get("r:id"))
-            title, rows = chart(self.package.tree(relation.target)) if relation else ("", [])
+        for reference in drawing.iter_descendants("c:chart"):
+            relation = self.run_builder.relations.get(reference.get("r:id"))
+            title, rows = read_chart(self.package.parse_part(relation.target)) if relation else ("", [])
             if rows:
-                self.draft.add(f"Chart: {title or 'untitled'}")
-                self.draft.rows(rows)
+                self.draft.add_block(f"Chart: {title or 'untitled'}")
+                self.draft.add_table(rows)
                 return ""
-        described = next((each for each in drawing.all("wp:docPr") if each.get("descr") or each.get("title")), None)
+        described = next(
+            (each for each in drawing.iter_descendants("wp:docPr") if each.get("descr") or each.get("title")), None
+        )
         words = (described.get("descr") or described.get("title")) if described else ""
-        words = words or next((each.get("alt") for each in drawing.all("v:shape") if each.get("alt")), "")
+        words = words or next((each.get("alt") for each in drawing.iter_descendants("v:shape") if each.get("alt")), "")
         return f"picture: {' '.join(words.split())[:500]}" if words.strip() else ""
 
-    def _notes(self) -> None:
-        main, words = self.package.main, self.words
-        for kind, name, reference in NOTES:
-            part = self.package.related(main, kind)
-            words.relations = self.package.relations(part) if part else {}
-            for element in self.package.stream(part, name):
-                label = words.references.get(f"{reference}:{element.get('w:id')}")
+    def _write_notes(self) -> None:
+        note_parts = (
+            ("footnotes", "w:footnote", "w:footnoteReference"),
+            ("endnotes", "w:endnote", "w:endnoteReference"),
+        )
+        main, words = self.package.main_part, self.run_builder
+        for kind, name, reference in note_parts:
+            part = self.package.find_part(main, kind)
+            words.relations = self.package.get_relationships(part) if part else {}
+            for element in self.package.iter_elements(part, name):
+                label = words.note_labels.get(f"{reference}:{element.get('w:id')}")
                 if label:
-                    self.draft.note(label, "\n".join(self._texts(element)))
-        part = self.package.related(main, "comments")
-        words.relations = self.package.relations(part) if part else {}
-        for comment in self.package.stream(part, "w:comment"):
-            said = "\n".join(self._texts(comment))
+                    self.draft.add_note(label, "\n".join(self._read_texts(element)))
+        part = self.package.find_part(main, "comments")
+        words.relations = self.package.get_relationships(part) if part else {}
+        for comment in self.package.iter_elements(part, "w:comment"):
+            said = "\n".join(self._read_texts(comment))
             if said:
-                label = words.label("w:commentReference", comment.get("w:id"))
+                label = words.get_note_label("w:commentReference", comment.get("w:id"))
                 who = comment.get("w:author") or "somebody"
-                self.draft.note(label, f"Comment by {who}, {comment.get('w:date')[:10]}: {said}".replace(", :", ":"))
+                self.draft.add_note(
+                    label, f"Comment by {who}, {comment.get('w:date')[:10]}: {said}".replace(", :", ":")
+                )
 
 
-def grid(rows: list[list[Cell]]) -> list[list[str]]:
+def expand_spans(rows: list[list[WordCell]]) -> list[list[str]]:
     """Rows of equal length: what spans several columns or rows stands in each of them."""
-    width = min(SPAN, max((sum(cell.span for cell in row) for row in rows), default=0))
+    width = min(MAX_SPAN, max((sum(cell.span for cell in row) for row in rows), default=0))
     above: list[str] = []
     made: list[list[str]] = []
     for row in rows:
         column, cells = 0, []
         for cell in row:
-            text = above[column] if cell.continued and column < len(above) else cell.text
+            text = above[column] if cell.is_continued and column < len(above) else cell.text
             cells.append((text, cell.span))
             column += cell.span
         above = [text for text, span in cells for _ in range(span)]
-        made.append(spread(cells, width))
+        made.append(spread_spans(cells, width))
     return made
 
 
-def by_ends(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
+def align_cell_ends(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
     """Rows of cells by the places where they end: one that goes over several columns stands in each of them.
 
     Args:
         rows: Of each cell its text, where it ends in twips, and whether it goes on from the one `beside` or `above` it.
     """
+    merge_distance_twips = 30  # twips between ends of cells that are one
     ends: list[int] = []
     for end in sorted({end for row in rows for _, end, _ in row}):
-        if not ends or end - ends[-1] > CLOSE:
+        if not ends or end - ends[-1] > merge_distance_twips:
             ends.append(end)
-    if 0 in ends or not 1 < len(ends) <= WIDEST:
+    if 0 in ends or not 1 < len(ends) <= MAX_TABLE_COLUMNS:
         return [[text for text, _, _ in row] for row in rows]
     made = []
     for row in rows:
-        cells: list[Cell] = []
+        cells: list[WordCell] = []
         before = 0
         for text, end, merged in row:
-            at = sum(each <= end + CLOSE for each in ends)
+            at = sum(each <= end + merge_distance_twips for each in ends)
             if merged == "beside" and cells:
                 cells[-1].span += max(1, at - before)
             else:
-                cells.append(Cell(text, max(1, at - before), continued=merged == "above"))
+                cells.append(WordCell(text, max(1, at - before), is_continued=merged == "above"))
             before = at
         made.append(cells)
-    return grid(made)
+    return expand_spans(made)
 
 
-def written(text: str, marker: str) -> tuple[str, str]:
+def format_item(text: str, marker: str) -> tuple[str, str]:
     """An item's text and its marker in Markdown, which knows bullets and plain numbers only."""
     plain = marker.removesuffix(".").removesuffix(")")
     if marker == "-" or (plain.isascii() and plain.isdigit() and len(plain) < 10 and plain != marker):
@@ -264,25 +281,27 @@ def written(text: str, marker: str) -> tuple[str, str]:
     return f"{marker} {text}" if marker else text, "-"
 
 
-def _rows(element: Element) -> list[Element]:
-    return _flat(element, "w:tr")
+def _list_rows(element: XmlElement) -> list[XmlElement]:
+    return _find_children(element, "w:tr")
 
 
-def _flat(element: Element, name: str) -> list[Element]:
+def _find_children(element: XmlElement, name: str) -> list[XmlElement]:
     """The children of a name, those inside of content controls and insertions too."""
-    found: list[Element] = []
-    for child in element.elements():
+    found: list[XmlElement] = []
+    for child in element.iter_children():
         if child.name == name:
             found.append(child)
         elif child.name in ("w:sdt", "w:sdtContent", "w:ins", "w:customXml"):
-            found += _flat(child, name)
+            found += _find_children(child, name)
     return found
 
 
-TYPES = (
+WORD_TYPES = (
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
     "application/vnd.ms-word.document.macroenabled.12",
     "application/vnd.ms-word.template.macroenabled.12",
 )
-reader = Reader("word", TYPES, read, suffixes=(".docx", ".docm", ".dotx", ".dotm"), whole=True)
+reader = DocumentReader(
+    "word", WORD_TYPES, read_word, suffixes=(".docx", ".docm", ".dotx", ".dotm"), needs_whole_body=True
+)

@@ -6,27 +6,40 @@ Microsoft switched its own endpoint off on 11 August 2025; gateways that speak t
 from datetime import date, timedelta
 from typing import Any
 
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
 FRESHNESS = {"day": "Day", "week": "Week", "month": "Month"}
 SAFE = {"off": "Off", "moderate": "Moderate", "strict": "Strict"}
 
 
-def ask(query: Query, access: Access) -> Ask:
+def ask(query: Query, access: ProviderAccess) -> ProviderRequest:
     """A market is a language and a region; alone each has a parameter of its own."""
-    market = f"{query.lang}-{query.country}" if query.lang and query.country else None
+    market = f"{query.language_code}-{query.country_code}" if query.language_code and query.country_code else None
     params = {
         "q": query.text,
         "count": query.count,
-        "offset": query.start or None,
+        "offset": query.offset or None,
         "freshness": _freshness(query, access.today),
         "safeSearch": SAFE[query.safe],
         "mkt": market,
-        "setLang": query.lang if not market else None,
-        "cc": query.country if not market else None,
+        "setLang": query.language_code if not market else None,
+        "cc": query.country_code if not market else None,
     }
     path = "images/search" if query.mode == "image" else "search"
-    return Ask(f"{access.endpoint}/{path}", params=params, headers={"Ocp-Apim-Subscription-Key": access.key})
+    return ProviderRequest(
+        f"{access.endpoint}/{path}", params=params, headers={"Ocp-Apim-Subscription-Key": access.api_key}
+    )
 
 
 def _freshness(query: Query, today: date) -> str | None:
@@ -36,11 +49,11 @@ def _freshness(query: Query, today: date) -> str | None:
     return FRESHNESS.get(query.freshness or "")
 
 
-def read(body: Any, query: Query) -> list[Item]:
+def read(body: Any, query: Query) -> list[ResultItem]:
     """`webPages` is missing when there are no results."""
-    body = expect(body, "_type", "webPages", "value", "queryContext", name="Bing")
+    body = require_keys(body, "_type", "webPages", "value", "queryContext", name="Bing")
     if query.mode == "image":
-        return [_image(item) for item in items(body, "value", name="Bing")]
+        return [_image(item) for item in list_items(body, "value", name="Bing")]
     return [
         {
             "title": item.get("name"),
@@ -48,11 +61,11 @@ def read(body: Any, query: Query) -> list[Item]:
             "snippet": item.get("snippet"),
             "published": item.get("datePublished") or item.get("dateLastCrawled"),
         }
-        for item in items(body, "webPages", "value", name="Bing")
+        for item in list_items(body, "webPages", "value", name="Bing")
     ]
 
 
-def _image(item: Item) -> Item:
+def _image(item: ResultItem) -> ResultItem:
     return {
         "title": item.get("name"),
         "image_url": item.get("contentUrl"),
@@ -63,7 +76,7 @@ def _image(item: Item) -> Item:
     }
 
 
-provider = Provider(
+provider = SearchProvider(
     name="bing",
     title="Bing",
     remedy="set `endpoint` to a gateway that speaks Bing v7, or use webiq, its successor",
@@ -73,9 +86,9 @@ provider = Provider(
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
     site_operator=True,
     max_count=20,
-    rate=Rate(3, 1.0),
-    sunset=date(2025, 8, 11),
-    ask=ask,
-    read=read,
-    rules=(Rule(403, "quota", words="quota|volume"),),
+    rate=CallRate(3, 1.0),
+    sunset_date=date(2025, 8, 11),
+    build_request=ask,
+    parse_results=read,
+    error_rules=(ErrorRule(403, "quota", pattern="quota|volume"),),
 )

@@ -2,34 +2,44 @@
 
 from typing import Any
 
-from outrider.core.http import Reply
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.core.http import HttpResponse
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
-FOLDERS = {"web": "web", "image": "images", "news": "news"}
-FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 
-
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """`offset` counts pages from 0; the image search knows no `moderate`."""
+    freshness_codes = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
+    folders = {"web": "web", "image": "images", "news": "news"}
     image = query.mode == "image"
     params = {
         "q": query.text,
         "count": query.count,
         "offset": query.page - 1 if query.page > 1 else None,
-        "freshness": FRESHNESS[query.freshness] if query.freshness else None,
+        "freshness": freshness_codes[query.freshness] if query.freshness else None,
         "safesearch": "strict" if image and query.safe == "moderate" else query.safe,
-        "country": query.country,
-        "search_lang": query.lang,
+        "country": query.country_code,
+        "search_lang": query.language_code,
     }
-    url = f"{access.endpoint}/{FOLDERS[query.mode]}/search"
-    return Ask(url, params=params, headers={"X-Subscription-Token": access.key})
+    url = f"{access.endpoint}/{folders[query.mode]}/search"
+    return ProviderRequest(url, params=params, headers={"X-Subscription-Token": access.api_key})
 
 
-def read(body: Any, query: Query) -> list[Item]:
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """Web results lie one level deeper than images and news; `web` is missing when there are none."""
-    body = expect(body, "type", "results", "web", name="Brave")
+    body = require_keys(body, "type", "results", "web", name="Brave")
     if query.mode == "image":
-        return [_image(item) for item in items(body, "results", name="Brave")]
+        return [_parse_image(item) for item in list_items(body, "results", name="Brave")]
     path = ("web", "results") if query.mode == "web" else ("results",)
     return [
         {
@@ -38,11 +48,11 @@ def read(body: Any, query: Query) -> list[Item]:
             "snippet": item.get("description") or item.get("extra_snippets"),
             "published": item.get("page_age") or item.get("age"),
         }
-        for item in items(body, *path, name="Brave")
+        for item in list_items(body, *path, name="Brave")
     ]
 
 
-def _image(item: Item) -> Item:
+def _parse_image(item: ResultItem) -> ResultItem:
     found = item.get("properties")
     full = found if isinstance(found, dict) else {}
     return {
@@ -55,13 +65,13 @@ def _image(item: Item) -> Item:
     }
 
 
-def quota(reply: "Reply") -> int | None:
+def read_quota(reply: "HttpResponse") -> int | None:
     """`X-RateLimit-Remaining: 0, 14523` is what is left of this second and of the month."""
     left = reply.headers.get("x-ratelimit-remaining", "").split(",")[-1].strip()
     return int(left) if left.isascii() and left.isdigit() else None
 
 
-provider = Provider(
+provider = SearchProvider(
     name="brave",
     title="Brave",
     remedy="get a key at api-dashboard.search.brave.com and set BRAVE_API_KEY",
@@ -69,19 +79,19 @@ provider = Provider(
     credentials=(Credential(aliases=("token", "subscription_key"), env=("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")),),
     modes=frozenset({"web", "image", "news"}),
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
-    lacks={"image": frozenset({"freshness", "page"})},
+    missing_features={"image": frozenset({"freshness", "page"})},
     site_operator=True,
     max_count=20,
     max_offset=199,
     max_chars=400,
     max_words=50,
-    rate=Rate(1, 1.0),
+    rate=CallRate(1, 1.0),
     weight=1.1,
-    ask=ask,
-    read=read,
-    rules=(
-        Rule(422, "auth", words="token|subscription"),
-        Rule(429, "quota", words="quota"),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(
+        ErrorRule(422, "auth", pattern="token|subscription"),
+        ErrorRule(429, "quota", pattern="quota"),
     ),
-    quota=quota,
+    read_quota=read_quota,
 )

@@ -13,54 +13,54 @@ from typing import Any
 import anyio
 
 from outrider.core.errors import OutriderError
-from outrider.search.failures import failure
-from outrider.search.provider import Access, Item, Powers, Provider, Query, Rate
+from outrider.search.failures import build_failure
+from outrider.search.provider import CallRate, ProviderAccess, Query, ResultItem, SearchProvider, SearchServices
 
-METHODS = {"web": "text", "image": "images", "news": "news"}
-SAFE = {"off": "off", "moderate": "moderate", "strict": "on"}
-LIMITED = re.compile(r"\b(?:202|429)\b|rate ?limit", re.IGNORECASE)
-NOTHING = re.compile(r"no results found", re.IGNORECASE)
+RATE_LIMITED = re.compile(r"\b(?:202|429)\b|rate ?limit", re.IGNORECASE)
+NO_RESULTS = re.compile(r"no results found", re.IGNORECASE)
 
 
-async def run(query: Query, access: Access, powers: Powers) -> list[Item]:
+async def search_ddgs(query: Query, access: ProviderAccess, services: SearchServices) -> list[ResultItem]:
     """Asks in a thread, which is left behind when the search is cancelled: the library cannot be stopped."""
-    proxy = powers.proxy_url() if powers.proxy_url else None
+    proxy = services.get_proxy_url() if services.get_proxy_url else None
     if not proxy:
-        raise failure("not_configured", "DuckDuckGo needs the guarded proxy", hint=provider.remedy)
-    return await anyio.to_thread.run_sync(_search, query, access.timeout, proxy, abandon_on_cancel=True)
+        raise build_failure("not_configured", "DuckDuckGo needs the guarded proxy", hint=provider.remedy)
+    return await anyio.to_thread.run_sync(_search_blocking, query, access.timeout, proxy, abandon_on_cancel=True)
 
 
-def _search(query: Query, timeout: float, proxy: str) -> list[Item]:
+def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultItem]:
+    safe_search_levels = {"off": "off", "moderate": "moderate", "strict": "on"}
+    method_names = {"web": "text", "image": "images", "news": "news"}
     from ddgs import DDGS
 
-    method = getattr(DDGS(proxy=proxy, timeout=max(1, ceil(timeout))), METHODS[query.mode])
+    method = getattr(DDGS(proxy=proxy, timeout=max(1, ceil(timeout))), method_names[query.mode])
     try:
         found = method(
             query.text,
-            region=f"{query.country or 'us'}-{query.lang or 'en'}".lower(),
-            safesearch=SAFE[query.safe],
+            region=f"{query.country_code or 'us'}-{query.language_code or 'en'}".lower(),
+            safesearch=safe_search_levels[query.safe],
             timelimit=query.freshness[0] if query.freshness else None,
             max_results=query.count,
             page=query.page,
         )
     except Exception as error:  # noqa: BLE001 - the library lets its transport's own exceptions through
-        raise _typed(error) from None
-    return [_item(item) for item in found if isinstance(item, dict)]
+        raise _classify_error(error) from None
+    return [_parse_item(item) for item in found if isinstance(item, dict)]
 
 
-def _typed(error: Exception) -> OutriderError:
+def _classify_error(error: Exception) -> OutriderError:
     """The library has one exception for nothing found, CAPTCHA and broken parsing; texts hold the proxy's token."""
     name, said = type(error).__name__, str(error)
     if "Timeout" in name or "timed out" in said:
-        return failure("timeout", "DuckDuckGo did not answer in time")
-    if "Ratelimit" in name or LIMITED.search(said):
-        return failure("rate_limited", "DuckDuckGo limits this network", hint=provider.remedy)
-    if NOTHING.search(said):
-        return failure("blocked", "DuckDuckGo gave nothing, as it does behind a CAPTCHA", hint=provider.remedy)
-    return failure("unavailable", f"DuckDuckGo failed with {name}", hint=provider.remedy)
+        return build_failure("timeout", "DuckDuckGo did not answer in time")
+    if "Ratelimit" in name or RATE_LIMITED.search(said):
+        return build_failure("rate_limited", "DuckDuckGo limits this network", hint=provider.remedy)
+    if NO_RESULTS.search(said):
+        return build_failure("blocked", "DuckDuckGo gave nothing, as it does behind a CAPTCHA", hint=provider.remedy)
+    return build_failure("unavailable", f"DuckDuckGo failed with {name}", hint=provider.remedy)
 
 
-def _item(item: dict[str, Any]) -> Item:
+def _parse_item(item: dict[str, Any]) -> ResultItem:
     return {
         "title": item.get("title"),
         "url": item.get("href") or item.get("url"),
@@ -74,26 +74,26 @@ def _item(item: dict[str, Any]) -> Item:
 
 
 @lru_cache(maxsize=1)
-def _installed() -> bool:
+def _is_installed() -> bool:
     return find_spec("ddgs") is not None
 
 
-def missing(powers: Powers) -> str:
-    if not _installed():
+def explain_unavailable(services: SearchServices) -> str:
+    if not _is_installed():
         return "the ddgs library is not installed (pip install 'outrider[ddgs]')"
-    return "" if powers.proxy_url and powers.proxy_url() else "there is no guarded proxy for it"
+    return "" if services.get_proxy_url and services.get_proxy_url() else "there is no guarded proxy for it"
 
 
-provider = Provider(
+provider = SearchProvider(
     name="ddgs",
     title="DuckDuckGo",
     remedy="set a key for another provider, for instance BRAVE_API_KEY",
-    keyless=5,
+    keyless_rank=5,
     modes=frozenset({"web", "image", "news"}),
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
     site_operator=True,
-    keyless_rate=Rate(1, 2.0),
+    keyless_rate=CallRate(1, 2.0),
     weight=0.8,
-    run=run,
-    missing=missing,
+    run_search=search_ddgs,
+    explain_unavailable=explain_unavailable,
 )

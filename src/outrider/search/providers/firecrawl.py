@@ -2,33 +2,44 @@
 
 from typing import Any
 
-from outrider.search.failures import failure
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.failures import build_failure
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
-SOURCES = {"web": "web", "image": "images", "news": "news"}
-FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+SOURCE_NAMES = {"web": "web", "image": "images", "news": "news"}
 
 
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Without `scrapeOptions`: addresses and descriptions only, which is what costs least."""
+    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     body = {
         "query": query.text,
         "limit": query.count,
-        "sources": [SOURCES[query.mode]],
-        "tbs": FRESHNESS[query.freshness] if query.freshness else None,
-        "country": query.country,
+        "sources": [SOURCE_NAMES[query.mode]],
+        "tbs": freshness_codes[query.freshness] if query.freshness else None,
+        "country": query.country_code,
         "includeDomains": [query.site] if query.site else None,
     }
-    auth = {} if access.keyless else {"Authorization": f"Bearer {access.key}"}
-    return Ask(f"{access.endpoint}/v2/search", "POST", json=body, headers=auth)
+    auth = {} if access.keyless else {"Authorization": f"Bearer {access.api_key}"}
+    return ProviderRequest(f"{access.endpoint}/v2/search", "POST", json=body, headers=auth)
 
 
-def read(body: Any, query: Query) -> list[Item]:
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """A failure may come with status 200: then `success` is false."""
-    body = expect(body, "data", "success", name="Firecrawl")
+    body = require_keys(body, "data", "success", name="Firecrawl")
     if body.get("success") is False:
-        raise failure("unavailable", f"Firecrawl: {body.get('error') or 'failed'}")
-    body = expect(body, "data", name="Firecrawl")
+        raise build_failure("unavailable", f"Firecrawl: {body.get('error') or 'failed'}")
+    body = require_keys(body, "data", name="Firecrawl")
     return [
         {
             "title": item.get("title"),
@@ -40,24 +51,24 @@ def read(body: Any, query: Query) -> list[Item]:
             "width": item.get("imageWidth"),
             "height": item.get("imageHeight"),
         }
-        for item in items(body, "data", SOURCES[query.mode], name="Firecrawl")
+        for item in list_items(body, "data", SOURCE_NAMES[query.mode], name="Firecrawl")
     ]
 
 
-provider = Provider(
+provider = SearchProvider(
     name="firecrawl",
     title="Firecrawl",
     remedy="get a key at firecrawl.dev and set FIRECRAWL_API_KEY",
     endpoint="https://api.firecrawl.dev",
     credentials=(Credential(aliases=("token",), env=("FIRECRAWL_API_KEY",)),),
-    keyless=3,
+    keyless_rank=3,
     modes=frozenset({"web", "image", "news"}),
     features=frozenset({"freshness", "region", "site"}),
     max_count=100,
     max_chars=500,
-    rate=Rate(10, 10.0),
-    keyless_rate=Rate(5, 60.0),
-    ask=ask,
-    read=read,
-    rules=(Rule(402, "quota"),),
+    rate=CallRate(10, 10.0),
+    keyless_rate=CallRate(5, 60.0),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(ErrorRule(402, "quota"),),
 )

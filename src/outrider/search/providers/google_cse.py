@@ -3,40 +3,50 @@
 from datetime import date
 from typing import Any
 
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
-FRESHNESS = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
 
-
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """`start` is the number of the first result, from 1 to 91; the endpoint is the whole address."""
+    freshness_codes = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
     params = {
-        "key": access.key,
+        "key": access.api_key,
         "cx": access.credentials["cse_id"],
         "q": query.text,
         "num": query.count,
-        "start": query.start + 1 if query.start else None,
-        "dateRestrict": FRESHNESS[query.freshness] if query.freshness else None,
+        "start": query.offset + 1 if query.offset else None,
+        "dateRestrict": freshness_codes[query.freshness] if query.freshness else None,
         "safe": "off" if query.safe == "off" else "active",
         "gl": query.region.lower() if query.region else None,
-        "lr": f"lang_{query.lang}" if query.lang else None,
+        "lr": f"lang_{query.language_code}" if query.language_code else None,
         "siteSearch": query.site,
         "siteSearchFilter": "i" if query.site else None,
         "searchType": "image" if query.mode == "image" else None,
     }
-    return Ask(access.endpoint, params=params)
+    return ProviderRequest(access.endpoint, params=params)
 
 
-def read(body: Any, query: Query) -> list[Item]:
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """An answer without `items` is an honest "nothing"."""
-    body = expect(body, "items", "kind", "searchInformation", "queries", name="Google")
-    found = items(body, "items", name="Google")
+    body = require_keys(body, "items", "kind", "searchInformation", "queries", name="Google")
+    found = list_items(body, "items", name="Google")
     if query.mode == "image":
-        return [_image(item) for item in found]
+        return [_parse_image(item) for item in found]
     return [{"title": item.get("title"), "url": item.get("link"), "snippet": item.get("snippet")} for item in found]
 
 
-def _image(item: Item) -> Item:
+def _parse_image(item: ResultItem) -> ResultItem:
     told = item.get("image")
     facts = told if isinstance(told, dict) else {}
     return {
@@ -49,7 +59,7 @@ def _image(item: Item) -> Item:
     }
 
 
-provider = Provider(
+provider = SearchProvider(
     name="google_cse",
     title="Google Custom Search",
     remedy="move to another provider, for instance Brave or Serper",
@@ -62,14 +72,14 @@ provider = Provider(
     features=frozenset({"freshness", "language", "region", "site", "safe", "page"}),
     max_count=10,
     max_offset=90,
-    rate=Rate(1, 0.6),
-    sunset=date(2027, 1, 1),
-    ask=ask,
-    read=read,
-    rules=(
-        Rule(400, "auth", words="api.?key"),
-        Rule(403, "quota", words="quota|rate.?limit|daily"),
-        Rule(429, "quota", words="per day|daily"),
-        Rule(429, "rate_limited"),
+    rate=CallRate(1, 0.6),
+    sunset_date=date(2027, 1, 1),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(
+        ErrorRule(400, "auth", pattern="api.?key"),
+        ErrorRule(403, "quota", pattern="quota|rate.?limit|daily"),
+        ErrorRule(429, "quota", pattern="per day|daily"),
+        ErrorRule(429, "rate_limited"),
     ),
 )

@@ -2,35 +2,35 @@
 
 from typing import Any
 
-from outrider.search.failures import failure
-from outrider.search.provider import Access, Item, Powers, Provider, Query
+from outrider.search.failures import build_failure
+from outrider.search.provider import ProviderAccess, Query, ResultItem, SearchProvider, SearchServices
 
 
-async def run(query: Query, _access: Access, powers: Powers) -> list[Item]:
+async def search_local_index(query: Query, _access: ProviderAccess, services: SearchServices) -> list[ResultItem]:
     """Searches by the function that the app handed over; its results may be objects or mappings."""
-    if powers.local is None:
-        raise failure("not_configured", "the local index is not available")
-    found: list[Any] = list(await powers.local(query))
+    if services.search_local is None:
+        raise build_failure("not_configured", "the local index is not available")
+    found: list[Any] = list(await services.search_local(query))
     return [each if isinstance(each, dict) else _item(each) for each in found]
 
 
-def _item(hit: Any) -> Item:
+def _item(hit: Any) -> ResultItem:
     return {name: getattr(hit, name, None) for name in ("title", "url", "snippet", "published", "score")}
 
 
-def missing(powers: Powers) -> str:
-    return "" if powers.local else "nothing is indexed here"
+def explain_unavailable(services: SearchServices) -> str:
+    return "" if services.search_local else "nothing is indexed here"
 
 
-provider = Provider(
+provider = SearchProvider(
     name="local",
     title="the local index",
     remedy="read some pages first: what was read can be searched",
-    keyless=6,
+    keyless_rank=6,
     features=frozenset({"site"}),
     max_count=20,
     weight=0.7,
-    run=run,
-    missing=missing,
-    remembers=True,
+    run_search=search_local_index,
+    explain_unavailable=explain_unavailable,
+    is_local=True,
 )

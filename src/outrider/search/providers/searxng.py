@@ -3,56 +3,73 @@
 import re
 from typing import Any
 
-from outrider.search.failures import Code, failure
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.failures import FailureCode, build_failure
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
-CATEGORIES = {"web": "general", "image": "images", "news": "news"}
-SAFE = {"off": 0, "moderate": 1, "strict": 2}
-JSON_OFF = "JSON is off: add json to search.formats in settings.yml"
-SIZE = re.compile(r"(\d+)\s*[x×]\s*(\d+)")
+JSON_DISABLED_HINT = "JSON is off: add json to search.formats in settings.yml"
+RESOLUTION = re.compile(r"(\d+)\s*[x×]\s*(\d+)")
 
 
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
+    safe_search_levels = {"off": 0, "moderate": 1, "strict": 2}
+    categories = {"web": "general", "image": "images", "news": "news"}
     params = {
         "format": "json",
         "q": query.text,
         "pageno": query.page,
         "time_range": query.freshness,
         "language": _language(query),
-        "safesearch": SAFE[query.safe],
-        "categories": CATEGORIES[query.mode],
+        "safesearch": safe_search_levels[query.safe],
+        "categories": categories[query.mode],
     }
     alone = query.region and not query.language
     notes = ("SearXNG takes a region only with a language",) if alone else ()
-    return Ask(f"{access.endpoint.removesuffix('/search')}/search", params=params, notes=notes)
+    return ProviderRequest(f"{access.endpoint.removesuffix('/search')}/search", params=params, notes=notes)
 
 
 def _language(query: Query) -> str | None:
-    return f"{query.lang}-{query.country}" if query.lang and query.country else query.lang
+    return (
+        f"{query.language_code}-{query.country_code}"
+        if query.language_code and query.country_code
+        else query.language_code
+    )
 
 
-def read(body: Any, query: Query) -> list[Item]:
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """Nothing from engines that did not respond is a failure, and no "no results"."""
-    body = expect(body, "results", name="SearXNG")
-    found = items(body, "results", name="SearXNG")
+    body = require_keys(body, "results", name="SearXNG")
+    found = list_items(body, "results", name="SearXNG")
     silent = body.get("unresponsive_engines")
     if not found and isinstance(silent, list) and silent:
-        raise _unresponsive(silent)
+        raise _build_unresponsive_error(silent)
     images = query.mode == "image"
-    return [_item(item) for item in found if bool(item.get("img_src")) or not images]
+    return [_parse_item(item) for item in found if bool(item.get("img_src")) or not images]
 
 
-def _unresponsive(silent: list[Any]) -> Exception:
+def _build_unresponsive_error(silent: list[Any]) -> Exception:
     told = [": ".join(str(part) for part in each) if isinstance(each, list) else str(each) for each in silent]
     text = ", ".join(told)
-    code: Code = (
+    code: FailureCode = (
         "captcha" if "captcha" in text.lower() else "rate_limited" if "too many" in text.lower() else "unavailable"
     )
-    return failure(code, f"SearXNG: none of its engines answered ({text})", hint="enable other engines in settings.yml")
+    return build_failure(
+        code, f"SearXNG: none of its engines answered ({text})", hint="enable other engines in settings.yml"
+    )
 
 
-def _item(item: Item) -> Item:
-    size = SIZE.search(str(item.get("resolution") or ""))
+def _parse_item(item: ResultItem) -> ResultItem:
+    size = RESOLUTION.search(str(item.get("resolution") or ""))
     return {
         "title": item.get("title"),
         "url": item.get("url"),
@@ -67,7 +84,7 @@ def _item(item: Item) -> Item:
     }
 
 
-provider = Provider(
+provider = SearchProvider(
     name="searxng",
     title="SearXNG",
     remedy="run SearXNG with json in search.formats and set SEARXNG_URL to its address",
@@ -77,8 +94,8 @@ provider = Provider(
     modes=frozenset({"web", "image", "news"}),
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
     site_operator=True,
-    rate=Rate(5, 1.0),
-    ask=ask,
-    read=read,
-    rules=(Rule(403, "not_configured", hint=JSON_OFF),),
+    rate=CallRate(5, 1.0),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(ErrorRule(403, "not_configured", hint=JSON_DISABLED_HINT),),
 )

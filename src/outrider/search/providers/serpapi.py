@@ -3,36 +3,47 @@
 import re
 from typing import Any
 
-from outrider.search.failures import failure
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.failures import build_failure
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
-ENGINES = {"web": "google", "image": "google_images", "news": "google_news"}
-LISTS = {"web": "organic_results", "image": "images_results", "news": "news_results"}
-FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
-NOTHING = re.compile(r"(?:no|n't) .{0,20}results|returned any results", re.IGNORECASE)
+NO_RESULTS = re.compile(r"(?:no|n't) .{0,20}results|returned any results", re.IGNORECASE)
 
 
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """`start` counts results; the key can only be sent in the query."""
+    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+    engine_names = {"web": "google", "image": "google_images", "news": "google_news"}
     params = {
-        "engine": ENGINES[query.mode],
+        "engine": engine_names[query.mode],
         "q": query.text,
-        "start": query.start or None,
-        "tbs": FRESHNESS[query.freshness] if query.freshness else None,
+        "start": query.offset or None,
+        "tbs": freshness_codes[query.freshness] if query.freshness else None,
         "safe": ("off" if query.safe == "off" else "active") if query.mode != "news" else None,
         "gl": query.region.lower() if query.region else None,
-        "hl": query.lang,
-        "api_key": access.key,
+        "hl": query.language_code,
+        "api_key": access.api_key,
     }
-    return Ask(f"{access.endpoint}/search.json", params=params)
+    return ProviderRequest(f"{access.endpoint}/search.json", params=params)
 
 
-def read(body: Any, query: Query) -> list[Item]:
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """`error` with status 200 means that there are no results, or that the search itself failed."""
-    body = expect(body, LISTS[query.mode], "search_metadata", "error", name="SerpApi")
+    list_keys = {"web": "organic_results", "image": "images_results", "news": "news_results"}
+    body = require_keys(body, list_keys[query.mode], "search_metadata", "error", name="SerpApi")
     said = body.get("error")
-    if said and not NOTHING.search(str(said)):
-        raise failure("unavailable", f"SerpApi: {said}")
+    if said and not NO_RESULTS.search(str(said)):
+        raise build_failure("unavailable", f"SerpApi: {said}")
     return [
         {
             "title": item.get("title"),
@@ -44,11 +55,11 @@ def read(body: Any, query: Query) -> list[Item]:
             "width": item.get("original_width"),
             "height": item.get("original_height"),
         }
-        for item in items(body, LISTS[query.mode], name="SerpApi")
+        for item in list_items(body, list_keys[query.mode], name="SerpApi")
     ]
 
 
-provider = Provider(
+provider = SearchProvider(
     name="serpapi",
     title="SerpApi",
     remedy="get a key at serpapi.com/manage-api-key and set SERPAPI_API_KEY",
@@ -56,15 +67,15 @@ provider = Provider(
     credentials=(Credential(aliases=("token",), env=("SERPAPI_API_KEY", "DUST_MANAGED_SERP_API_KEY", "SERPAPI_KEY")),),
     modes=frozenset({"web", "image", "news"}),
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
-    lacks={"image": frozenset({"page"}), "news": frozenset({"freshness", "safe", "page"})},
+    missing_features={"image": frozenset({"page"}), "news": frozenset({"freshness", "safe", "page"})},
     site_operator=True,
     max_count=10,
-    rate=Rate(5, 1.0),
+    rate=CallRate(5, 1.0),
     weight=1.1,
-    ask=ask,
-    read=read,
-    rules=(
-        Rule(429, "quota", words="run out|searches left"),
-        Rule(403, "auth", words="key|account"),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(
+        ErrorRule(429, "quota", pattern="run out|searches left"),
+        ErrorRule(403, "auth", pattern="key|account"),
     ),
 )

@@ -2,27 +2,39 @@
 
 from typing import Any
 
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
-PATHS = {"web": "search", "image": "images", "news": "news"}
-LISTS = {"web": "organic", "image": "images", "news": "news"}
-FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
-
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
+    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+    paths = {"web": "search", "image": "images", "news": "news"}
     body = {
         "q": query.text,
         "num": query.count,
         "page": query.page if query.page > 1 else None,
-        "tbs": FRESHNESS[query.freshness] if query.freshness else None,
+        "tbs": freshness_codes[query.freshness] if query.freshness else None,
         "gl": query.region.lower() if query.region else None,
-        "hl": query.lang,
+        "hl": query.language_code,
     }
-    return Ask(f"{access.endpoint}/{PATHS[query.mode]}", "POST", json=body, headers={"X-API-KEY": access.key})
+    return ProviderRequest(
+        f"{access.endpoint}/{paths[query.mode]}", "POST", json=body, headers={"X-API-KEY": access.api_key}
+    )
 
 
-def read(body: Any, query: Query) -> list[Item]:
-    body = expect(body, LISTS[query.mode], "searchParameters", name="Serper")
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
+    list_keys = {"web": "organic", "image": "images", "news": "news"}
+    body = require_keys(body, list_keys[query.mode], "searchParameters", name="Serper")
     return [
         {
             "title": item.get("title"),
@@ -34,11 +46,11 @@ def read(body: Any, query: Query) -> list[Item]:
             "width": item.get("imageWidth"),
             "height": item.get("imageHeight"),
         }
-        for item in items(body, LISTS[query.mode], name="Serper")
+        for item in list_items(body, list_keys[query.mode], name="Serper")
     ]
 
 
-provider = Provider(
+provider = SearchProvider(
     name="serper",
     title="Serper",
     remedy="get a key at serper.dev and set SERPER_API_KEY",
@@ -48,9 +60,9 @@ provider = Provider(
     features=frozenset({"freshness", "language", "region", "page"}),
     site_operator=True,
     max_count=20,
-    rate=Rate(5, 1.0),
+    rate=CallRate(5, 1.0),
     weight=1.1,
-    ask=ask,
-    read=read,
-    rules=(Rule(400, "quota", words="credits"), Rule(403, "auth")),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(ErrorRule(400, "quota", pattern="credits"), ErrorRule(403, "auth")),
 )

@@ -2,10 +2,21 @@
 
 from typing import Any
 
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
 # `country` wants English names in lower case; other regions are told in a note.
-COUNTRIES = {
+COUNTRY_NAMES = {
     "AR": "argentina",
     "AT": "austria",
     "AU": "australia",
@@ -52,10 +63,10 @@ COUNTRIES = {
 }
 
 
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """`country` is for general searches only."""
     general = query.mode == "web"
-    country = COUNTRIES.get(query.country or "") if general else None
+    country = COUNTRY_NAMES.get(query.country_code or "") if general else None
     body = {
         "query": query.text,
         "max_results": query.count,
@@ -65,14 +76,14 @@ def ask(query: Query, access: Access) -> Ask:
         "country": country,
         "include_domains": [query.site] if query.site else None,
     }
-    auth = {"X-Tavily-Access-Mode": "keyless"} if access.keyless else {"Authorization": f"Bearer {access.key}"}
-    unmet = query.country and not country
-    notes = (f"Tavily cannot choose the region {query.country} here",) if unmet else ()
-    return Ask(f"{access.endpoint}/search", "POST", json=body, headers=auth, notes=notes)
+    auth = {"X-Tavily-Access-Mode": "keyless"} if access.keyless else {"Authorization": f"Bearer {access.api_key}"}
+    unmet = query.country_code and not country
+    notes = (f"Tavily cannot choose the region {query.country_code} here",) if unmet else ()
+    return ProviderRequest(f"{access.endpoint}/search", "POST", json=body, headers=auth, notes=notes)
 
 
-def read(body: Any, _query: Query) -> list[Item]:
-    body = expect(body, "results", name="Tavily")
+def parse_results(body: Any, _query: Query) -> list[ResultItem]:
+    body = require_keys(body, "results", name="Tavily")
     return [
         {
             "title": item.get("title"),
@@ -81,29 +92,29 @@ def read(body: Any, _query: Query) -> list[Item]:
             "published": item.get("published_date"),
             "score": item.get("score"),
         }
-        for item in items(body, "results", name="Tavily")
+        for item in list_items(body, "results", name="Tavily")
     ]
 
 
-provider = Provider(
+provider = SearchProvider(
     name="tavily",
     title="Tavily",
     remedy="get a key at app.tavily.com and set TAVILY_API_KEY",
     endpoint="https://api.tavily.com",
     credentials=(Credential(aliases=("token",), env=("TAVILY_API_KEY",)),),
-    keyless=1,
+    keyless_rank=1,
     modes=frozenset({"web", "news"}),
     features=frozenset({"freshness", "region", "site"}),
     max_count=20,
     max_chars=400,
-    rate=Rate(10, 10.0),
-    keyless_rate=Rate(2, 2.0),
-    ask=ask,
-    read=read,
-    rules=(
-        Rule(432, "quota"),
-        Rule(433, "quota"),
-        Rule(403, "quota", words="limit|quota|credit"),
-        Rule(400, "bad_request"),
+    rate=CallRate(10, 10.0),
+    keyless_rate=CallRate(2, 2.0),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(
+        ErrorRule(432, "quota"),
+        ErrorRule(433, "quota"),
+        ErrorRule(403, "quota", pattern="limit|quota|credit"),
+        ErrorRule(400, "bad_request"),
     ),
 )

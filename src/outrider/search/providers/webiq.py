@@ -2,17 +2,27 @@
 
 from typing import Any
 
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rule, expect, items
+from outrider.search.provider import (
+    Credential,
+    ErrorRule,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
 
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """`content` of a result is a passage for models; asked for in plain text."""
-    body = {"query": query.text, "maxResults": query.count, "language": query.lang}
-    return Ask(f"{access.endpoint}/search/web", "POST", json=body, headers={"x-apikey": access.key})
+    body = {"query": query.text, "maxResults": query.count, "language": query.language_code}
+    return ProviderRequest(f"{access.endpoint}/search/web", "POST", json=body, headers={"x-apikey": access.api_key})
 
 
-def read(body: Any, _query: Query) -> list[Item]:
-    body = expect(body, "webResults", name="Web IQ")
+def parse_results(body: Any, _query: Query) -> list[ResultItem]:
+    body = require_keys(body, "webResults", name="Web IQ")
     return [
         {
             "title": item.get("title"),
@@ -20,11 +30,11 @@ def read(body: Any, _query: Query) -> list[Item]:
             "snippet": item.get("content"),
             "published": item.get("lastUpdatedAt"),
         }
-        for item in items(body, "webResults", name="Web IQ")
+        for item in list_items(body, "webResults", name="Web IQ")
     ]
 
 
-provider = Provider(
+provider = SearchProvider(
     name="webiq",
     title="Web IQ",
     remedy="get a key at webiq.microsoft.ai and set WEBIQ_API_KEY",
@@ -33,7 +43,7 @@ provider = Provider(
     features=frozenset({"language"}),
     site_operator=True,
     max_count=20,
-    ask=ask,
-    read=read,
-    rules=(Rule(430, "quota"),),
+    build_request=build_request,
+    parse_results=parse_results,
+    error_rules=(ErrorRule(430, "quota"),),
 )

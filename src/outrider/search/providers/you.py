@@ -2,17 +2,29 @@
 
 from typing import Any
 
-from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, expect, items
+from outrider.search.provider import (
+    CallRate,
+    Credential,
+    ProviderAccess,
+    ProviderRequest,
+    Query,
+    ResultItem,
+    SearchProvider,
+    list_items,
+    require_keys,
+)
 
 
-def ask(query: Query, access: Access) -> Ask:
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """The endpoint is the whole address. News come in a section of the same answer."""
-    params = {"query": query.text, "count": query.count, "freshness": query.freshness, "country": query.country}
-    return Ask(access.endpoint, params=params, headers={} if access.keyless else {"X-API-Key": access.key})
+    params = {"query": query.text, "count": query.count, "freshness": query.freshness, "country": query.country_code}
+    return ProviderRequest(
+        access.endpoint, params=params, headers={} if access.keyless else {"X-API-Key": access.api_key}
+    )
 
 
-def read(body: Any, query: Query) -> list[Item]:
-    body = expect(body, "results", name="You.com")
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
+    body = require_keys(body, "results", name="You.com")
     return [
         {
             "title": item.get("title"),
@@ -20,22 +32,22 @@ def read(body: Any, query: Query) -> list[Item]:
             "snippet": item.get("description") or item.get("snippets"),
             "published": item.get("page_age"),
         }
-        for item in items(body, "results", query.mode, name="You.com")
+        for item in list_items(body, "results", query.mode, name="You.com")
     ]
 
 
-provider = Provider(
+provider = SearchProvider(
     name="you",
     title="You.com",
     remedy="get a key at you.com/platform and set YDC_API_KEY",
     endpoint="https://api.you.com/v1/agents/search",
     credentials=(Credential(aliases=("token",), env=("YDC_API_KEY", "YOU_API_KEY")),),
-    keyless=2,
+    keyless_rank=2,
     modes=frozenset({"web", "news"}),
     features=frozenset({"freshness", "region"}),
     site_operator=True,
     max_count=20,
-    keyless_rate=Rate(1, 1.0),
-    ask=ask,
-    read=read,
+    keyless_rate=CallRate(1, 1.0),
+    build_request=build_request,
+    parse_results=parse_results,
 )

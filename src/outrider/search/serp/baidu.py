@@ -3,31 +3,31 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
-    return {"wd": query.text, "pn": query.start or None}
+def build_parameters(query: Query) -> dict[str, Any]:
+    return {"wd": query.text, "pn": query.offset or None}
 
 
-engine = Engine(
+engine = SearchEngine(
     name="baidu",
     title="Baidu",
-    home="https://www.baidu.com",
+    base_url="https://www.baidu.com",
     path="/s",
-    parameters=parameters,
+    build_parameters=build_parameters,
     layouts=(
         Layout(
             "#content_left > .c-container:has(h3 a)",
             "h3 a",
             ".c-abstract, [class*=summary-text], [class*=text_], [class*=content-gap]",
-            address="mu",
+            url_attribute="mu",
         ),
     ),
-    nothing=".content_none, .nors",
-    ads="[data-placeid], .ec_wise_ad, [class*=tuiguang]",
-    walls={"captcha": ".passMod_dialog-wrapper, [class*=passMod_verify]"},
-    wall_urls={"captcha": r"^https?://wappass\.baidu\."},
-    own=("baidu.com", "image.baidu.com", "recommend_list.baidu.com", "nourl.ubs.baidu.com"),
+    no_results_selector=".content_none, .nors",
+    ad_selector="[data-placeid], .ec_wise_ad, [class*=tuiguang]",
+    block_selectors={"captcha": ".passMod_dialog-wrapper, [class*=passMod_verify]"},
+    block_url_patterns={"captcha": r"^https?://wappass\.baidu\."},
+    own_hosts=("baidu.com", "image.baidu.com", "recommend_list.baidu.com", "nourl.ubs.baidu.com"),
     features=frozenset({"page"}),
 )

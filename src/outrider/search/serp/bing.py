@@ -3,35 +3,34 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
-
-FRESHNESS = {"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'}
-SAFE = {"off": "off", "moderate": None, "strict": "strict"}
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
+def build_parameters(query: Query) -> dict[str, Any]:
     """There is no filter for a year."""
+    safe_search_levels = {"off": "off", "moderate": None, "strict": "strict"}
+    freshness_filters = {"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'}
     return {
         "q": query.text,
         "count": query.count,
-        "first": query.start + 1 if query.start else None,
-        "setlang": query.lang,
-        "cc": query.country,
-        "filters": FRESHNESS.get(query.freshness or ""),
-        "adlt": SAFE[query.safe],
+        "first": query.offset + 1 if query.offset else None,
+        "setlang": query.language_code,
+        "cc": query.country_code,
+        "filters": freshness_filters.get(query.freshness or ""),
+        "adlt": safe_search_levels[query.safe],
     }
 
 
-engine = Engine(
+engine = SearchEngine(
     name="bing",
     title="Bing",
-    home="https://www.bing.com",
-    parameters=parameters,
+    base_url="https://www.bing.com",
+    build_parameters=build_parameters,
     layouts=(Layout("#b_results > li.b_algo", "h2 a", ".b_caption p, .b_paractl, p[class*=lineclamp]"),),
-    nothing="#b_results > li.b_no",
-    ads="li.b_ad, .b_adTop, .b_adBottom",
-    walls={"captcha": "#b_captcha, form[action*='captcha'], iframe[src*='challenges.cloudflare.com']"},
-    wall_urls={"captcha": r"^https?://[^/]+(?:/[^/?]+)?/(?:turing|challenge)/"},
-    own=("bing.com", "cn.bing.com", "login.live.com"),
+    no_results_selector="#b_results > li.b_no",
+    ad_selector="li.b_ad, .b_adTop, .b_adBottom",
+    block_selectors={"captcha": "#b_captcha, form[action*='captcha'], iframe[src*='challenges.cloudflare.com']"},
+    block_url_patterns={"captcha": r"^https?://[^/]+(?:/[^/?]+)?/(?:turing|challenge)/"},
+    own_hosts=("bing.com", "cn.bing.com", "login.live.com"),
     features=frozenset({"language", "region", "safe", "page"}),
 )

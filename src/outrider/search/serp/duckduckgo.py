@@ -3,32 +3,38 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
-
-FRESHNESS = {"day": "d", "week": "w", "month": "m", "year": "y"}
-SAFE = {"off": "-2", "moderate": None, "strict": "1"}
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
+def build_parameters(query: Query) -> dict[str, Any]:
     """A region is a country with a language, for instance `at-de`."""
-    region = f"{query.country}-{query.lang}".lower() if query.country and query.lang else None
-    return {"q": query.text, "kl": region, "df": FRESHNESS.get(query.freshness or ""), "kp": SAFE[query.safe]}
+    safe_search_levels = {"off": "-2", "moderate": None, "strict": "1"}
+    freshness_codes = {"day": "d", "week": "w", "month": "m", "year": "y"}
+    region = (
+        f"{query.country_code}-{query.language_code}".lower() if query.country_code and query.language_code else None
+    )
+    return {
+        "q": query.text,
+        "kl": region,
+        "df": freshness_codes.get(query.freshness or ""),
+        "kp": safe_search_levels[query.safe],
+    }
 
 
-engine = Engine(
+engine = SearchEngine(
     name="duckduckgo",
     title="DuckDuckGo",
-    home="https://html.duckduckgo.com",
+    base_url="https://html.duckduckgo.com",
     path="/html/",
-    parameters=parameters,
+    build_parameters=build_parameters,
     layouts=(
         Layout(".result.web-result", ".result__a", ".result__snippet"),
         Layout("article[data-testid=result]", "a[data-testid=result-title-a]", "[data-result=snippet]"),
     ),
-    nothing=".no-results, .result--no-result, [data-testid=no-results-message]",
-    ads=".result--ad, article[data-testid=ad], li[data-layout=ad]",
-    walls={"captcha": ".anomaly-modal__title, .anomaly-modal__modal, form[action*='anomaly.js']"},
-    own=("duckduckgo.com", "www.duckduckgo.com", "links.duckduckgo.com"),
+    no_results_selector=".no-results, .result--no-result, [data-testid=no-results-message]",
+    ad_selector=".result--ad, article[data-testid=ad], li[data-layout=ad]",
+    block_selectors={"captcha": ".anomaly-modal__title, .anomaly-modal__modal, form[action*='anomaly.js']"},
+    own_hosts=("duckduckgo.com", "www.duckduckgo.com", "links.duckduckgo.com"),
     features=frozenset({"freshness", "safe"}),
     max_count=20,
 )

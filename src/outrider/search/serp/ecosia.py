@@ -3,22 +3,22 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
+def build_parameters(query: Query) -> dict[str, Any]:
     return {"q": query.text, "p": query.page - 1 or None}
 
 
-engine = Engine(
+engine = SearchEngine(
     name="ecosia",
     title="Ecosia",
-    home="https://www.ecosia.org",
-    parameters=parameters,
+    base_url="https://www.ecosia.org",
+    build_parameters=build_parameters,
     layouts=(
         Layout("article.web-result", ".result__title a", ".web-result__description, .result__description", "h2, h3"),
     ),
-    nothing=".no-results, .web__no-results",
-    ads="[data-test-id*=ad-result], article.ad-result, .mainline__ad",
-    own=("ecosia.org", "blog.ecosia.org"),
+    no_results_selector=".no-results, .web__no-results",
+    ad_selector="[data-test-id*=ad-result], article.ad-result, .mainline__ad",
+    own_hosts=("ecosia.org", "blog.ecosia.org"),
 )

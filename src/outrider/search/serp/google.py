@@ -3,39 +3,44 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
-
-FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
-SAFE = {"off": "off", "moderate": None, "strict": "active"}
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
+def build_parameters(query: Query) -> dict[str, Any]:
     """`num` is no longer honoured: there are ten results a page."""
+    safe_search_levels = {"off": "off", "moderate": None, "strict": "active"}
+    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     return {
         "q": query.text,
         "num": query.count,
-        "start": query.start or None,
-        "hl": query.lang,
-        "gl": query.country.lower() if query.country else None,
-        "tbs": FRESHNESS.get(query.freshness or ""),
-        "safe": SAFE[query.safe],
+        "start": query.offset or None,
+        "hl": query.language_code,
+        "gl": query.country_code.lower() if query.country_code else None,
+        "tbs": freshness_codes.get(query.freshness or ""),
+        "safe": safe_search_levels[query.safe],
     }
 
 
-engine = Engine(
+engine = SearchEngine(
     name="google",
     title="Google",
-    home="https://www.google.com",
-    parameters=parameters,
+    base_url="https://www.google.com",
+    build_parameters=build_parameters,
     layouts=(
         Layout("#rso div.wHYlTd, #rso div.tF2Cxc", "a:has(h3)", ".VwiC3b, [data-sncf]", "h3"),
         Layout("#search div.g", "a:has(h3)", ".VwiC3b, .IsZvec, .st", "h3"),
         Layout("#main div.ZINbbc", "a:has(h3)", "a:has(h3) ~ div, div.kCrYT:nth-of-type(n+2)", "h3"),
     ),
-    nothing="#botstuff p[role=heading], #topstuff p[role=heading], #topstuff .card-section",
-    ads="#tads, #tadsb, #bottomads, [data-text-ad], .commercial-unit-desktop-top",
-    walls={"consent": "form[action*='consent.google.']", "blocked": "iframe[src*='/httpservice/retry/enablejs']"},
-    wall_urls={"consent": r"^https?://consent\.(?:google|youtube)\.", "captcha": r"^https?://[^/]+(?:/[^/?]+)?/sorry/"},
-    own=("google.com", "accounts.google.com", "consent.google.com", "webcache.googleusercontent.com"),
+    no_results_selector="#botstuff p[role=heading], #topstuff p[role=heading], #topstuff .card-section",
+    ad_selector="#tads, #tadsb, #bottomads, [data-text-ad], .commercial-unit-desktop-top",
+    block_selectors={
+        "consent": "form[action*='consent.google.']",
+        "blocked": "iframe[src*='/httpservice/retry/enablejs']",
+    },
+    block_url_patterns={
+        "consent": r"^https?://consent\.(?:google|youtube)\.",
+        "captcha": r"^https?://[^/]+(?:/[^/?]+)?/sorry/",
+    },
+    own_hosts=("google.com", "accounts.google.com", "consent.google.com", "webcache.googleusercontent.com"),
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
 )

@@ -3,23 +3,23 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
-    return {"p": query.text, "b": query.start + 1 if query.start else None}
+def build_parameters(query: Query) -> dict[str, Any]:
+    return {"p": query.text, "b": query.offset + 1 if query.offset else None}
 
 
-engine = Engine(
+engine = SearchEngine(
     name="yahoo",
     title="Yahoo",
-    home="https://search.yahoo.com",
-    parameters=parameters,
+    base_url="https://search.yahoo.com",
+    build_parameters=build_parameters,
     layouts=(Layout("ol.searchCenterMiddle > li:has(.algo), #web li:has(.algo)", "h3 a", ".compText p, .compText"),),
-    nothing=".zrp, #main .compNoResults, ol.searchCenterMiddle .zrp",
-    ads=".searchCenterTopAds, .searchCenterBottomAds, .ads",
-    wall_urls={"consent": r"^https?://(?:consent|guce)\.yahoo\."},
-    own=("yahoo.com", "www.yahoo.com", "r.search.yahoo.com", "images.search.yahoo.com", "video.search.yahoo.com"),
+    no_results_selector=".zrp, #main .compNoResults, ol.searchCenterMiddle .zrp",
+    ad_selector=".searchCenterTopAds, .searchCenterBottomAds, .ads",
+    block_url_patterns={"consent": r"^https?://(?:consent|guce)\.yahoo\."},
+    own_hosts=("yahoo.com", "www.yahoo.com", "r.search.yahoo.com", "images.search.yahoo.com", "video.search.yahoo.com"),
     features=frozenset({"page"}),
     max_count=7,
 )

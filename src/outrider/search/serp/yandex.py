@@ -3,26 +3,26 @@
 from typing import Any
 
 from outrider.search.provider import Query
-from outrider.search.result_page import Engine, Layout
+from outrider.search.result_page import Layout, SearchEngine
 
 
-def parameters(query: Query) -> dict[str, Any]:
-    return {"text": query.text, "lang": query.lang}
+def build_parameters(query: Query) -> dict[str, Any]:
+    return {"text": query.text, "lang": query.language_code}
 
 
-engine = Engine(
+engine = SearchEngine(
     name="yandex",
     title="Yandex",
-    home="https://yandex.com",
+    base_url="https://yandex.com",
     path="/search/",
-    parameters=parameters,
+    build_parameters=build_parameters,
     layouts=(
         Layout("li.serp-item", "a.OrganicTitle-Link, a.organic__url", ".OrganicText, .Organic-ContentWrapper", ""),
     ),
-    nothing=".EmptySearchResults, .misspell__message_type_empty",
-    ads="li.serp-item:has(.AdvLabel), li.serp-item:has([class*=AdvLabel]), .serp-adv-item",
-    walls={"captcha": ".CheckboxCaptcha, .AdvancedCaptcha, form[action*='/checkcaptcha']"},
-    wall_urls={"captcha": r"^https?://[^/]+(?:/[^/?]+)?/showcaptcha"},
-    own=("yandex.ru", "www.yandex.com", "www.yandex.ru", "yabs.yandex.ru", "yabs.yandex.com", "an.yandex.ru"),
+    no_results_selector=".EmptySearchResults, .misspell__message_type_empty",
+    ad_selector="li.serp-item:has(.AdvLabel), li.serp-item:has([class*=AdvLabel]), .serp-adv-item",
+    block_selectors={"captcha": ".CheckboxCaptcha, .AdvancedCaptcha, form[action*='/checkcaptcha']"},
+    block_url_patterns={"captcha": r"^https?://[^/]+(?:/[^/?]+)?/showcaptcha"},
+    own_hosts=("yandex.ru", "www.yandex.com", "www.yandex.ru", "yabs.yandex.ru", "yabs.yandex.com", "an.yandex.ru"),
     features=frozenset({"language"}),
 )

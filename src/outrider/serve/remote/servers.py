@@ -8,17 +8,22 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
-from outrider.agents.remote import RemoteTool, names_of
-from outrider.agents.settings import McpServer
+from outrider.agents.remote_tools import RemoteTool, assign_tool_names
+from outrider.agents.settings import McpServerSettings
 from outrider.core.context import Call
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Unavailable
 from outrider.core.result import Result
-from outrider.serve.remote.connection import Broken, Connection
-from outrider.serve.remote.results import READ, reader_of, resources_of, result_of, tool_of
+from outrider.serve.remote.connection import ConnectionBroken, RemoteConnection
+from outrider.serve.remote.results import (
+    READ_RESOURCE_TOOL,
+    build_remote_tool,
+    build_resource_reader,
+    to_resource_result,
+    to_result,
+)
 
-WHERE = "~/.outrider/mcp.json, or mcpServers in ~/.outrider/settings.json"
-KEY = "outrider/idempotencyKey"  # in a call's `_meta`: the same for every repetition of it
+CONFIG_LOCATION = "~/.outrider/mcp.json, or mcpServers in ~/.outrider/settings.json"
 
 
 class RemoteServers:
@@ -32,31 +37,46 @@ class RemoteServers:
     """
 
     def __init__(
-        self, servers: Mapping[str, McpServer], environ: Mapping[str, str], guard: Guard, taken: Collection[str] = ()
+        self,
+        servers: Mapping[str, McpServerSettings],
+        environ: Mapping[str, str],
+        guard: EgressGuard,
+        taken: Collection[str] = (),
     ) -> None:
         self._servers = servers
-        self._taken = taken
+        self._reserved_names = taken
         self._connections = {
-            name: Connection(name, server, environ, guard) for name, server in servers.items() if not server.disabled
+            name: RemoteConnection(name, server, environ, guard)
+            for name, server in servers.items()
+            if not server.disabled
         }
 
-    async def tools(self, server: str) -> Sequence[RemoteTool]:
+    async def list_tools(self, server: str) -> Sequence[RemoteTool]:
         """See `outrider.agents.remote.Servers`."""
-        connection = self._connection(server)
+        connection = self._get_connection(server)
         try:
-            listed, reads = await connection.tools(), await connection.has_resources()
-        except Broken as broken:
-            raise self._unreachable(server, broken) from None
+            listed, reads = await connection.list_tools(), await connection.has_resources()
+        except ConnectionBroken as broken:
+            raise self._build_unreachable_error(server, broken) from None
         except MCPError as error:
             raise Unavailable(
-                f"server {server!r} does not list its tools: {error.message[:300]}", hint=self._look(server)
+                f"server {server!r} does not list its tools: {error.message[:300]}", hint=self._build_check_hint(server)
             ) from None
         originals = [tool.name for tool in listed]
-        reads = reads and READ not in originals
-        names = names_of(server, [*originals, READ] if reads else originals, self._taken)
+        reads = reads and READ_RESOURCE_TOOL not in originals
+        names = assign_tool_names(
+            server, [*originals, READ_RESOURCE_TOOL] if reads else originals, self._reserved_names
+        )
         seconds = self._servers[server].timeout_s
-        tools = [tool_of(tool, names[tool.name], server, self._sender(server, tool.name), seconds) for tool in listed]
-        return [*tools, reader_of(names[READ], server, self._reader(server), seconds)] if reads else tools
+        tools = [
+            build_remote_tool(tool, names[tool.name], server, self._build_sender(server, tool.name), seconds)
+            for tool in listed
+        ]
+        return (
+            [*tools, build_resource_reader(names[READ_RESOURCE_TOOL], server, self._build_reader(server), seconds)]
+            if reads
+            else tools
+        )
 
     async def aclose(self) -> None:
         """Ends all connections."""
@@ -64,53 +84,55 @@ class RemoteServers:
             for connection in self._connections.values():
                 tasks.start_soon(connection.aclose)
 
-    def _connection(self, name: str) -> Connection:
+    def _get_connection(self, name: str) -> RemoteConnection:
         if name in self._connections:
             return self._connections[name]
         if name in self._servers:
             raise NotConfigured(
-                f"mcp: server {name!r} is disabled", hint=f"remove `disabled` in {WHERE}", code="mcp_server"
+                f"mcp: server {name!r} is disabled", hint=f"remove `disabled` in {CONFIG_LOCATION}", code="mcp_server"
             )
         close = get_close_matches(name, self._servers, n=1)
         known = f"did you mean {close[0]!r}? " if close else ""
         listed = f"there are {', '.join(self._servers)}" if self._servers else "there is none yet"
         raise NotFound(
-            f"mcp: no server {name!r}", hint=f"{known}add it to {WHERE} ({listed})", code="unknown_mcp_server"
+            f"mcp: no server {name!r}", hint=f"{known}add it to {CONFIG_LOCATION} ({listed})", code="unknown_mcp_server"
         )
 
-    def _sender(self, server: str, tool: str) -> Any:
-        async def send(call: Call, arguments: dict[str, Any]) -> Result:
-            return await self._send(server, tool, call, arguments)
+    def _build_sender(self, server: str, tool: str) -> Any:
+        async def send_call(call: Call, arguments: dict[str, Any]) -> Result:
+            return await self._send_call(server, tool, call, arguments)
 
-        return send
+        return send_call
 
-    def _reader(self, server: str) -> Any:
-        async def read(_: Call, arguments: dict[str, Any]) -> Result:
+    def _build_reader(self, server: str) -> Any:
+        async def read_resource(_: Call, arguments: dict[str, Any]) -> Result:
             try:
-                return resources_of(await self._connection(server).read(arguments["uri"]))
-            except Broken as broken:
-                raise self._unreachable(server, broken) from None
+                return to_resource_result(await self._get_connection(server).read_resource(arguments["uri"]))
+            except ConnectionBroken as broken:
+                raise self._build_unreachable_error(server, broken) from None
             except MCPError as error:
-                raise self._said_no(server, READ, error) from None
+                raise self._build_refusal_error(server, READ_RESOURCE_TOOL, error) from None
 
-        return read
+        return read_resource
 
-    async def _send(self, server: str, tool: str, call: Call, arguments: dict[str, Any]) -> Result:
-        async def progress(done: float, total: float | None, message: str | None) -> None:
+    async def _send_call(self, server: str, tool: str, call: Call, arguments: dict[str, Any]) -> Result:
+        idempotency_meta_key = "outrider/idempotencyKey"  # in a call's `_meta`: the same for every repetition of it
+
+        async def report_progress(done: float, total: float | None, message: str | None) -> None:
             await call.progress(done, total, message or "")
 
-        meta: Any = {KEY: call.run.idempotency_key} if call.run else None
-        connection = self._connection(server)
+        meta: Any = {idempotency_meta_key: call.run.idempotency_key} if call.run else None
+        connection = self._get_connection(server)
         try:
-            await connection.tools()  # opens it where it is not: what breaks now has not reached the tool
-        except Broken as broken:
-            raise self._unreachable(server, broken) from None
+            await connection.list_tools()  # opens it where it is not: what breaks now has not reached the tool
+        except ConnectionBroken as broken:
+            raise self._build_unreachable_error(server, broken) from None
         try:
-            return result_of(await connection.call(tool, arguments, progress_callback=progress, meta=meta))
-        except Broken as broken:
-            raise self._broke_off(server, tool, broken) from None
+            return to_result(await connection.call_tool(tool, arguments, progress_callback=report_progress, meta=meta))
+        except ConnectionBroken as broken:
+            raise self._build_died_error(server, tool, broken) from None
         except MCPError as error:
-            raise self._said_no(server, tool, error) from None
+            raise self._build_refusal_error(server, tool, error) from None
         except (RuntimeError, ValueError) as error:  # the SDK's word for a result that breaks its own schema
             raise Unavailable(
                 f"server {server!r} answered {tool} with what is no result: {str(error)[:300]}",
@@ -118,21 +140,23 @@ class RemoteServers:
                 code="bad_result",
             ) from None
 
-    def _unreachable(self, name: str, broken: Broken) -> OutriderError:
+    def _build_unreachable_error(self, name: str, broken: ConnectionBroken) -> OutriderError:
         server = self._servers[name]
         if broken.status in (401, 403):
             return NotConfigured(
                 f"server {name!r} lets nobody in: HTTP {broken.status}",
-                hint=f"give it a key: mcpServers.{name}.headers.Authorization in {WHERE}",
+                hint=f"give it a key: mcpServers.{name}.headers.Authorization in {CONFIG_LOCATION}",
                 code="mcp_server",
             )
         status = f" (HTTP {broken.status})" if broken.status else ""
         what = "reached" if server.url else "started"
         return Unavailable(
-            f"server {name!r} cannot be {what}: {broken.reason}{status}", hint=self._look(name), code="mcp_server"
+            f"server {name!r} cannot be {what}: {broken.reason}{status}",
+            hint=self._build_check_hint(name),
+            code="mcp_server",
         )
 
-    def _broke_off(self, server: str, tool: str, broken: Broken) -> OutriderError:
+    def _build_died_error(self, server: str, tool: str, broken: ConnectionBroken) -> OutriderError:
         return Unavailable(
             f"server {server!r} ended during {tool}: {broken.reason}",
             hint="it may have taken effect: find out first, and call again only if it has not; the server is started "
@@ -140,14 +164,14 @@ class RemoteServers:
             code="server_died",
         )
 
-    def _said_no(self, server: str, tool: str, error: MCPError) -> OutriderError:
+    def _build_refusal_error(self, server: str, tool: str, error: MCPError) -> OutriderError:
         if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
             return InvalidInput(f"{tool}: {error.message[:500]}", hint="correct the arguments, or use another tool")
         return Unavailable(
             f"server {server!r} failed at {tool}: {error.message[:500]}", hint="try something else", code="mcp_error"
         )
 
-    def _look(self, name: str) -> str:
+    def _build_check_hint(self, name: str) -> str:
         server = self._servers[name]
         what = f"that {server.url} is right and answers" if server.url else f"that `{server.command}` runs by itself"
-        return f"check {what}; it is configured in {WHERE}"
+        return f"check {what}; it is configured in {CONFIG_LOCATION}"

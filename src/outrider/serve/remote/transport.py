@@ -13,104 +13,107 @@ import anyio
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from outrider.agents.settings import McpServer
-from outrider.core.egress.client import guarded_client
-from outrider.core.egress.guard import Guard
+from outrider.agents.settings import McpServerSettings
+from outrider.core.egress.client import build_guarded_client
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured
-from outrider.serve.remote.leftovers import MARK, end_leftovers
+from outrider.serve.remote.orphans import TOKEN_VARIABLE, kill_orphans
 
-VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-LAST_LINES = 12  # of what a program says on its standard error, for the one who looks why it does not run
-LINE = 300  # characters
-SILENCE = 300.0  # seconds that an open stream of a server may say nothing
+VARIABLE_PATTERN = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
-class Words:
+class StderrTail:
     """The last that a program said on its standard error."""
 
     def __init__(self) -> None:
-        self._lines: deque[str] = deque(maxlen=LAST_LINES)
+        max_lines = 12  # of what a program says on its standard error, for the one who looks why it does not run
+        self._lines: deque[str] = deque(maxlen=max_lines)
 
     @property
     def text(self) -> str:
         return "\n".join(self._lines).strip()
 
     @asynccontextmanager
-    async def heard(self) -> AsyncGenerator[Any]:
+    async def open_pipe(self) -> AsyncGenerator[Any]:
         """A file for the program to write to; it is read on a thread until the last of its processes has gone."""
         reading, writing = os.pipe()
-        threading.Thread(target=self._read, args=(reading,), daemon=True).start()
+        threading.Thread(target=self._read_lines, args=(reading,), daemon=True).start()
         with os.fdopen(writing, "w") as file:
             yield file
 
-    def _read(self, descriptor: int) -> None:
+    def _read_lines(self, descriptor: int) -> None:
+        max_line_chars = 300  # characters
         with os.fdopen(descriptor, errors="replace") as file:
             for line in file:
-                self._lines.append(line.rstrip()[:LINE])
+                self._lines.append(line.rstrip()[:max_line_chars])
 
 
 @asynccontextmanager
-async def program(server: McpServer, name: str, environ: Mapping[str, str], words: Words) -> AsyncGenerator[Any]:
+async def open_program(
+    server: McpServerSettings, name: str, environ: Mapping[str, str], stderr: StderrTail
+) -> AsyncGenerator[Any]:
     """A program's streams, which end when it does. Its environment is HOME, PATH and the like, and what was configured;
     with its end that of all its children comes. Raises OSError.
     """
     token = secrets.token_hex(16)
     parameters = StdioServerParameters(
-        command=filled(server.command, name, environ),
-        args=[filled(each, name, environ) for each in server.args],
-        env={key: filled(value, name, environ) for key, value in server.env.items()} | {MARK: token},
-        cwd=filled(server.cwd, name, environ) or None,
+        command=expand_variables(server.command, name, environ),
+        args=[expand_variables(each, name, environ) for each in server.args],
+        env={key: expand_variables(value, name, environ) for key, value in server.env.items()}
+        | {TOKEN_VARIABLE: token},
+        cwd=expand_variables(server.cwd, name, environ) or None,
     )
     try:
-        async with words.heard() as errors, stdio_client(parameters, errlog=errors) as streams:
+        async with stderr.open_pipe() as errors, stdio_client(parameters, errlog=errors) as streams:
             yield streams
     finally:
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(end_leftovers, token)
+            await anyio.to_thread.run_sync(kill_orphans, token)
 
 
 @asynccontextmanager
-async def address(
-    server: McpServer, name: str, environ: Mapping[str, str], guard: Guard, seen: list[int]
+async def open_address(
+    server: McpServerSettings, name: str, environ: Mapping[str, str], guard: EgressGuard, seen: list[int]
 ) -> AsyncGenerator[Any]:
     """An address' streams; `seen` gets the statuses of refused requests. The operator wrote the address, so its origin
     may be on this machine or in a private network; nothing else may.
     """
-    url = filled(server.url, name, environ)
+    idle_timeout_s = 300.0  # seconds that an open stream of a server may say nothing
+    url = expand_variables(server.url, name, environ)
 
-    async def note(response: Any) -> None:
+    async def record_status(response: Any) -> None:
         if response.status_code >= 400:
             seen.append(response.status_code)
 
-    async with guarded_client(guard, trusted=url, seconds=max(SILENCE, server.timeout_s)) as client:
-        client.headers.update({key: filled(value, name, environ) for key, value in server.headers.items()})
-        client.event_hooks = {"response": [note]}
+    async with build_guarded_client(guard, trusted=url, seconds=max(idle_timeout_s, server.timeout_s)) as client:
+        client.headers.update({key: expand_variables(value, name, environ) for key, value in server.headers.items()})
+        client.event_hooks = {"response": [record_status]}
         async with streamable_http_client(url, http_client=client) as streams:
             yield streams
 
 
 @asynccontextmanager
-async def watched(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
+async def watch_streams(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
     """The same streams; `gone` is set when the other side has ended."""
     async with streams as (reading, writing):
         onward, received = anyio.create_memory_object_stream[Any](0)
 
-        async def forward() -> None:
+        async def forward_messages() -> None:
             async with onward:
                 async for message in reading:
                     await onward.send(message)
             gone.set()
 
         async with received, anyio.create_task_group() as tasks:
-            tasks.start_soon(forward)
+            tasks.start_soon(forward_messages)
             yield received, writing
             tasks.cancel_scope.cancel()
 
 
-def filled(text: str, name: str, environ: Mapping[str, str]) -> str:
+def expand_variables(text: str, name: str, environ: Mapping[str, str]) -> str:
     """The text with `${NAME}` from the environment, or the default of `${NAME:-default}`. Raises NotConfigured."""
 
-    def value(found: re.Match[str]) -> str:
+    def resolve_variable(found: re.Match[str]) -> str:
         variable, default = found.groups()
         known = environ.get(variable) or default
         if known is None:
@@ -121,4 +124,4 @@ def filled(text: str, name: str, environ: Mapping[str, str]) -> str:
             )
         return known
 
-    return VARIABLE.sub(value, text)
+    return VARIABLE_PATTERN.sub(resolve_variable, text)

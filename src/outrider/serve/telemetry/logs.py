@@ -8,22 +8,20 @@ from typing import Literal
 
 from opentelemetry import trace
 
-from outrider.core.tracing import calling
-
-LINE = "%(levelname)s %(name)s: %(message)s%(whose)s"
+from outrider.core.tracing import current_call
 
 
-class Whose(logging.Filter):
+class CallContextFilter(logging.Filter):
     """Gives each record the call and the session it belongs to."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        call, session = calling.get()
+        call, session = current_call.get()
         whose = f" (call {call}, session {session})" if call else ""
         vars(record).update(call=call, session=session, whose=whose)
         return True
 
 
-class JsonLines(logging.Formatter):
+class JsonLineFormatter(logging.Formatter):
     """One object a line: `at` (RFC 3339, UTC), `level`, `logger`, `message`; `call`, `session`, `trace`, `span` and
     `exception` where there are any.
     """
@@ -44,9 +42,10 @@ class JsonLines(logging.Formatter):
         return json.dumps({name: value for name, value in facts.items() if value}, ensure_ascii=False)
 
 
-def write_logs(level: str, style: Literal["text", "json"]) -> None:
+def configure_logging(level: str, style: Literal["text", "json"]) -> None:
     """Sets the process's log to stderr, from that level on."""
+    line_format = "%(levelname)s %(name)s: %(message)s%(whose)s"
     handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(Whose())
-    handler.setFormatter(JsonLines() if style == "json" else logging.Formatter(LINE))
+    handler.addFilter(CallContextFilter())
+    handler.setFormatter(JsonLineFormatter() if style == "json" else logging.Formatter(line_format))
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

@@ -22,12 +22,11 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-UNITS = {"s": "seconds", "{token}": "tokens", "{character}": "characters", "{USD}": "usd"}
-NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]+")
-Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
+INVALID_NAME_CHARS = re.compile(r"[^a-zA-Z0-9_]+")
+MetricFamily = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
 
 
-class Meters(Collector):
+class MeterCollector(Collector):
     """Collects what a reader of OpenTelemetry's metrics holds.
 
     Args:
@@ -37,61 +36,62 @@ class Meters(Collector):
     def __init__(self, reader: InMemoryMetricReader) -> None:
         self._reader = reader
 
-    def collect(self) -> Iterator[Family]:
+    def collect(self) -> Iterator[MetricFamily]:
         data = self._reader.get_metrics_data()
         for resource in data.resource_metrics if data else ():
             for scope in resource.scope_metrics:
-                yield from filter(None, map(family, scope.metrics))
+                yield from filter(None, map(to_metric_family, scope.metrics))
 
 
-def registry(reader: InMemoryMetricReader) -> CollectorRegistry:
+def build_registry(reader: InMemoryMetricReader) -> CollectorRegistry:
     """All that this process has to show: its meters, memory, CPU and garbage."""
     made = CollectorRegistry()
     for kind in (ProcessCollector, PlatformCollector, GCCollector):
         kind(registry=made)
-    made.register(Meters(reader))
+    made.register(MeterCollector(reader))
     return made
 
 
-def family(metric: Metric) -> Family | None:
+def to_metric_family(metric: Metric) -> MetricFamily | None:
     """A meter as Prometheus' family; None for kinds that nobody here makes."""
-    name, help_ = name_of(metric), metric.description or metric.name
-    labels = sorted({_label(key) for point in metric.data.data_points for key in point.attributes or {}})
+    name, help_ = build_metric_name(metric), metric.description or metric.name
+    labels = sorted({_sanitize_label(key) for point in metric.data.data_points for key in point.attributes or {}})
     match metric.data:
         case Histogram(data_points=points):
             shown: Any = HistogramMetricFamily(name, help_, labels=labels)
             for point in points:
-                shown.add_metric(_values(point, labels), _buckets(point), point.sum)
+                shown.add_metric(_collect_label_values(point, labels), _build_buckets(point), point.sum)
         case Sum(data_points=points, is_monotonic=True):
             shown = CounterMetricFamily(name, help_, labels=labels)
             for point in points:
-                shown.add_metric(_values(point, labels), point.value)
+                shown.add_metric(_collect_label_values(point, labels), point.value)
         case Sum(data_points=points) | Gauge(data_points=points):
             shown = GaugeMetricFamily(name, help_, labels=labels)
             for point in points:
-                shown.add_metric(_values(point, labels), point.value)
+                shown.add_metric(_collect_label_values(point, labels), point.value)
         case _:
             return None
     return shown
 
 
-def name_of(metric: Metric) -> str:
+def build_metric_name(metric: Metric) -> str:
     """`outrider.tool.duration` in seconds is `outrider_tool_duration_seconds`."""
-    unit = UNITS.get(metric.unit or "", "")
-    name = NOT_IN_NAMES.sub("_", metric.name)
+    unit_names = {"s": "seconds", "{token}": "tokens", "{character}": "characters", "{USD}": "usd"}
+    unit = unit_names.get(metric.unit or "", "")
+    name = INVALID_NAME_CHARS.sub("_", metric.name)
     return f"{name}_{unit}" if unit and not name.endswith(f"_{unit}") else name
 
 
-def _label(key: str) -> str:
-    return NOT_IN_NAMES.sub("_", key)
+def _sanitize_label(key: str) -> str:
+    return INVALID_NAME_CHARS.sub("_", key)
 
 
-def _values(point: NumberDataPoint | HistogramDataPoint, labels: list[str]) -> list[str]:
-    given = {_label(key): str(value) for key, value in (point.attributes or {}).items()}
+def _collect_label_values(point: NumberDataPoint | HistogramDataPoint, labels: list[str]) -> list[str]:
+    given = {_sanitize_label(key): str(value) for key, value in (point.attributes or {}).items()}
     return [given.get(label, "") for label in labels]
 
 
-def _buckets(point: HistogramDataPoint) -> list[tuple[str, float]]:
+def _build_buckets(point: HistogramDataPoint) -> list[tuple[str, float]]:
     """Upper bounds with how many lie at or below them."""
     bounds = [*(f"{bound:g}" for bound in point.explicit_bounds), "+Inf"]
     return list(zip(bounds, map(float, accumulate(point.bucket_counts)), strict=True))

@@ -9,70 +9,70 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from outrider.workspace.sandbox.job import Job, Level
+from outrider.workspace.sandbox.job import IsolationLevel, Job
 
-LAUNCHER = Path(__file__).with_name("launch.py")
+LAUNCHER_SCRIPT = Path(__file__).with_name("launch.py")
 
 
 @dataclass
-class Plan:
+class LaunchPlan:
     """A command that is ready to be started, with the descriptors that belong to it.
 
-    It says on `info` which process leads the code, as JSON with `child-pid`; the code begins when a line has come on
+    It says on `info_fd` which process leads the code, as JSON with `child-pid`; the code begins when a line has come on
     its standard input. In a namespace it has written an empty line before, when it is ready.
 
     Attributes:
-        info: We read that here. None where the command is the code itself, without a starter.
-        alive: While we hold this, the code may live; None where a namespace sees to it.
-        own_pids: The code has process numbers of its own: ending its first process ends them all.
-        unlimited: The limits of its processes are not set yet.
-        scratch: A folder that goes with it, where no supervisor removes it.
-        temporary: Its temporary files, where they are on the machine's disk.
-        theirs: Descriptors that the command gets; closed here once it has been started.
+        info_fd: We read that here. None where the command is the code itself, without a starter.
+        alive_fd: While we hold this, the code may live; None where a namespace sees to it.
+        has_pid_namespace: The code has process numbers of its own: ending its first process ends them all.
+        needs_limits: The limits of its processes are not set yet.
+        scratch_folder: A folder that goes with it, where no supervisor removes it.
+        temp_folder: Its temporary files, where they are on the machine's disk.
+        child_fds: Descriptors that the command gets; closed here once it has been started.
     """
 
     command: list[str]
     environ: Mapping[str, str]
-    info: int | None = None
-    alive: int | None = None
-    own_pids: bool = False
-    unlimited: bool = False
-    scratch: Path | None = None
-    temporary: Path | None = None
-    theirs: list[int] = field(default_factory=list)
+    info_fd: int | None = None
+    alive_fd: int | None = None
+    has_pid_namespace: bool = False
+    needs_limits: bool = False
+    scratch_folder: Path | None = None
+    temp_folder: Path | None = None
+    child_fds: list[int] = field(default_factory=list)
 
-    def started(self) -> None:
+    def close_child_fds(self) -> None:
         """Lets go of what is the command's now."""
-        while self.theirs:
-            os.close(self.theirs.pop())
+        while self.child_fds:
+            os.close(self.child_fds.pop())
 
     def close(self) -> None:
         """Lets go of everything; what still lives under a supervisor ends."""
-        self.started()
-        self.let_go()
-        if self.info is not None:
-            os.close(self.info)
-            self.info = None
-        if self.scratch:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+        self.close_child_fds()
+        self.release()
+        if self.info_fd is not None:
+            os.close(self.info_fd)
+            self.info_fd = None
+        if self.scratch_folder:
+            shutil.rmtree(self.scratch_folder, ignore_errors=True)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Tells the supervisor, if there is one, to end the code."""
-        if self.alive is not None:
-            os.close(self.alive)
-            self.alive = None
+        if self.alive_fd is not None:
+            os.close(self.alive_fd)
+            self.alive_fd = None
 
 
-class Backend(Protocol):
+class SandboxBackend(Protocol):
     """A way to run code. `level` names what it keeps in."""
 
-    level: Level
+    level: IsolationLevel
 
-    def missing(self) -> str:
+    def describe_missing(self) -> str:
         """Why it cannot be used on this machine, with the remedy, as far as can be seen without trying; else empty."""
         ...
 
-    def plan(self, job: Job, uid: int | None, proxy: Path | None) -> Plan:
+    def build_plan(self, job: Job, uid: int | None, proxy: Path | None) -> LaunchPlan:
         """How to start a job. Blocking.
 
         Args:
@@ -83,6 +83,6 @@ class Backend(Protocol):
         ...
 
 
-def launched(spec: Mapping[str, Any]) -> list[str]:
+def build_launch_command(spec: Mapping[str, Any]) -> list[str]:
     """The command that does what `launch.py` understands."""
-    return [sys.executable, "-I", "-S", str(LAUNCHER), marshal.dumps(dict(spec)).hex()]
+    return [sys.executable, "-I", "-S", str(LAUNCHER_SCRIPT), marshal.dumps(dict(spec)).hex()]

@@ -6,20 +6,19 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from outrider.workspace.sandbox.job import Limits
+from outrider.workspace.sandbox.job import ResourceLimits
 
-NEEDED = {"memory", "pids"}
-MOUNT = Path("/sys/fs/cgroup")
+CGROUP_MOUNT = Path("/sys/fs/cgroup")
 
 
-class Group:
+class Cgroup:
     """A cgroup of one execution. Blocking, but quick: each of it is a small write to a file of the kernel's."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @classmethod
-    def make(cls, parent: Path, limits: Limits) -> "Group | None":
+    def create(cls, parent: Path, limits: ResourceLimits) -> "Cgroup | None":
         """A group with these limits; None where the kernel does not let us."""
         folder = parent / f"outrider-{uuid.uuid4().hex}"
         try:
@@ -34,7 +33,7 @@ class Group:
             return None
         return cls(folder)
 
-    def add(self, pid: int) -> bool:
+    def add_process(self, pid: int) -> bool:
         """Puts a process into it; what it starts from then on is in it, too."""
         try:
             (self._folder / "cgroup.procs").write_text(str(pid))
@@ -43,7 +42,7 @@ class Group:
         return True
 
     @property
-    def out_of_memory(self) -> bool:
+    def has_oom_kill(self) -> bool:
         """Whether the kernel has ended something for want of memory."""
         with suppress(OSError):
             events = dict(line.split() for line in (self._folder / "memory.events").read_text().splitlines())
@@ -65,13 +64,13 @@ class Group:
                 return
 
 
-def parent_group(chosen: str = "", mount: Path = MOUNT) -> Path | None:
+def find_parent_group(chosen: str = "", mount: Path = CGROUP_MOUNT) -> Path | None:
     """The cgroup below which we may make others: the operator's, else our own or the one above it; None if none."""
-    places = [Path(chosen)] if chosen else _own(mount)
-    return next((place for place in places if _usable(place)), None)
+    places = [Path(chosen)] if chosen else _list_own_groups(mount)
+    return next((place for place in places if _is_usable(place)), None)
 
 
-def _own(mount: Path) -> list[Path]:
+def _list_own_groups(mount: Path) -> list[Path]:
     """Our own group and the one above. Groups with processes in them cannot have limited ones below: then the other."""
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -81,8 +80,11 @@ def _own(mount: Path) -> list[Path]:
     return []
 
 
-def _usable(place: Path) -> bool:
+def _is_usable(place: Path) -> bool:
+    required_controllers = {"memory", "pids"}
     with suppress(OSError):
         given = set((place / "cgroup.subtree_control").read_text().split())
-        return given >= NEEDED and all(os.access(path, os.W_OK) for path in (place, place / "cgroup.procs"))
+        return given >= required_controllers and all(
+            os.access(path, os.W_OK) for path in (place, place / "cgroup.procs")
+        )
     return False

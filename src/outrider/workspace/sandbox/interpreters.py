@@ -11,21 +11,18 @@ from pathlib import Path
 import anyio
 
 from outrider.core.errors import NotConfigured
-from outrider.workspace.sandbox import system
-
-ASK = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
-ASK_SECONDS = 20
+from outrider.workspace.sandbox import system_paths
 
 
 @dataclass(frozen=True)
-class Program:
+class Interpreter:
     """An interpreter, and the folders or files besides the system's that it needs to read."""
 
     executable: Path
-    reads: tuple[Path, ...]
+    readable_paths: tuple[Path, ...]
 
 
-async def find_python(chosen: str, uid: int | None, private: Path) -> Program:
+async def find_python(chosen: str, uid: int | None, private: Path) -> Interpreter:
     """The operator's choice, else python3 on PATH, else the server's own; the first that can be used.
 
     Args:
@@ -39,12 +36,14 @@ async def find_python(chosen: str, uid: int | None, private: Path) -> Program:
     reasons: list[str] = []
     for candidate in [chosen] if chosen else _pythons():
         try:
-            found = await _asked(candidate)
+            found = await _probe_python(candidate)
         except (OSError, TimeoutError, ValueError) as error:
             reasons.append(f"{candidate}: {error}")
             continue
-        hidden = [path for path in (found.executable, *found.reads) if not system.reachable(path, uid)]
-        bare = [path for path in found.reads if private.is_relative_to(path)]
+        hidden = [
+            path for path in (found.executable, *found.readable_paths) if not system_paths.is_readable_by(path, uid)
+        ]
+        bare = [path for path in found.readable_paths if private.is_relative_to(path)]
         if not hidden and not bare:
             return found
         reasons.append(f"{candidate}: {hidden[0]} is private" if hidden else f"{candidate}: {bare[0]} holds our data")
@@ -55,7 +54,7 @@ async def find_python(chosen: str, uid: int | None, private: Path) -> Program:
     )
 
 
-def find_deno(chosen: str, uid: int | None) -> Program:
+def find_deno(chosen: str, uid: int | None) -> Interpreter:
     """The operator's choice, else the one of the extra `code`, else the one on PATH. Raises NotConfigured."""
     beside = Path(sysconfig.get_path("scripts")) / "deno"
     found = Path(chosen) if chosen else beside if beside.exists() else Path(shutil.which("deno") or "")
@@ -66,26 +65,30 @@ def find_deno(chosen: str, uid: int | None) -> Program:
             code="no_deno",
         )
     found = found.resolve()
-    if not system.reachable(found, uid):
+    if not system_paths.is_readable_by(found, uid):
         raise NotConfigured(
             f"sandboxed code may not read {found}",
             hint="install deno where all users may read it, and set `code.deno`",
             code="no_deno",
         )
-    return Program(found, () if system.covered(found) else (found,))
+    return Interpreter(found, () if system_paths.is_system_path(found) else (found,))
 
 
 def _pythons() -> Iterator[str]:
     yield from filter(None, (shutil.which("python3"), sys.executable, shutil.which("python3", path="/usr/bin")))
 
 
-async def _asked(candidate: str) -> Program:
+async def _probe_python(candidate: str) -> Interpreter:
     """What an interpreter says about itself: a name on PATH may be a script that starts another."""
-    with anyio.fail_after(ASK_SECONDS):
-        said = await anyio.run_process([candidate, "-c", ASK], check=False)
+    probe_timeout_s = 20
+    probe_code = (
+        "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
+    )
+    with anyio.fail_after(probe_timeout_s):
+        said = await anyio.run_process([candidate, "-c", probe_code], check=False)
     if said.returncode:
         raise ValueError(said.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
     executable, *prefixes = map(Path, json.loads(said.stdout))
     # Both as they are called and as they are: what one name shows, another may link to.
     folders = dict.fromkeys(path for prefix in prefixes for path in (prefix, prefix.resolve()))
-    return Program(executable, tuple(path for path in folders if not system.covered(path)))
+    return Interpreter(executable, tuple(path for path in folders if not system_paths.is_system_path(path)))

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-Level = Literal["namespaces", "landlock", "none"]
+IsolationLevel = Literal["namespaces", "landlock", "none"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """What one execution may take.
 
     Attributes:
@@ -30,14 +30,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Inside:
+class SandboxPaths:
     """Places as the code sees them: its workspace, what we put beside it (read-only), and a folder for the moment."""
 
     workspace: str
-    beside: str
+    support: str
     temporary: str
 
-    def folder(self, job: "Job") -> str:
+    def resolve_folder(self, job: "Job") -> str:
         """Where the code starts."""
         return self.workspace if job.folder == "." else f"{self.workspace}/{job.folder}"
 
@@ -50,37 +50,37 @@ class Job:
         directory: The workspace: the only thing outside that it may change.
         command: What to run, once it is known how places are called inside.
         folder: Where in the workspace it starts.
-        beside: Name to content of files that it may read.
+        support_files: Name to content of files that it may read.
         stdin: What it reads.
-        reads: Folders and files, besides the system's, that it may read.
+        readable_paths: Folders and files, besides the system's, that it may read.
         environ: Added to its environment, which is otherwise empty but for what every program needs.
         path: Folders in which programs are looked for first.
         network: Whether it may reach the web, through the egress guard.
-        full: Whether the workspace holds too much; blocking, asked now and then while it runs.
+        is_over_quota: Whether the workspace holds too much; blocking, asked now and then while it runs.
     """
 
     directory: Path
-    command: Callable[[Inside], list[str]]
+    command: Callable[[SandboxPaths], list[str]]
     folder: str = "."
-    beside: Mapping[str, bytes] = field(default_factory=dict)
+    support_files: Mapping[str, bytes] = field(default_factory=dict)
     stdin: bytes = b""
-    reads: tuple[Path, ...] = ()
+    readable_paths: tuple[Path, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    limits: ResourceLimits = ResourceLimits()
     network: bool = False
-    full: Callable[[], bool] = lambda: False
+    is_over_quota: Callable[[], bool] = lambda: False
 
 
-def environment(job: Job, inside: Inside, level: Level) -> dict[str, str]:
+def build_environment(job: Job, paths: SandboxPaths, level: IsolationLevel) -> dict[str, str]:
     """All that the code finds in its environment: nothing of ours."""
-    temporary = inside.temporary
+    temporary = paths.temporary
     base = {
         "PATH": ":".join((*job.path, "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")),
-        "HOME": inside.workspace,
-        "PWD": inside.folder(job),
+        "HOME": paths.workspace,
+        "PWD": paths.resolve_folder(job),
         "TMPDIR": temporary,
-        "PYTHONPATH": f"{inside.workspace}:{inside.beside}",
+        "PYTHONPATH": f"{paths.workspace}:{paths.support}",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",

@@ -3,7 +3,7 @@
 from collections import deque
 
 
-class Output:
+class OutputBuffer:
     """One stream: the first half of the limit is kept, and the last; what lies between is counted and dropped.
 
     Args:
@@ -11,7 +11,7 @@ class Output:
     """
 
     def __init__(self, limit: int) -> None:
-        self._room = limit // 2
+        self._half_limit = limit // 2
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
@@ -20,12 +20,12 @@ class Output:
     def add(self, data: bytes) -> None:
         """Takes what has been read."""
         self.total += len(data)
-        fits = max(0, self._room - len(self._head))
+        fits = max(0, self._half_limit - len(self._head))
         self._head += data[:fits]
         if rest := data[fits:]:
             self._tail.append(rest)
             self._tail_size += len(rest)
-        while self._tail and self._tail_size - len(self._tail[0]) >= self._room:
+        while self._tail and self._tail_size - len(self._tail[0]) >= self._half_limit:
             self._tail_size -= len(self._tail.popleft())
 
     @property
@@ -38,9 +38,9 @@ class Output:
         """What is kept, as UTF-8; a line tells what was dropped."""
         head, tail = bytes(self._head), b"".join(self._tail)
         if self.dropped:
-            return f"{_decoded(head)}\n… ({self.dropped:,} bytes were dropped here) …\n{_decoded(tail)}"
-        return _decoded(head + tail)
+            return f"{_decode_output(head)}\n… ({self.dropped:,} bytes were dropped here) …\n{_decode_output(tail)}"
+        return _decode_output(head + tail)
 
 
-def _decoded(data: bytes) -> str:
+def _decode_output(data: bytes) -> str:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")

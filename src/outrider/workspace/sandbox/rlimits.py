@@ -5,14 +5,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from outrider.workspace.sandbox.job import Limits
+from outrider.workspace.sandbox.job import ResourceLimits
 
 # Since Linux 5.14 the processes of a user namespace are counted by themselves.
-COUNTS_APART = sys.platform == "linux" and tuple(map(int, os.uname().release.split(".")[:2])) >= (5, 14)
-WORST = "1000"  # oom_score_adj: where memory runs out, the kernel ends this first
+COUNTS_PER_NAMESPACE = sys.platform == "linux" and tuple(map(int, os.uname().release.split(".")[:2])) >= (5, 14)
 
 
-def rlimits(limits: Limits, *, others: int = 0) -> list[tuple[int, int]]:
+def build_rlimits(limits: ResourceLimits, *, others: int = 0) -> list[tuple[int, int]]:
     """What a process may take, as (resource, most).
 
     `others` are threads outside that the kernel counts with the code's.
@@ -31,19 +30,20 @@ def rlimits(limits: Limits, *, others: int = 0) -> list[tuple[int, int]]:
     ]
 
 
-def limit(pid: int, limits: Limits, *, others: int = 0) -> None:
+def apply_rlimits(pid: int, limits: ResourceLimits, *, others: int = 0) -> None:
     """Limits a process of our own user; what it starts inherits that."""
+    oom_score = "1000"  # oom_score_adj: where memory runs out, the kernel ends this first
     import resource
 
-    for what, most in rlimits(limits, others=others):
+    for what, most in build_rlimits(limits, others=others):
         _, hard = resource.prlimit(pid, what)
         value = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.prlimit(pid, what, (value, value))
     with suppress(OSError):
-        Path(f"/proc/{pid}/oom_score_adj").write_text(WORST)
+        Path(f"/proc/{pid}/oom_score_adj").write_text(oom_score)
 
 
-def threads_of(uid: int | None) -> int:
+def count_threads(uid: int | None) -> int:
     """Threads that a user (None: we) has on this machine."""
     user, total = os.geteuid() if uid is None else uid, 0
     for entry in os.scandir("/proc"):

@@ -11,32 +11,27 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from outrider.core.egress.guard import Guard
+from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.workspace.sandbox.settings import CodeSettings
 
 if TYPE_CHECKING:
-    from outrider.workspace.sandbox.backend import Backend, Plan
-    from outrider.workspace.sandbox.interpreters import Program
-    from outrider.workspace.sandbox.job import Job, Level, Limits
-    from outrider.workspace.sandbox.running import Running
-    from outrider.workspace.sandbox.web import Web
-
-INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
-WAIVER = "set `code.isolation` to none, if code may do all that Outrider may"
-TRIAL_SECONDS = 20.0
-TRIAL_CODE = 7  # an exit code that nothing else has
+    from outrider.workspace.sandbox.backend import LaunchPlan, SandboxBackend
+    from outrider.workspace.sandbox.interpreters import Interpreter
+    from outrider.workspace.sandbox.job import IsolationLevel, Job, ResourceLimits
+    from outrider.workspace.sandbox.process import SandboxProcess
+    from outrider.workspace.sandbox.web_access import WebAccess
 
 
 @dataclass(frozen=True)
-class Isolation:
+class IsolationResult:
     """What was found: the backend to use, None if none works; and why stronger ones are not used."""
 
-    backend: "Backend | None"
-    reasons: "dict[Level, str]"
+    backend: "SandboxBackend | None"
+    reasons: "dict[IsolationLevel, str]"
 
     @property
-    def level(self) -> "Level | None":
+    def level(self) -> "IsolationLevel | None":
         return self.backend.level if self.backend else None
 
 
@@ -50,22 +45,25 @@ class Sandbox:
     """
 
     def __init__(
-        self, settings: CodeSettings, guard: Guard | None = None, backends: "Sequence[Backend] | None" = None
+        self,
+        settings: CodeSettings,
+        guard: EgressGuard | None = None,
+        backends: "Sequence[SandboxBackend] | None" = None,
     ) -> None:
         self.settings = settings
-        self._guard = guard or Guard()
+        self._guard = guard or EgressGuard()
         self._backends = backends
-        self._found: Isolation | None = None
-        self._once = anyio.Lock()
-        self._python: Program | None = None
-        self._web: Web | None = None
+        self._isolation: IsolationResult | None = None
+        self._lock = anyio.Lock()
+        self._python: Interpreter | None = None
+        self._web_access: WebAccess | None = None
 
-    def limits(self) -> "Limits":
+    def build_limits(self) -> "ResourceLimits":
         """The operator's limits."""
-        from outrider.workspace.sandbox.job import Limits
+        from outrider.workspace.sandbox.job import ResourceLimits
 
         chosen = self.settings
-        return Limits(
+        return ResourceLimits(
             memory=chosen.memory_mb * 1_000_000,
             processes=chosen.processes,
             cpu_seconds=chosen.cpu_seconds,
@@ -73,147 +71,151 @@ class Sandbox:
             output_bytes=chosen.output_kb * 1_000,
         )
 
-    async def isolation(self) -> Isolation:
+    async def detect_isolation(self) -> IsolationResult:
         """What this machine has; tried once."""
-        async with self._once:
-            if self._found is None:
-                self._found = await self._find()
-        return self._found
+        async with self._lock:
+            if self._isolation is None:
+                self._isolation = await self._try_backends()
+        return self._isolation
 
-    async def backend(self) -> "Backend":
+    async def require_backend(self) -> "SandboxBackend":
         """The backend in use. Raises NotConfigured where there is none."""
-        found = await self.isolation()
+        found = await self.detect_isolation()
         if found.backend is None:
             reasons = "; ".join(f"{level}: {why}" for level, why in found.reasons.items())
             raise NotConfigured(
                 f"code cannot be isolated on this machine ({reasons or sys.platform})",
-                hint=f"the operator must {remedy()}",
+                hint=f"the operator must {describe_remedy()}",
                 code="no_isolation",
             )
         return found.backend
 
-    async def start(self, job: "Job") -> "Running":
+    async def start(self, job: "Job") -> "SandboxProcess":
         """Starts a job; the caller awaits `Running.run`.
 
         Raises:
             NotConfigured: code `no_isolation`; this machine has no sandbox, and the operator has not waived it.
             Unavailable: code `sandbox`; it did not start this time.
         """
-        from outrider.workspace.sandbox.running import NotStarted
+        from outrider.workspace.sandbox.process import SandboxStartError
 
-        backend = await self.backend()
+        backend = await self.require_backend()
         try:
             if job.network and backend.level == "namespaces":
-                return await self._start(backend, *await self._connected(job))
-            return await self._start(backend, job)
-        except (NotStarted, OSError) as error:
+                return await self._start_job(backend, *await self._connect_to_web(job))
+            return await self._start_job(backend, job)
+        except (SandboxStartError, OSError) as error:
             raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try once more") from error
 
-    async def check(self, directory: Path) -> None:
+    async def check_folder(self, directory: Path) -> None:
         """Raises NotConfigured (`private_folder`) where code in this workspace could not begin."""
-        from outrider.workspace.sandbox.supervised import check_entry
+        from outrider.workspace.sandbox.launcher_backends import check_folder_access
 
-        if await self._reader(directory) is not None:
+        if await self._find_reader_uid(directory) is not None:
             with suppress(OSError):  # a folder that cannot be made is another trouble
-                check_entry(directory)
+                check_folder_access(directory)
 
-    async def python(self, directory: Path) -> "Program":
+    async def resolve_python(self, directory: Path) -> "Interpreter":
         """The Python for code in this workspace. Raises NotConfigured."""
         from outrider.workspace.sandbox.interpreters import find_python
 
         if self._python is None:
-            uid = await self._reader(directory)
+            uid = await self._find_reader_uid(directory)
             self._python = await find_python(self.settings.python, uid, directory)
         return self._python
 
-    async def deno(self, directory: Path) -> "Program":
+    async def resolve_deno(self, directory: Path) -> "Interpreter":
         """The Deno for code in this workspace. Raises NotConfigured."""
         from outrider.workspace.sandbox.interpreters import find_deno
 
-        return find_deno(self.settings.deno, await self._reader(directory))
+        return find_deno(self.settings.deno, await self._find_reader_uid(directory))
 
     async def close(self) -> None:
         """Closes the way to the web."""
-        if self._web:
-            await self._web.close()
+        if self._web_access:
+            await self._web_access.close()
 
-    async def _reader(self, directory: Path) -> int | None:
+    async def _find_reader_uid(self, directory: Path) -> int | None:
         """Who must be able to read programs: namespaces show even what only root can enter."""
-        from outrider.workspace.sandbox.identity import unused_uid
+        from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
 
-        return unused_uid(directory) if (await self.backend()).level == "landlock" else None
+        return find_unused_uid(directory) if (await self.require_backend()).level == "landlock" else None
 
-    async def _connected(self, job: "Job") -> "tuple[Job, Path]":
+    async def _connect_to_web(self, job: "Job") -> "tuple[Job, Path]":
         """The job with a way to the egress proxy, and the proxy's socket."""
-        from outrider.workspace.sandbox.web import Web
+        from outrider.workspace.sandbox.web_access import WebAccess
 
-        python = await self.python(job.directory)
-        async with self._once:
-            self._web = self._web or await Web.open(self._guard)
-        return self._web.connected(job, python), self._web.socket
+        python = await self.resolve_python(job.directory)
+        async with self._lock:
+            self._web_access = self._web_access or await WebAccess.open(self._guard)
+        return self._web_access.connect_job(job, python), self._web_access.socket
 
-    async def _find(self) -> Isolation:
-        reasons: dict[Level, str] = {}
-        for backend in _candidates(self.settings.isolation) if self._backends is None else self._backends:
-            why = backend.missing() or await self._trial(backend)
+    async def _try_backends(self) -> IsolationResult:
+        reasons: dict[IsolationLevel, str] = {}
+        for backend in _list_backends(self.settings.isolation) if self._backends is None else self._backends:
+            why = backend.describe_missing() or await self._try_backend(backend)
             if not why:
-                return Isolation(backend, reasons)
+                return IsolationResult(backend, reasons)
             reasons[backend.level] = why
-        return Isolation(None, reasons)
+        return IsolationResult(None, reasons)
 
-    async def _trial(self, backend: "Backend") -> str:
+    async def _try_backend(self, backend: "SandboxBackend") -> str:
         """Why the backend does not work here; empty if it does."""
+        trial_code = 7  # an exit code that nothing else has
+        timeout_s = 20.0
         from outrider.workspace.sandbox.job import Job
-        from outrider.workspace.sandbox.running import NotStarted
+        from outrider.workspace.sandbox.process import SandboxStartError
 
         with tempfile.TemporaryDirectory(prefix="outrider-trial-") as folder:
             await anyio.Path(folder).chmod(0o755)
-            job = Job(Path(folder), lambda _: ["/bin/sh", "-c", f"exit {TRIAL_CODE}"])
+            job = Job(Path(folder), lambda _: ["/bin/sh", "-c", f"exit {trial_code}"])
             try:
-                running = await self._start(backend, job)
-                await running.run(TRIAL_SECONDS)
-            except (NotStarted, OSError) as error:
+                running = await self._start_job(backend, job)
+                await running.communicate(timeout_s)
+            except (SandboxStartError, OSError) as error:
                 return str(error)
         ended = running.exit_code
-        return "" if ended == TRIAL_CODE else running.stderr.text.strip() or f"it ended with exit code {ended}"
+        return "" if ended == trial_code else running.stderr.text.strip() or f"it ended with exit code {ended}"
 
-    async def _start(self, backend: "Backend", job: "Job", proxy: Path | None = None) -> "Running":
-        from outrider.workspace.sandbox.cgroup import parent_group
-        from outrider.workspace.sandbox.running import Running
+    async def _start_job(self, backend: "SandboxBackend", job: "Job", proxy: Path | None = None) -> "SandboxProcess":
+        from outrider.workspace.sandbox.cgroup import find_parent_group
+        from outrider.workspace.sandbox.process import SandboxProcess
 
-        def planned() -> "tuple[Plan, Path | None]":
-            from outrider.workspace.sandbox.identity import hand_over, unused_uid
+        def build_plan() -> "tuple[LaunchPlan, Path | None]":
+            from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_unused_uid
 
-            uid = None if backend.level == "none" else unused_uid(job.directory)
+            uid = None if backend.level == "none" else find_unused_uid(job.directory)
             if uid is not None:
-                hand_over(job.directory, uid)
-            return backend.plan(job, uid, proxy), parent_group(self.settings.cgroup)
+                chown_tree(job.directory, uid)
+            return backend.build_plan(job, uid, proxy), find_parent_group(self.settings.cgroup)
 
-        plan, groups = await anyio.to_thread.run_sync(planned)
-        return await Running.start(plan, job, groups)
+        plan, groups = await anyio.to_thread.run_sync(build_plan)
+        return await SandboxProcess.start(plan, job, groups)
 
 
-def _candidates(wanted: str) -> "list[Backend]":
-    from outrider.workspace.sandbox.bubblewrap import Bubblewrap
-    from outrider.workspace.sandbox.supervised import Landlock, Plain
+def _list_backends(wanted: str) -> "list[SandboxBackend]":
+    from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
+    from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend
 
     if wanted == "none":
-        return [Plain()]
+        return [NoIsolationBackend()]
     if sys.platform != "linux":
         return []
-    backends: list[Backend] = [Bubblewrap(), Landlock()]
+    backends: list[SandboxBackend] = [BubblewrapBackend(), LandlockBackend()]
     return backends if wanted == "auto" else [each for each in backends if each.level == wanted]
 
 
-def remedy() -> str:
+def describe_remedy() -> str:
     """What an operator can do where nothing works."""
+    waiver = "set `code.isolation` to none, if code may do all that Outrider may"
+    install = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
     if sys.platform != "linux":
-        return f"run Outrider in a Linux container or virtual machine; or {WAIVER}"
+        return f"run Outrider in a Linux container or virtual machine; or {waiver}"
     restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
     if os.access(restricted, os.R_OK) and restricted.read_text().strip() == "1":
         return (
-            f"{INSTALL}, and allow it user namespaces (an AppArmor profile, or sysctl {restricted.name}=0); or {WAIVER}"
+            f"{install}, and allow it user namespaces (an AppArmor profile, or sysctl {restricted.name}=0); or {waiver}"
         )
     return (
-        f"{INSTALL}; in a container allow user namespaces (docker run --security-opt seccomp=unconfined); or {WAIVER}"
+        f"{install}; in a container allow user namespaces (docker run --security-opt seccomp=unconfined); or {waiver}"
     )

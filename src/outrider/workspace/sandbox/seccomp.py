@@ -12,23 +12,23 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from outrider.workspace.sandbox.syscalls import AUDIT_ARCH, number
+from outrider.workspace.sandbox.syscalls import AUDIT_ARCH, find_number
 
-LOAD, AND = 0x20, 0x54  # BPF_LD | BPF_W | BPF_ABS, BPF_ALU | BPF_AND | BPF_K
-JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x15, 0x35, 0x06
-NUMBER_AT, ARCH_AT, ARGUMENTS_AT = 0, 4, 16
-ALLOW, FAIL, KILL = 0x7FFF0000, 0x00050000, 0x80000000
-X32 = 0x40000000  # numbers of x86-64's other ABI begin here
-WHOLE = 0xFFFFFFFF
+BPF_LOAD, BPF_AND = 0x20, 0x54  # BPF_LD | BPF_W | BPF_ABS, BPF_ALU | BPF_AND | BPF_K
+BPF_JUMP_EQUAL, BPF_JUMP_AT_LEAST, BPF_RETURN = 0x15, 0x35, 0x06
+NUMBER_OFFSET, ARCH_OFFSET, ARGUMENTS_OFFSET = 0, 4, 16
+VERDICT_ALLOW, VERDICT_ERRNO, VERDICT_KILL = 0x7FFF0000, 0x00050000, 0x80000000
+X32_SYSCALL_BIT = 0x40000000  # numbers of x86-64's other ABI begin here
+FULL_MASK = 0xFFFFFFFF
 SETUID_BITS = 0o6000
-NEW_NAMESPACES = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
+NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 TRUNCATE_ONLY = 0o1003, 0o1000  # O_TRUNC among the access modes: opened for reading, and emptied
-NO_SOCKETS: tuple[int, ...] = ()  # pairs that nobody else can reach may always be made
-OWN_SOCKETS = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: where the network holds nothing but this sandbox
+NO_SOCKET_FAMILIES: tuple[int, ...] = ()  # pairs that nobody else can reach may always be made
+OWN_SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: where the network holds nothing but this sandbox
 
 
 @dataclass(frozen=True)
-class Rule:
+class SyscallRule:
     """A call that fails with `error` (0: it does nothing and says that it has), if its argument is as told.
 
     `argument` None means always. Else it fails where (argument & mask) == value, or, with `unless`, where it is none
@@ -38,13 +38,13 @@ class Rule:
     call: str
     error: int = errno.EPERM
     argument: int | None = None
-    mask: int = WHOLE
+    mask: int = FULL_MASK
     values: tuple[int, ...] = ()
     unless: bool = False
 
 
 # What changes the machine, what changes the view of it, and what looks into other processes, the kernel or its keys.
-FORBIDDEN = """
+FORBIDDEN_CALLS = """
 acct adjtimex clock_adjtime clock_settime delete_module finit_module init_module ioperm iopl kexec_file_load kexec_load
 quotactl quotactl_fd reboot sethostname setdomainname settimeofday swapoff swapon syslog vhangup
 chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree pivot_root setns umount2 unshare
@@ -52,87 +52,95 @@ add_key bpf fanotify_init kcmp keyctl migrate_pages move_pages name_to_handle_at
 pidfd_getfd process_madvise process_mrelease process_vm_readv process_vm_writev ptrace request_key userfaultfd
 """
 # Libraries fall back to older calls, whose arguments can be looked at, when these do not exist.
-ABSENT = "clone3 openat2 io_uring_enter io_uring_register io_uring_setup memfd_create memfd_secret"
-MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "open": 2, "openat": 3}
-MODES |= {"mknod": 1, "mknodat": 2}
+ABSENT_CALLS = "clone3 openat2 io_uring_enter io_uring_register io_uring_setup memfd_create memfd_secret"
+MODE_ARGUMENTS = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "open": 2, "openat": 3}
+MODE_ARGUMENTS |= {"mknod": 1, "mknodat": 2}
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # type into a terminal as if its user did
-PLAIN_PERSONALITIES = (0, 8, 0x20000, 0x20008, WHOLE)
-ALWAYS = (
-    *(Rule(call) for call in FORBIDDEN.split()),
-    *(Rule(call, errno.ENOSYS) for call in ABSENT.split()),
-    Rule("clone", argument=0, mask=NEW_NAMESPACES, values=(0,), unless=True),
-    Rule("ioctl", argument=1, values=(TIOCSTI, TIOCLINUX)),
-    Rule("personality", argument=0, values=PLAIN_PERSONALITIES, unless=True),
-    *(Rule(call, argument=at, mask=SETUID_BITS, values=(0,), unless=True) for call, at in MODES.items()),
+PLAIN_PERSONALITIES = (0, 8, 0x20000, 0x20008, FULL_MASK)
+BASE_RULES = (
+    *(SyscallRule(call) for call in FORBIDDEN_CALLS.split()),
+    *(SyscallRule(call, errno.ENOSYS) for call in ABSENT_CALLS.split()),
+    SyscallRule("clone", argument=0, mask=NAMESPACE_FLAGS, values=(0,), unless=True),
+    SyscallRule("ioctl", argument=1, values=(TIOCSTI, TIOCLINUX)),
+    SyscallRule("personality", argument=0, values=PLAIN_PERSONALITIES, unless=True),
+    *(
+        SyscallRule(call, argument=at, mask=SETUID_BITS, values=(0,), unless=True)
+        for call, at in MODE_ARGUMENTS.items()
+    ),
 )
 # Where other processes of the same user are in reach, and attributes of files, because there are no namespaces.
-SHARED = (
-    *(Rule(call) for call in ("setsid", "setpgid", "mq_open", "msgget", "semget", "shmget", "sched_setattr")),
-    *(Rule(call) for call in ("setxattr", "lsetxattr", "removexattr", "lremovexattr")),
-    *(Rule(call, argument=0, values=(0,), unless=True) for call in ("prlimit64", "sched_setaffinity")),
-    *(Rule(call, argument=0, values=(0,), unless=True) for call in ("sched_setparam", "sched_setscheduler")),
-    *(Rule(call, argument=1, values=(0,), unless=True) for call in ("setpriority", "ioprio_set")),
+SHARED_PROCESS_RULES = (
+    *(SyscallRule(call) for call in ("setsid", "setpgid", "mq_open", "msgget", "semget", "shmget", "sched_setattr")),
+    *(SyscallRule(call) for call in ("setxattr", "lsetxattr", "removexattr", "lremovexattr")),
+    *(SyscallRule(call, argument=0, values=(0,), unless=True) for call in ("prlimit64", "sched_setaffinity")),
+    *(SyscallRule(call, argument=0, values=(0,), unless=True) for call in ("sched_setparam", "sched_setscheduler")),
+    *(SyscallRule(call, argument=1, values=(0,), unless=True) for call in ("setpriority", "ioprio_set")),
 )
 # Where files outside belong to the same user, and Landlock guards what they hold, but not what is said about them.
-ATTRIBUTES = "chmod chown fchmodat fchmodat2 fchownat futimesat lchown utime utimes"
-OWNED = (
-    *(Rule(call, 0) for call in ATTRIBUTES.split()),
-    Rule("utimensat", 0, argument=1, values=(0,), unless=True),
+ATTRIBUTE_CALLS = "chmod chown fchmodat fchmodat2 fchownat futimesat lchown utime utimes"
+FILE_ATTRIBUTE_RULES = (
+    *(SyscallRule(call, 0) for call in ATTRIBUTE_CALLS.split()),
+    SyscallRule("utimensat", 0, argument=1, values=(0,), unless=True),
 )
-SIGNALS = "kill tkill tgkill pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo"
-UNSCOPED = tuple(Rule(call) for call in SIGNALS.split())
-UNTRUNCATED = (
-    Rule("truncate"),
-    Rule("open", argument=1, mask=TRUNCATE_ONLY[0], values=TRUNCATE_ONLY[1:]),
-    Rule("openat", argument=2, mask=TRUNCATE_ONLY[0], values=TRUNCATE_ONLY[1:]),
+SIGNAL_CALLS = "kill tkill tgkill pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo"
+SIGNAL_RULES = tuple(SyscallRule(call) for call in SIGNAL_CALLS.split())
+TRUNCATE_RULES = (
+    SyscallRule("truncate"),
+    SyscallRule("open", argument=1, mask=TRUNCATE_ONLY[0], values=TRUNCATE_ONLY[1:]),
+    SyscallRule("openat", argument=2, mask=TRUNCATE_ONLY[0], values=TRUNCATE_ONLY[1:]),
 )
 
 
-def supported(machine: str = "") -> bool:
+def is_supported(machine: str = "") -> bool:
     """Whether a filter can be made for this machine (x86-64 and 64-bit ARM)."""
     return (machine or platform.machine()) in AUDIT_ARCH
 
 
-def program(rules: Iterable[Rule], sockets: tuple[int, ...], machine: str = "") -> bytes:
+def build_program(rules: Iterable[SyscallRule], sockets: tuple[int, ...], machine: str = "") -> bytes:
     """The filter as the kernel and bubblewrap take it: instructions of 8 bytes, in this machine's byte order.
 
     Calls of another architecture kill the process: their numbers mean something else.
     """
     machine = machine or platform.machine()
-    families = Rule("socket", errno.EAFNOSUPPORT, argument=0, values=sockets, unless=True)
-    out = [_load(ARCH_AT), _jump(JUMP_IF_EQUAL, AUDIT_ARCH[machine], 1, 0), _return(KILL), _load(NUMBER_AT)]
-    out += [_jump(JUMP_IF_AT_LEAST, X32, 0, 1), _return(FAIL | errno.ENOSYS)]
+    families = SyscallRule("socket", errno.EAFNOSUPPORT, argument=0, values=sockets, unless=True)
+    out = [
+        _encode_load(ARCH_OFFSET),
+        _encode_jump(BPF_JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0),
+        _encode_return(VERDICT_KILL),
+        _encode_load(NUMBER_OFFSET),
+    ]
+    out += [_encode_jump(BPF_JUMP_AT_LEAST, X32_SYSCALL_BIT, 0, 1), _encode_return(VERDICT_ERRNO | errno.ENOSYS)]
     for rule in (*rules, families):
-        out += _compiled(rule, machine)
-    return b"".join([*out, _return(ALLOW)])
+        out += _compile_rule(rule, machine)
+    return b"".join([*out, _encode_return(VERDICT_ALLOW)])
 
 
-def _compiled(rule: Rule, machine: str) -> list[bytes]:
+def _compile_rule(rule: SyscallRule, machine: str) -> list[bytes]:
     """The instructions of one rule; behind them the call's number is loaded again."""
-    call = number(rule.call, machine)
+    call = find_number(rule.call, machine)
     if call is None:
         return []
-    verdict = _return(FAIL | rule.error)
+    verdict = _encode_return(VERDICT_ERRNO | rule.error)
     if rule.argument is None:
-        return [_jump(JUMP_IF_EQUAL, call, 0, 1), verdict]
-    body = [_load(ARGUMENTS_AT + 8 * rule.argument), struct.pack("=HBBI", AND, 0, 0, rule.mask)]
+        return [_encode_jump(BPF_JUMP_EQUAL, call, 0, 1), verdict]
+    body = [_encode_load(ARGUMENTS_OFFSET + 8 * rule.argument), struct.pack("=HBBI", BPF_AND, 0, 0, rule.mask)]
     count = len(rule.values)
     for index, value in enumerate(rule.values):
         behind = count - index - 1  # further comparisons; behind them stands one instruction to jump over
-        body.append(_jump(JUMP_IF_EQUAL, value, behind + 1, 0))
+        body.append(_encode_jump(BPF_JUMP_EQUAL, value, behind + 1, 0))
     if not rule.unless:
-        body.append(_jump(JUMP_IF_AT_LEAST, 0, 1, 0))  # none is equal: over the verdict
-    body += [verdict, _load(NUMBER_AT)]
-    return [_jump(JUMP_IF_EQUAL, call, 0, len(body)), *body]
+        body.append(_encode_jump(BPF_JUMP_AT_LEAST, 0, 1, 0))  # none is equal: over the verdict
+    body += [verdict, _encode_load(NUMBER_OFFSET)]
+    return [_encode_jump(BPF_JUMP_EQUAL, call, 0, len(body)), *body]
 
 
-def _load(at: int) -> bytes:
-    return struct.pack("=HBBI", LOAD, 0, 0, at)
+def _encode_load(at: int) -> bytes:
+    return struct.pack("=HBBI", BPF_LOAD, 0, 0, at)
 
 
-def _jump(kind: int, value: int, then: int, otherwise: int) -> bytes:
+def _encode_jump(kind: int, value: int, then: int, otherwise: int) -> bytes:
     return struct.pack("=HBBI", kind, then, otherwise, value)
 
 
-def _return(verdict: int) -> bytes:
-    return struct.pack("=HBBI", RETURN, 0, 0, verdict)
+def _encode_return(verdict: int) -> bytes:
+    return struct.pack("=HBBI", BPF_RETURN, 0, 0, verdict)

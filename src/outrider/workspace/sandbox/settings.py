@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-Isolation = Literal["auto", "namespaces", "landlock", "none"]
+IsolationMode = Literal["auto", "namespaces", "landlock", "none"]
 
 
 class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings of the code tools; limits hold for each execution."""
 
-    isolation: Isolation = Field(
+    isolation: IsolationMode = Field(
         default="auto",
         description="auto: the strongest that this machine has; namespaces (bubblewrap), landlock: this one or none; "
         "none: code may do all that the server may",

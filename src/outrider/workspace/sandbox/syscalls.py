@@ -5,8 +5,8 @@ machine does not have the call. Numbers never change once they are given.
 """
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # include/uapi/linux/audit.h
-MACHINES = tuple(AUDIT_ARCH)
-NUMBERS: dict[str, tuple[int | None, int | None]] = {
+SUPPORTED_MACHINES = tuple(AUDIT_ARCH)
+SYSCALL_NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "acct": (163, 89),
     "add_key": (248, 217),
     "adjtimex": (159, 171),
@@ -113,6 +113,6 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 }
 
 
-def number(name: str, machine: str) -> int | None:
+def find_number(name: str, machine: str) -> int | None:
     """The number of a call on a machine of `MACHINES`; None where it has none."""
-    return NUMBERS[name][MACHINES.index(machine)]
+    return SYSCALL_NUMBERS[name][SUPPORTED_MACHINES.index(machine)]

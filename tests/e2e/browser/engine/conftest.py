@@ -14,8 +14,11 @@ from urllib.parse import urlsplit
 import pytest
 
 import browser_site
-from outrider.browser import Browsers, BrowserSettings, Options, Session
-from outrider.core.egress import EgressSettings, Guard
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.options import SessionOptions
+from outrider.browser.session.session import Session
+from outrider.browser.settings import BrowserSettings
+from outrider.core.egress import EgressGuard, EgressSettings
 from support.fakes import http_servers
 
 
@@ -27,18 +30,18 @@ class Site:
     there: str
 
     @property
-    def guard(self) -> Guard:
+    def guard(self) -> EgressGuard:
         ports = [str(urlsplit(each).port) for each in (self.here, self.there)]
         hosts = ("127.0.0.1", "localhost")
-        return Guard(EgressSettings(allow=[f"{host}:{port}" for host in hosts for port in ports]))
+        return EgressGuard(EgressSettings(allow=[f"{host}:{port}" for host in hosts for port in ports]))
 
 
 @pytest.fixture(scope="module")
 async def site() -> AsyncGenerator[Site]:
     async with AsyncExitStack() as stack:
-        there = await stack.enter_async_context(http_servers.serve(browser_site.site()))
+        there = await stack.enter_async_context(http_servers.serve_app(browser_site.build_site()))
         far = there.replace("127.0.0.1", "localhost")
-        here = await stack.enter_async_context(http_servers.serve(browser_site.site(far)))
+        here = await stack.enter_async_context(http_servers.serve_app(browser_site.build_site(far)))
         yield Site(here, far)
 
 
@@ -61,14 +64,14 @@ async def opened(browsers: Browsers, site: Site, tmp_path: Path) -> AsyncGenerat
 
     async def open_at(path: str = "/form", **options) -> Session:
         wish: dict[str, Any] = {"download_folder": tmp_path / "files"} | options
-        session, _ = await browsers.open("test", f"{site.here}{path}", Options(**wish))
+        session, _ = await browsers.open_session("test", f"{site.here}{path}", SessionOptions(**wish))
         mine.append(session)
         return session
 
     yield open_at
     for session in mine:
         if not session.closed:
-            await browsers.close("test", session.id)
+            await browsers.close_session("test", session.id)
 
 
 @pytest.fixture

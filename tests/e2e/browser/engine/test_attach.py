@@ -10,9 +10,10 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from outrider.browser import Browsers, BrowserSettings
-from outrider.browser.find import find_browser
-from outrider.browser.flags import can_sandbox
+from outrider.browser.process.find import find_browser
+from outrider.browser.process.flags import can_sandbox
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
 from support.fakes import http_servers
 
@@ -42,7 +43,7 @@ async def stranger(temporary: Path) -> AsyncGenerator[Stranger]:
 
 
 async def pages(browsers: Browsers) -> int:
-    got = await browsers.running[0].connection.send("Target.getTargets")
+    got = await browsers.running_browsers[0].connection.send("Target.getTargets")
     return sum(each["type"] == "page" for each in got["targetInfos"])
 
 
@@ -58,20 +59,20 @@ async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(stra
     address = f"{form}://127.0.0.1:{stranger.port}" + (stranger.path if form == "ws" else "")
     browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
     try:
-        session, there = await browsers.open("test", f"{site.here}/popup")
+        session, there = await browsers.open_session("test", f"{site.here}/popup")
         assert there.title == "Opener"
         assert await pages(browsers) == 2
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             box = (
                 "() => { const box = document.getElementById('blank').getBoundingClientRect(); return [box.x, box.y] }"
             )
             x, y = await page.evaluate_in("test", box)
-            await page.mouse("click", x + 5, y + 5)
-            assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
+            await page.dispatch_mouse("click", x + 5, y + 5)
+            assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
         with pytest.raises(Refused):
             await session.goto("http://127.0.0.1:1/")
-        assert "egress guard" in browsers.status()["warnings"][0]
-        await browsers.close("test", session.id)
+        assert "egress guard" in browsers.collect_status()["warnings"][0]
+        await browsers.close_session("test", session.id)
         assert await only_the_strangers_page_is_left(browsers)
     finally:
         await browsers.aclose()
@@ -82,13 +83,13 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
     monkeypatch.setenv("CHROME_USER_DATA_DIR", str(stranger.profile))
     browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
     try:
-        first, _ = await browsers.open("test", f"{site.here}/form")
-        async with first.use() as page:
+        first, _ = await browsers.open_session("test", f"{site.here}/form")
+        async with first.acquire_page() as page:
             await page.evaluate_in("", "() => { document.cookie = 'mine=1; max-age=100' }")
-        await browsers.close("test", first.id)
+        await browsers.close_session("test", first.id)
         assert await only_the_strangers_page_is_left(browsers)
-        second, _ = await browsers.open("test", f"{site.here}/form")
-        async with second.use() as page:
+        second, _ = await browsers.open_session("test", f"{site.here}/form")
+        async with second.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.cookie") == "mine=1"
     finally:
         await browsers.aclose()
@@ -97,7 +98,7 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
 async def test_no_running_browser_of_the_users_is_not_configured(site, tmp_path):
     browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
     with pytest.raises(NotConfigured, match="no running Chrome"):
-        await browsers.open("test")
+        await browsers.open_session("test")
     await browsers.aclose()
 
 
@@ -107,9 +108,9 @@ async def test_an_address_that_is_no_browser_is_unavailable(site, tmp_path):
         writer.write(b"HTTP/1.1 418 I'm a teapot\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
         writer.close()
 
-    async with http_servers.serve_bytes(teapot) as url:
+    async with http_servers.serve_raw_tcp(teapot) as url:
         for address in (url, url.replace("http", "ws") + "/devtools/browser/1"):
             browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
             with pytest.raises(Unavailable):
-                await browsers.open("test")
+                await browsers.open_session("test")
             await browsers.aclose()

@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
-from outrider.browser import Browsers, BrowserSettings, Session
-from outrider.browser.grip import grip
-from outrider.core.egress import EgressSettings, Guard
+from outrider.browser.actions.page_tools import get_page_tools
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.session import Session
+from outrider.browser.settings import BrowserSettings
+from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.errors import OutriderError
 from support.fakes import http_servers
 
@@ -35,12 +37,12 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 @pytest.fixture
 async def visiting(tmp_path) -> AsyncGenerator[tuple[Session, str]]:
-    async with http_servers.serve_bytes(answer) as base:
+    async with http_servers.serve_raw_tcp(answer) as base:
         browsers = Browsers(
-            BrowserSettings(warm=0), Guard(EgressSettings(allow=[base.removeprefix("http://")])), tmp_path
+            BrowserSettings(warm=0), EgressGuard(EgressSettings(allow=[base.removeprefix("http://")])), tmp_path
         )
         try:
-            session, _ = await browsers.open("test", f"{base}/whole")
+            session, _ = await browsers.open_session("test", f"{base}/whole")
             yield session, base
         finally:
             await browsers.aclose()
@@ -62,7 +64,7 @@ async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiti
     code, words = ENDINGS[path]
     assert (caught.value.code, words in caught.value.message, bool(caught.value.hint)) == (code, True, True)
     async with session.use() as page:
-        assert "lamp" not in str(await grip(page).eyes.snapshot("full"))
+        assert "lamp" not in str(await get_page_tools(page).snapshotter.take_snapshot("full"))
 
 
 @pytest.mark.parametrize("path", ["/short", "/cut"])

@@ -2,22 +2,22 @@
 
 import pytest
 
-from outrider.browser import Session
-from outrider.browser.grip import grip
+from outrider.browser.actions.page_tools import get_page_tools
+from outrider.browser.session.session import Session
 
 
 async def typed(session: Session, text: str) -> None:
-    async with session.use() as page:
-        await grip(page).fields.type("input[name=name]", text)
+    async with session.acquire_page() as page:
+        await get_page_tools(page).forms.type("input[name=name]", text)
 
 
 async def pressed(session: Session, *chords: str) -> str:
     """What the field holds after it was clicked and these keys were pressed."""
-    async with session.use() as page:
-        hands = grip(page).hands
+    async with session.acquire_page() as page:
+        hands = get_page_tools(page).pointer
         await hands.click("input[name=name]")
         for chord in chords:
-            await hands.press(chord)
+            await hands.press_keys(chord)
         return await page.evaluate_in("", "() => document.querySelector('input[name=name]').value")
 
 
@@ -34,7 +34,7 @@ async def test_nobody_pastes_by_the_middle_button_what_another_session_has_marke
     await typed(one, "between us")
     await pressed(one, "Control+a")
     async with other.use() as page:
-        await grip(page).hands.click("input[name=name]", button="middle")
+        await get_page_tools(page).pointer.click("input[name=name]", button="middle")
     assert await pressed(other) == ""
 
 

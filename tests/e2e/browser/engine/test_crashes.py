@@ -10,9 +10,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.browser import Browsers, BrowserSettings
-from outrider.browser.cdp import BrowserGone, Hung, PageGone
-from outrider.browser.profile import sweep
+from outrider.browser.process.profile import remove_stale_profiles
+from outrider.browser.protocol.cdp import BrowserGone, CommandTimeout, PageGone
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, Refused, Unavailable
 
 WORLD = "test"
@@ -60,7 +61,7 @@ async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site
     session = await opened("/article")
     async with session.use() as page:
         page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
-        with pytest.raises(Hung):
+        with pytest.raises(CommandTimeout):
             await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
     with anyio.fail_after(20):
         assert (await browsers.reopen(session)).title == "On lighthouses"
@@ -123,23 +124,23 @@ async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
 async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_path):
     browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
     try:
-        session, _ = await browsers.open("test", f"{site.here}/article")
-        other, _ = await browsers.open("test", f"{site.here}/form")
-        process = browsers.running[0].running.process
-        async with session.use() as page:
+        session, _ = await browsers.open_session("test", f"{site.here}/article")
+        other, _ = await browsers.open_session("test", f"{site.here}/form")
+        process = browsers.running_browsers[0].running.process
+        async with session.acquire_page() as page:
             os.kill(process.pid, signal.SIGKILL)
             with anyio.fail_after(5), pytest.raises(BrowserGone):
                 await page.evaluate_in(WORLD, "() => new Promise(() => {})")
         assert [session.status, other.status] == ["crashed", "crashed"]
         with pytest.raises(Unavailable) as lost:
-            async with other.use():
+            async with other.acquire_page():
                 pass
         assert lost.value.code == "browser_gone"
         assert lost.value.details["url"] == f"{site.here}/form"
-        back = await browsers.reopen(session)
+        back = await browsers.reopen_session(session)
         assert (back.url, session.status) == (f"{site.here}/article", "active")
         assert "started anew" in session.notes[-1]
-        assert (await browsers.reopen(other)).title == "Order form"
+        assert (await browsers.reopen_session(other)).title == "Order form"
     finally:
         await browsers.aclose()
 
@@ -147,25 +148,27 @@ async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_
 async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
     browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
     try:
-        session, _ = await browsers.open("test", f"{site.here}/login")
-        async with session.use() as page:
+        session, _ = await browsers.open_session("test", f"{site.here}/login")
+        async with session.acquire_page() as page:
             script = """() => { document.querySelector('[name=user]').value = 'ada';
               document.querySelector('[name=password]').value = 'lovelace';
               document.querySelector('button').click() }"""
             await page.evaluate_in("", script)
-            assert await page.loading.until(lambda: page.url.endswith("/account"), 5)
-            assert await page.loading.until(lambda: "load" in page.loading.load(page.main.loader).marks, 5)
+            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 5)
+            assert await page.loading.wait_until(
+                lambda: "load" in page.loading.get_load(page.main.loader).milestones, 5
+            )
         with anyio.fail_after(10):
-            while not (session.memory and session.memory["cookies"] and session.memory["origins"]):
+            while not (session.stored_state and session.stored_state["cookies"] and session.stored_state["origins"]):
                 await anyio.sleep(0.01)
-        os.kill(browsers.running[0].running.process.pid, signal.SIGKILL)
+        os.kill(browsers.running_browsers[0].running.process.pid, signal.SIGKILL)
         with anyio.fail_after(10):
             while not session.browser_gone:
                 await anyio.sleep(0.01)
-        there = await browsers.reopen(session)
+        there = await browsers.reopen_session(session)
         assert (there.url, there.title) == (f"{site.here}/account", "Account")
         assert "put back" in session.notes[-1]
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => localStorage.visits") == "2"
     finally:
         await browsers.aclose()
@@ -174,11 +177,11 @@ async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
 async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site, tmp_path):
     browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
     try:
-        session, _ = await browsers.open("test", f"{site.here}/article")
-        process = browsers.running[0].running.process
-        async with session.use() as page:
+        session, _ = await browsers.open_session("test", f"{site.here}/article")
+        process = browsers.running_browsers[0].running.process
+        async with session.acquire_page() as page:
             os.killpg(process.pid, signal.SIGSTOP)
-            with pytest.raises(Hung):
+            with pytest.raises(CommandTimeout):
                 await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
     finally:
         with anyio.fail_after(30):
@@ -190,8 +193,8 @@ async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site
 async def test_a_network_process_that_dies_is_introduced_to_the_way_out_again(site, tmp_path):
     browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
     try:
-        session, _ = await browsers.open("test", f"{site.here}/article")
-        told = await browsers.running[0].connection.send("SystemInfo.getProcessInfo")
+        session, _ = await browsers.open_session("test", f"{site.here}/article")
+        told = await browsers.running_browsers[0].connection.send("SystemInfo.getProcessInfo")
         for process in told["processInfo"]:
             if process["type"] == "utility" and "network" in Path(f"/proc/{process['id']}/cmdline").read_text():
                 os.kill(process["id"], signal.SIGKILL)
@@ -224,15 +227,15 @@ async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_swept(tempora
         while Path(f"/proc/{pid}").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text():
             await anyio.sleep(0.02)
     assert Path(profile).exists()
-    assert sweep(temporary) == 1
+    assert remove_stale_profiles(temporary) == 1
     assert not Path(profile).exists()
 
 
 def test_living_profiles_are_not_swept(tmp_path):
-    from outrider.browser.profile import Profile
+    from outrider.browser.process.profile import BrowserProfile
 
-    mine = Profile(tmp_path)
-    assert sweep(tmp_path) == 0
+    mine = BrowserProfile(tmp_path)
+    assert remove_stale_profiles(tmp_path) == 0
     mine.remove()
     assert not mine.path.exists()
     assert tempfile.gettempdir()
@@ -245,7 +248,7 @@ async def test_a_program_that_is_no_browser_is_unavailable_with_its_last_words(s
     browsers = Browsers(BrowserSettings(executable=str(fake)), site.guard, tmp_path)
     try:
         with pytest.raises(Unavailable, match="shared object"):
-            await browsers.open("test")
+            await browsers.open_session("test")
     finally:
         await browsers.aclose()
 
@@ -253,12 +256,12 @@ async def test_a_program_that_is_no_browser_is_unavailable_with_its_last_words(s
 async def test_no_browser_is_not_configured_with_the_command_that_installs_one(site, tmp_path):
     browsers = Browsers(BrowserSettings(executable="/nowhere/chromium"), site.guard, tmp_path)
     with pytest.raises(NotConfigured, match="/nowhere/chromium"):
-        await browsers.open("test")
+        await browsers.open_session("test")
     await browsers.aclose()
 
 
 async def test_a_window_without_a_display_is_not_configured(browsers, monkeypatch):
-    from outrider.browser import Options
+    from outrider.browser.session.options import SessionOptions
 
     with pytest.raises(NotConfigured, match="no display"):
-        await browsers.open("test", options=Options(headless=False))
+        await browsers.open("test", options=SessionOptions(headless=False))

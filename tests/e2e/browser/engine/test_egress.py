@@ -12,15 +12,17 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from outrider.browser import Browsers, BrowserSettings, Options
-from outrider.browser.bell import Bell
-from outrider.browser.browser import Browser
-from outrider.browser.context import Context
-from outrider.browser.launch import launch
-from outrider.browser.navigate import navigate
-from outrider.core.egress import EgressSettings, Guard
-from outrider.core.egress.listening import stop_listening
+from outrider.browser.page.navigate import navigate_page
+from outrider.browser.process.browser import Browser
+from outrider.browser.process.context import BrowserContext
+from outrider.browser.process.launch import launch_browser
+from outrider.browser.protocol.condition import Condition
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.options import SessionOptions
+from outrider.browser.settings import BrowserSettings
+from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.egress.proxy import EgressProxy
+from outrider.core.egress.server_shutdown import stop_listening
 from outrider.core.errors import OutriderError
 
 # Chromium does these when it likes, or, with pings, not at all.
@@ -37,12 +39,12 @@ class Canary(asyncio.DatagramProtocol):
     def __init__(self) -> None:
         self.port = 0
         self.reached = 0
-        self.bell = Bell()
+        self.bell = Condition()
         self.writers: list[asyncio.StreamWriter] = []
 
     def sing(self) -> None:
         self.reached += 1
-        self.bell.ring()
+        self.bell.notify_all()
 
     def datagram_received(self, data: bytes, addr: object) -> None:
         self.sing()
@@ -88,16 +90,16 @@ async def leads_out(page, name: str) -> bool:
     """Whether a way reaches a port that the page has never been to."""
     async with canary() as bird:
         await page.evaluate_in("", GO, name, f"http://127.0.0.1:{bird.port}/")
-        return await bird.bell.until(lambda: bird.reached > 0, 0.2 if name in IDLE else 5)
+        return await bird.bell.wait_until(lambda: bird.reached > 0, 0.2 if name in IDLE else 5)
 
 
 async def test_the_ways_lead_out_of_a_browser_without_our_settings(site):
-    running = await launch(proxy=None)
+    running = await launch_browser(proxy=None)
     try:
         browser = Browser(running.connection)
         await browser.start()
-        page = await Context(browser, None, None).new_page()
-        await navigate(page, f"{site.here}/ways")
+        page = await BrowserContext(browser, None, None).new_page()
+        await navigate_page(page, f"{site.here}/ways")
         missed = [name for name in await names_of(page) if not await leads_out(page, name)]
         assert set(missed) <= IDLE
     finally:
@@ -105,14 +107,14 @@ async def test_the_ways_lead_out_of_a_browser_without_our_settings(site):
 
 
 @pytest.fixture
-async def shut_in(site, tmp_path) -> AsyncGenerator[Browsers]:
+async def restricted_browsers(site, tmp_path) -> AsyncGenerator[Browsers]:
     """A browser whose guard lets only our site pass, and for which a strange name leads to loopback."""
 
     async def resolve(host: str) -> list[str]:
         return ["127.0.0.1"] if host in ("localhost", "rebinding.example") else []
 
     allow = [*site.guard.policy.settings.allow]
-    browsers = Browsers(BrowserSettings(), Guard(EgressSettings(allow=allow), resolve), tmp_path)
+    browsers = Browsers(BrowserSettings(), EgressGuard(EgressSettings(allow=allow), resolve), tmp_path)
     yield browsers
     await browsers.aclose()
 
@@ -121,9 +123,9 @@ HOSTS = ("127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "2130706433"
 
 
 @pytest.mark.parametrize("host", HOSTS)
-async def test_no_way_leads_out_of_ours(shut_in, site, host):
+async def test_no_way_leads_out_of_ours(restricted_browsers, site, host):
     async with canary() as bird:
-        session, _ = await shut_in.open("test", f"{site.here}/ways", Options(dialogs="accept"))
+        session, _ = await restricted_browsers.open("test", f"{site.here}/ways", SessionOptions(dialogs="accept"))
         async with session.use() as page:
             names = await names_of(page)
             assert len(names) > 50
@@ -133,22 +135,22 @@ async def test_no_way_leads_out_of_ours(shut_in, site, host):
             await page.loading.until(lambda: not page.loading.busy(), 3)
             assert await page.evaluate_in("", "() => fetch('/article').then(got => got.status)") == 200
         with anyio.move_on_after(0.5):
-            await bird.bell.until(lambda: bird.reached > 0, 1)
+            await bird.bell.wait_until(lambda: bird.reached > 0, 1)
         for url in (f"http://{host}:{bird.port}/", f"{site.here}/to?url=http://{host}:{bird.port}/"):
             with pytest.raises(OutriderError):
                 await session.goto(url)
         assert bird.reached == 0
 
 
-async def test_what_belongs_to_no_session_gets_nowhere(shut_in, site):
-    session, _ = await shut_in.open("test", f"{site.here}/ways")
-    browser = shut_in.running[0].browser
-    page = await Context(browser, None, None).new_page()
+async def test_what_belongs_to_no_session_gets_nowhere(restricted_browsers, site):
+    session, _ = await restricted_browsers.open("test", f"{site.here}/ways")
+    browser = restricted_browsers.running[0].browser
+    page = await BrowserContext(browser, None, None).new_page()
     async with canary() as bird:
         with pytest.raises(OutriderError):
-            await navigate(page, f"http://127.0.0.1:{bird.port}/")
+            await navigate_page(page, f"http://127.0.0.1:{bird.port}/")
         with pytest.raises(OutriderError):
-            await navigate(page, f"{site.here}/article")
+            await navigate_page(page, f"{site.here}/article")
         assert bird.reached == 0
     assert session.status == "active"
 
@@ -156,22 +158,22 @@ async def test_what_belongs_to_no_session_gets_nowhere(shut_in, site):
 async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
     """Played by a guarded proxy of ours, which lets only one of the two sites pass."""
     allow = [each for each in site.guard.policy.settings.allow if each.endswith(site.here.rpartition(":")[2])]
-    async with EgressProxy(Guard(EgressSettings(allow=allow))) as forward:
+    async with EgressProxy(EgressGuard(EgressSettings(allow=allow))) as forward:
         settings = site.guard.policy.settings.model_copy(update={"proxy": SecretStr(forward.url_with_credentials)})
-        browsers = Browsers(BrowserSettings(warm=0), Guard(settings), tmp_path)
+        browsers = Browsers(BrowserSettings(warm=0), EgressGuard(settings), tmp_path)
         try:
-            session, there = await browsers.open("test", f"{site.here}/article")
+            session, there = await browsers.open_session("test", f"{site.here}/article")
             assert there.title == "On lighthouses"
             with pytest.raises(OutriderError):
                 await session.goto(f"{site.there}/article")
-            assert forward.failure(f"{site.there}/article")
+            assert forward.find_failure(f"{site.there}/article")
         finally:
             await browsers.aclose()
 
 
-async def test_one_sessions_credential_opens_no_other_sessions_way(shut_in, site):
-    first, _ = await shut_in.open("test", f"{site.here}/article")
-    second, _ = await shut_in.open("test", f"{site.here}/article")
+async def test_one_sessions_credential_opens_no_other_sessions_way(restricted_browsers, site):
+    first, _ = await restricted_browsers.open("test", f"{site.here}/article")
+    second, _ = await restricted_browsers.open("test", f"{site.here}/article")
     ways = [session.way for session in (first, second)]
     assert all(isinstance(way, EgressProxy) for way in ways)
     assert ways[0].url != ways[1].url
@@ -193,10 +195,10 @@ async def test_a_dead_site_is_told_in_the_words_of_the_proxy(site, tmp_path, fre
 
     code, words = UNREACHED[url]
     allow = [*site.guard.policy.settings.allow, f"127.0.0.1:{free_tcp_port}"]
-    browsers = Browsers(BrowserSettings(warm=0), Guard(EgressSettings(allow=allow), resolve), tmp_path)
+    browsers = Browsers(BrowserSettings(warm=0), EgressGuard(EgressSettings(allow=allow), resolve), tmp_path)
     dead = url.format(shut=free_tcp_port)
     try:
-        session, _ = await browsers.open("test", f"{site.here}/article")
+        session, _ = await browsers.open_session("test", f"{site.here}/article")
         with pytest.raises(OutriderError) as caught:
             await session.goto(dead if way == "straight" else f"{site.here}/to?url={dead}")
     finally:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from outrider.browser.screenshot import print_pdf, screenshot
-from outrider.browser.uploads import give_files
+from outrider.browser.page.screenshot import print_pdf, take_screenshot
+from outrider.browser.page.uploads import set_input_files
 from outrider.core.errors import InvalidInput, NotFound, Refused
 
 WORLD = "test"
@@ -95,7 +95,7 @@ async def test_files_of_the_workspace_are_uploaded(opened, tmp_path, site):
     session = await opened("/upload")
     async with session.use() as page:
         element = await page.handle_in(WORLD, "() => document.querySelector('input')")
-        await give_files(page.main, element, ["a.txt", str(tmp_path / "b.txt")], tmp_path)
+        await set_input_files(page.main, element, ["a.txt", str(tmp_path / "b.txt")], tmp_path)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"
         commits = page.loading.commits
         await click(page, "button")
@@ -114,11 +114,11 @@ async def test_files_outside_the_workspace_are_not(opened, tmp_path):
         element = await page.handle_in(WORLD, "() => document.querySelector('input')")
         for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd"):
             with pytest.raises(Refused, match="outside the workspace"):
-                await give_files(page.main, element, [name], workspace)
+                await set_input_files(page.main, element, [name], workspace)
         with pytest.raises(NotFound):
-            await give_files(page.main, element, ["nothing"], workspace)
+            await set_input_files(page.main, element, ["nothing"], workspace)
         with pytest.raises(InvalidInput):
-            await give_files(page.main, element, ["."], workspace)
+            await set_input_files(page.main, element, ["."], workspace)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('input').files.length") == 0
 
 
@@ -129,23 +129,23 @@ def size_of(png: bytes) -> tuple[int, int]:
 async def test_pictures_show_the_viewport_the_page_or_an_element(opened):
     session = await opened("/article", size=(500, 400))
     async with session.use() as page:
-        picture = await screenshot(page)
+        picture = await take_screenshot(page)
         assert size_of(picture.data) == (500, 400)
-        whole = await screenshot(page, full=True)
+        whole = await take_screenshot(page, full=True)
         assert size_of(whole.data)[1] > 2_000
         assert not whole.cut
         element = await page.handle_in(WORLD, "() => document.getElementById('fog')")
-        part = await screenshot(page, element=element)
+        part = await take_screenshot(page, element=element)
         assert size_of(part.data) == (part.width, part.height)
         assert part.height < 60
-        photo = await screenshot(page, format="jpeg", quality=30)
+        photo = await take_screenshot(page, format="jpeg", quality=30)
         assert photo.data.startswith(b"\xff\xd8")
 
 
 async def test_a_picture_of_an_endless_page_is_cut(opened):
     session = await opened("/table")
     async with session.use() as page:
-        whole = await screenshot(page, full=True, format="jpeg", quality=1)
+        whole = await take_screenshot(page, full=True, format="jpeg", quality=1)
         assert whole.cut
         assert whole.height <= 16_384
 

@@ -3,8 +3,8 @@
 import anyio
 import pytest
 
-from outrider.browser.navigate import navigate, read_address
-from outrider.core.egress import Guard
+from outrider.browser.page.navigate import navigate_page, resolve_address
+from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 
 
@@ -82,9 +82,9 @@ async def test_a_name_that_does_not_exist_is_unavailable(opened):
 
 
 def test_a_bare_host_means_https():
-    assert read_address("example.com/a?b#c", None) == "https://example.com/a?b#c"
-    assert read_address("example.com:443/a", None) == "https://example.com:443/a"
-    assert read_address("about:blank", Guard()) == "about:blank"
+    assert resolve_address("example.com/a?b#c", None) == "https://example.com/a?b#c"
+    assert resolve_address("example.com:443/a", None) == "https://example.com:443/a"
+    assert resolve_address("about:blank", EgressGuard()) == "about:blank"
 
 
 async def test_history_goes_both_ways_and_ends(opened, site):
@@ -124,7 +124,7 @@ async def test_a_document_that_never_ends_is_left_at_the_deadline(opened, site):
     session = await opened()
     async with session.use() as page:
         with anyio.fail_after(10):
-            there = await navigate(page, f"{site.here}/endless", seconds=1.0)
+            there = await navigate_page(page, f"{site.here}/endless", seconds=1.0)
         assert there.ready == "commit"
     assert (await session.goto(f"{site.here}/form")).title == "Order form"
 
@@ -133,7 +133,7 @@ async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(opened
     session = await opened()
     async with session.use() as page:
         with anyio.fail_after(10), pytest.raises(Unavailable, match=r"within 0\.5 s"):
-            await navigate(page, f"{site.here}/never", seconds=0.5)
+            await navigate_page(page, f"{site.here}/never", seconds=0.5)
     assert (await session.goto(f"{site.here}/article")).status == 200
 
 

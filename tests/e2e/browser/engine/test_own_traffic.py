@@ -19,15 +19,17 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 
-from outrider.browser import Browsers, BrowserSettings, Session
-from outrider.browser.browser import Browser
-from outrider.browser.context import Context
-from outrider.browser.flags import NOWHERE
-from outrider.browser.launch import launch
-from outrider.browser.navigate import navigate
-from outrider.browser.page import Page
-from outrider.core.egress import EgressSettings, Guard
-from outrider.core.egress.listening import stop_listening
+from outrider.browser.page.navigate import navigate_page
+from outrider.browser.process.browser import Browser
+from outrider.browser.process.context import BrowserContext
+from outrider.browser.process.flags import DISCARD_PROXY_URL
+from outrider.browser.process.launch import launch_browser
+from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.session import Session
+from outrider.browser.settings import BrowserSettings
+from outrider.core.egress import EgressGuard, EgressSettings
+from outrider.core.egress.server_shutdown import stop_listening
 
 # Asks whether there is a route to Google's name server over IPv6; connecting a UDP socket sends nothing.
 PROBE = "[2001:4860:4860::8888]:443"
@@ -76,14 +78,14 @@ def hosts(log: dict[str, set[str]]) -> set[str | None]:
 async def bare(site, tmp_path: Path) -> dict[str, set[str]]:
     """The log of a browser that nothing keeps from anything, after the page has asked."""
     file = tmp_path / "bare.json"
-    running = await launch(proxy=None, extra=(f"--log-net-log={file}",))
+    running = await launch_browser(proxy=None, extra=(f"--log-net-log={file}",))
     try:
         browser = Browser(running.connection)
         await browser.start()
-        page = await Context(browser, None, None).new_page()
-        await navigate(page, f"{site.here}/article")
+        page = await BrowserContext(browser, None, None).new_page()
+        await navigate_page(page, f"{site.here}/article")
         await page.evaluate_in("", ASK)
-        await page.loading.until(lambda: False, 4)
+        await page.loading.wait_until(lambda: False, 4)
     finally:
         await running.aclose()
     return told(file)
@@ -93,10 +95,10 @@ async def test_nothing_is_resolved_or_dialled_but_our_proxies(bare, site, tmp_pa
     file = tmp_path / "ours.json"
     browsers = Browsers(BrowserSettings(flags=[f"--log-net-log={file}"]), site.guard, tmp_path)
     try:
-        session, _ = await browsers.open("test", f"{site.here}/article")
-        async with session.use() as page:
+        session, _ = await browsers.open_session("test", f"{site.here}/article")
+        async with session.acquire_page() as page:
             await page.evaluate_in("", ASK)
-            await page.loading.until(lambda: False, 4)
+            await page.loading.wait_until(lambda: False, 4)
     finally:
         await browsers.aclose()
     ours = told(file)
@@ -111,7 +113,7 @@ async def test_nothing_is_resolved_or_dialled_but_our_proxies(bare, site, tmp_pa
     assert ways
     assert all(each.startswith("PROXY 127.0.0.1:") for each in ways)
     dialled = ours["TCP_CONNECT_ATTEMPT address"]
-    assert dialled <= {each.removeprefix("PROXY ") for each in ways} | {urlsplit(NOWHERE).netloc}
+    assert dialled <= {each.removeprefix("PROXY ") for each in ways} | {urlsplit(DISCARD_PROXY_URL).netloc}
     assert ours["UDP_CONNECT address"] <= {PROBE}
 
 
@@ -201,10 +203,10 @@ def eager(quic: Birds) -> tuple[str, ...]:
     return ("--ignore-certificate-errors", "--short-reporting-delay", forced)
 
 
-async def provoke(page: Page, url: str, reports: Birds, quic: Birds, **wish: Any) -> None:
+async def provoke(page: BrowserPage, url: str, reports: Birds, quic: Birds, **wish: Any) -> None:
     """Visits the site again and again and asks for an address over QUIC, until all birds have sung or time is up."""
     for number in range(3):
-        await navigate(page, f"{url}?{number}", **wish)
+        await navigate_page(page, f"{url}?{number}", **wish)
     fetch = "(url) => { fetch(url, {mode: 'no-cors'}).catch(() => 0) }"
     await page.evaluate_in("test", fetch, f"https://127.0.0.1:{quic.port}/")
     with anyio.move_on_after(6):
@@ -214,22 +216,22 @@ async def provoke(page: Page, url: str, reports: Birds, quic: Birds, **wish: Any
 
 async def test_what_servers_ask_for_later_and_quic_go_nowhere(tmp_path):
     async with birds() as reports, birds() as quic, asking(tmp_path, reports, quic) as url:
-        running = await launch(proxy=None, extra=eager(quic))
+        running = await launch_browser(proxy=None, extra=eager(quic))
         try:
             browser = Browser(running.connection)
             await browser.start()
-            await provoke(await Context(browser, None, None).new_page(), url, reports, quic)
+            await provoke(await BrowserContext(browser, None, None).new_page(), url, reports, quic)
         finally:
             await running.aclose()
         assert quic.udp, "no QUIC was tried"
         assert reports.tcp, "no report was tried"
     async with birds() as reports, birds() as quic, asking(tmp_path, reports, quic) as url:
-        guard = Guard(EgressSettings(allow=[urlsplit(url).netloc]))
+        guard = EgressGuard(EgressSettings(allow=[urlsplit(url).netloc]))
         browsers = Browsers(BrowserSettings(flags=list(eager(quic))), guard, tmp_path)
         try:
-            session, there = await browsers.open("test", url)
+            session, there = await browsers.open_session("test", url)
             assert there.title == "Asking"
-            async with session.use() as page:
+            async with session.acquire_page() as page:
                 await provoke(page, url, reports, quic, guard=guard)
         finally:
             await browsers.aclose()
@@ -253,9 +255,9 @@ SCHEMES = """() => {
 
 async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, opened):
     session: Session = await opened("/article")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", SCHEMES)
-        await page.loading.until(lambda: not page.loading.busy(), 2)
+        await page.loading.wait_until(lambda: not page.loading.count_open_requests(), 2)
         assert await page.evaluate_in("", "() => globalThis.read ?? null") is None
         shown = {frame.url.partition(":")[0] for each in session.tabs for frame in each.frames if not frame.failed}
     assert shown <= {"http", "about", ""}

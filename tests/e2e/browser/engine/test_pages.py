@@ -5,9 +5,10 @@ import math
 import anyio
 import pytest
 
-from outrider.browser import MAIN, ScriptError
-from outrider.browser.cdp import ContextGone, Hung
-from outrider.browser.settle import mark, settle
+from outrider.browser.page.settle import capture_baseline, wait_until_settled
+from outrider.browser.protocol.cdp import CommandTimeout, ContextGone
+from outrider.browser.protocol.frames import MAIN_WORLD
+from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import InvalidInput
 
 WORLD = "test"
@@ -44,9 +45,9 @@ async def test_the_page_sees_nothing_of_an_isolated_world(opened):
     session = await opened()
     async with session.use() as page:
         await page.evaluate_in(WORLD, "() => { globalThis.ours = 1 }")
-        assert await page.evaluate_in(MAIN, "() => typeof ours") == "undefined"
+        assert await page.evaluate_in(MAIN_WORLD, "() => typeof ours") == "undefined"
         assert await page.evaluate_in(WORLD, "() => ours") == 1
-        assert await page.evaluate_in(MAIN, "() => heard.length") == 0
+        assert await page.evaluate_in(MAIN_WORLD, "() => heard.length") == 0
         assert await page.evaluate_in(WORLD, "() => typeof heard") == "undefined"
 
 
@@ -98,15 +99,15 @@ async def test_input_reaches_a_frame_of_another_process(opened):
         frames = await frames_of(page)
         for name in ("inner?near", "inner?deep"):
             frame = frames[name]
-            before = mark(page)
-            await settle(page, before)
+            before = capture_baseline(page)
+            await wait_until_settled(page, before)
             x, y = await page.offset(frame)
             await page.mouse("click", x + 20, y + 15)
             await page.mouse("click", x + 20, y + 40)
             await page.insert_text("grüß")
             await page.key("!")
             told = "() => [document.querySelector('button').textContent, document.querySelector('input').value]"
-            assert await frame.evaluate(MAIN, told) == ["Pressed", "grüß!"]
+            assert await frame.evaluate(MAIN_WORLD, told) == ["Pressed", "grüß!"]
 
 
 async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(opened, site):
@@ -115,13 +116,13 @@ async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(ope
         frames = await frames_of(page)
         go = "(url) => { document.getElementById('near').src = url }"
         near = frames["inner?near"]
-        await page.evaluate_in(MAIN, go, f"{site.there}/inner?moved")
+        await page.evaluate_in(MAIN_WORLD, go, f"{site.there}/inner?moved")
         assert await page.loading.until(lambda: near.url.endswith("?moved") and near.channel is not page.channel, 5)
         assert await near.evaluate(WORLD, "() => location.search") == "?moved"
-        await page.evaluate_in(MAIN, go, f"{site.here}/inner?back")
+        await page.evaluate_in(MAIN_WORLD, go, f"{site.here}/inner?back")
         assert await page.loading.until(lambda: near.url.endswith("?back") and near.channel is page.channel, 5)
         assert await near.evaluate(WORLD, "() => location.search") == "?back"
-        await page.evaluate_in(MAIN, "() => document.getElementById('far').remove()")
+        await page.evaluate_in(MAIN_WORLD, "() => document.getElementById('far').remove()")
         assert await page.loading.until(lambda: frames["inner?deep"].detached, 5)
         assert "middle" not in {frame.url.rpartition("/")[2] for frame in page.frames}
 
@@ -139,13 +140,13 @@ async def test_mouse_and_keys_are_trusted_and_complete(opened):
         await page.key("Control+a")
         await page.insert_text("Ada")
         assert await page.evaluate_in(WORLD, "() => document.querySelector('[name=name]').value") == "Ada"
-        heard = await page.evaluate_in(MAIN, "() => heard")
+        heard = await page.evaluate_in(MAIN_WORLD, "() => heard")
         assert all(trusted for _, _, trusted in heard)
         assert [kind for kind, _, _ in heard][:3] == ["mousedown", "mouseup", "click"]
-        await page.evaluate_in(MAIN, "() => { heard.length = 0 }")
+        await page.evaluate_in(MAIN_WORLD, "() => { heard.length = 0 }")
         await page.mouse("click", x, y, count=2)
         await page.mouse("click", x, y, button="right")
-        kinds = [kind for kind, _, _ in await page.evaluate_in(MAIN, "() => heard")]
+        kinds = [kind for kind, _, _ in await page.evaluate_in(MAIN_WORLD, "() => heard")]
         assert {"dblclick", "contextmenu"} <= set(kinds)
 
 
@@ -167,7 +168,7 @@ async def test_the_wheel_scrolls(opened):
 async def test_a_script_that_never_ends_has_a_deadline(opened):
     session = await opened()
     async with session.use() as page:
-        with pytest.raises(Hung):
+        with pytest.raises(CommandTimeout):
             await page.evaluate_in(WORLD, "() => new Promise(() => {})", timeout=0.2)
         assert await page.evaluate_in(WORLD, "() => 1") == 1
 
@@ -201,7 +202,7 @@ async def test_workers_of_every_kind_begin_to_work(opened, kind):
     async with session.use() as page:
         url = "const url = text => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}))"
         script = f"() => new Promise(done => {{ {url}; {WORKERS[kind]} }})"
-        assert await page.evaluate_in(MAIN, script, timeout=5) == 1
+        assert await page.evaluate_in(MAIN_WORLD, script, timeout=5) == 1
 
 
 async def test_many_calls_at_once_get_their_own_answers(opened):
@@ -229,9 +230,9 @@ async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened)
     session = await opened("/spa")
     async with session.use() as page:
         assert await until(page, "() => document.getElementById('more')")
-        before = mark(page)
-        await page.evaluate_in(MAIN, "() => document.getElementById('more').click()")
-        rest = await settle(page, before)
+        before = capture_baseline(page)
+        await page.evaluate_in(MAIN_WORLD, "() => document.getElementById('more').click()")
+        rest = await wait_until_settled(page, before)
         assert rest.quiet
         assert not rest.navigated
         assert await page.evaluate_in(WORLD, "() => [document.title, location.pathname]") == ["More", "/spa/more"]
@@ -240,17 +241,17 @@ async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened)
 async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(opened):
     session = await opened("/form")
     async with session.use() as page:
-        await page.evaluate_in(MAIN, "() => { setInterval(() => document.body.append('x'), 10) }")
+        await page.evaluate_in(MAIN_WORLD, "() => { setInterval(() => document.body.append('x'), 10) }")
         with anyio.fail_after(5):
-            rest = await settle(page, mark(page), limit=0.4)
+            rest = await wait_until_settled(page, capture_baseline(page), limit=0.4)
         assert not rest.quiet
 
 
 async def test_settling_follows_a_navigation(opened):
     session = await opened("/article")
     async with session.use() as page:
-        before = mark(page)
-        await page.evaluate_in(MAIN, "() => { setTimeout(() => document.getElementById('next').click(), 20) }")
-        rest = await settle(page, before)
+        before = capture_baseline(page)
+        await page.evaluate_in(MAIN_WORLD, "() => { setTimeout(() => document.getElementById('next').click(), 20) }")
+        rest = await wait_until_settled(page, before)
         assert rest.navigated
         assert page.url.endswith("page=2")

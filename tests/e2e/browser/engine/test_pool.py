@@ -10,9 +10,10 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from outrider.browser import Browsers, BrowserSettings
-from outrider.browser.find import find_browser
-from outrider.browser.flags import can_sandbox
+from outrider.browser.process.find import find_browser
+from outrider.browser.process.flags import can_sandbox
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import Unavailable
 
 
@@ -66,25 +67,25 @@ async def test_sessions_are_spread_and_one_browser_less_is_a_clear_error_until_i
     urls = [SecretStr(f"http://127.0.0.1:{each.port}") for each in strangers]
     browsers = Browsers(BrowserSettings(cdp_urls=urls), site.guard, tmp_path)
     try:
-        opened = [(await browsers.open("test", f"{site.here}/popup"))[0] for _ in range(4)]
-        assert [len(each.browser.hosts) for each in browsers.running] == [2, 2]
+        opened = [(await browsers.open_session("test", f"{site.here}/popup"))[0] for _ in range(4)]
+        assert [len(each.browser.owners) for each in browsers.running_browsers] == [2, 2]
         strangers[0].kill()
         with anyio.fail_after(30):
             while len(lost := [each for each in opened if each.status == "crashed"]) < 2:
                 await anyio.sleep(0.02)
         with pytest.raises(Unavailable) as told:
-            async with lost[0].use():
+            async with lost[0].acquire_page():
                 pass
         assert (told.value.code, told.value.details["url"]) == ("browser_gone", f"{site.here}/popup")
         for each in lost:
-            await browsers.reopen(each)
-        assert [len(each.browser.hosts) for each in browsers.running] == [4], "the other browser has them all"
+            await browsers.reopen_session(each)
+        assert [len(each.browser.owners) for each in browsers.running_browsers] == [4], "the other browser has them all"
         await strangers[0].start()
         with anyio.fail_after(30):
-            while len(browsers.running) < 2:
+            while len(browsers.running_browsers) < 2:
                 await anyio.sleep(0.05)
-        await browsers.open("test", f"{site.here}/popup")
-        assert sorted(len(each.browser.hosts) for each in browsers.running) == [1, 4]
+        await browsers.open_session("test", f"{site.here}/popup")
+        assert sorted(len(each.browser.owners) for each in browsers.running_browsers) == [1, 4]
     finally:
         await browsers.aclose()
 
@@ -94,7 +95,7 @@ async def test_where_none_can_be_reached_it_says_which_were_tried_and_no_secret(
     browsers = Browsers(BrowserSettings(cdp_urls=urls), site.guard, tmp_path)
     try:
         with pytest.raises(Unavailable, match=r"none of the 2 browsers .* 127\.0\.0\.1:1, 127\.0\.0\.1:2") as told:
-            await browsers.open("test", f"{site.here}/popup")
+            await browsers.open_session("test", f"{site.here}/popup")
         assert "secret" not in str(told.value)
     finally:
         await browsers.aclose()

@@ -5,7 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.browser import Browsers, BrowserSettings, Options
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.options import SessionOptions
+from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
 
 WORLD = "test"
@@ -78,13 +80,13 @@ async def test_ten_sessions_work_at_once(opened, site):
 async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
     few = Browsers(BrowserSettings(max_sessions=1, warm=0), site.guard, tmp_path)
     try:
-        first, _ = await few.open("test")
+        first, _ = await few.open_session("test")
         with pytest.raises(Unavailable) as full:
-            await few.open("test")
+            await few.open_session("test")
         assert full.value.code == "too_many_sessions"
         assert first.id in full.value.hint
-        await few.close("test", first.id)
-        await few.open("test")
+        await few.close_session("test", first.id)
+        await few.open_session("test")
     finally:
         await few.aclose()
 
@@ -116,7 +118,7 @@ async def test_a_session_with_something_typed_is_not_put_away(opened):
 async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
     brief = Browsers(BrowserSettings(park_seconds=0.2, idle_seconds=1.5, warm=0), site.guard, tmp_path)
     try:
-        session, _ = await brief.open("test", f"{site.here}/article")
+        session, _ = await brief.open_session("test", f"{site.here}/article")
         with anyio.fail_after(20):
             while session.status != "parked":
                 await anyio.sleep(0.02)
@@ -210,16 +212,16 @@ async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_p
         async def visit() -> None:
             for number in range(10):
                 url = "about:blank" if number % 5 else f"{site.here}/form"
-                session, there = await many.open("test", url, Options(title="one of many"))
+                session, there = await many.open_session("test", url, SessionOptions(title="one of many"))
                 assert there.url == url
-                await many.close("test", session.id)
+                await many.close_session("test", session.id)
 
         async with anyio.create_task_group() as tasks:
             for _ in range(4):
                 tasks.start_soon(visit)
-        assert many.list() == []
+        assert many.list_sessions() == []
         assert len(list(temporary.glob("outrider-browser-*"))) == 1
-        running = many.running[0].running
+        running = many.running_browsers[0].running
         assert processes_of(running.process.pid, running.profile.path)
     finally:
         await many.aclose()

@@ -9,8 +9,11 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from outrider.browser import Browsers, BrowserSettings, Options, Session
-from outrider.browser.signin import SignIn
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.manual_login import LoginResult
+from outrider.browser.session.options import SessionOptions
+from outrider.browser.session.session import Session
+from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
 
 WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
@@ -30,13 +33,13 @@ async def windows(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asyn
 Person = Callable[[Session], Awaitable[None]]
 
 
-async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> SignIn:
+async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> LoginResult:
     """What comes of it when that person sits before the window."""
-    done: list[SignIn] = []
-    before = {each.id for each in browsers.list()}  # one whose window was just closed is listed for a moment
+    done: list[LoginResult] = []
+    before = {each.id for each in browsers.list_sessions()}  # one whose window was just closed is listed for a moment
 
     def windows() -> list[Session]:
-        return [each for each in browsers.list() if each.id not in before and each.url != "about:blank"]
+        return [each for each in browsers.list_sessions() if each.id not in before and each.url != "about:blank"]
 
     async def show() -> None:
         more: dict[str, Any] = {"seconds": 60} | wish
@@ -53,23 +56,23 @@ async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> SignIn:
 
 async def ada(session: Session) -> None:
     """Signs in and closes the window."""
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", SIGN_IN)
-        assert await page.loading.until(lambda: page.url.endswith("/account"), 10)
+        assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
         await page.evaluate_in("", "() => { localStorage.theme = 'dark' }")
     await seen(session, "theme")
-    page.channel.tell("Page.close")
+    page.channel.send_and_forget("Page.close")
 
 
 async def seen(session: Session, item: str) -> None:
     """Waits until somebody who looks once a second has seen what the page has stored."""
-    while item not in json.dumps((await session.glimpse())["origins"]):
+    while item not in json.dumps((await session.peek_state())["origins"]):
         await anyio.sleep(0.01)
 
 
 async def nobody(session: Session) -> None:
     """Looks at the page and closes the window."""
-    session.tabs.at(1).channel.tell("Page.close")
+    session.tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
 async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(windows, site):
@@ -86,7 +89,7 @@ async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(win
     assert done.path.parent.stat().st_mode & 0o777 == 0o700
     assert told == sorted(told)
     assert windows.list() == []
-    session, there = await windows.open("test", f"{site.here}/account", Options(state_id="shop", headless=True))
+    session, there = await windows.open("test", f"{site.here}/account", SessionOptions(state_id="shop", headless=True))
     assert there.title == "Account"
     async with session.use() as page:
         assert await page.evaluate_in("", "() => localStorage.theme") == "dark"
@@ -103,9 +106,9 @@ async def test_a_window_that_stays_open_is_closed_when_time_is_up_and_kept_never
 
 async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windows, site):
     async def unlucky(session: Session) -> None:
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             await page.evaluate_in("", SIGN_IN)
-            assert await page.loading.until(lambda: page.url.endswith("/account"), 10)
+            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
         while not windows.states.has("x"):
             await anyio.sleep(0.01)
         windows.running[0].running.process.kill()
@@ -129,17 +132,17 @@ async def test_the_window_begins_with_what_is_kept_under_that_name(windows, site
     titles: list[str] = []
 
     async def again(session: Session) -> None:
-        async with session.use() as page:
-            assert await page.loading.until(lambda: page.url.endswith("/account"), 10)
+        async with session.acquire_page() as page:
+            assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
             titles.append(await page.evaluate_in("", "() => document.title"))
-        page.channel.tell("Page.close")
+        page.channel.send_and_forget("Page.close")
 
     await signing_in(windows, again, url=f"{site.here}/account")
     assert titles == ["Account"]
 
 
 async def test_a_window_is_as_large_as_wished_and_no_browser_without_windows_starts_beside_it(windows, site):
-    session, _ = await windows.open("test", f"{site.here}/form", Options(headless=False, size=(900, 600)))
+    session, _ = await windows.open("test", f"{site.here}/form", SessionOptions(headless=False, size=(900, 600)))
     async with session.use() as page:
         while await page.evaluate_in("", "() => [innerWidth, innerHeight]") != [900, 600]:
             await anyio.sleep(0.01)
@@ -147,7 +150,7 @@ async def test_a_window_is_as_large_as_wished_and_no_browser_without_windows_sta
 
 
 async def test_a_session_whose_window_was_closed_by_hand_is_gone(windows, site):
-    session, _ = await windows.open("test", f"{site.here}/form", Options(headless=False))
+    session, _ = await windows.open("test", f"{site.here}/form", SessionOptions(headless=False))
     assert windows.list("test") == [session]
     session.tabs.at(1).channel.tell("Page.close")
     with anyio.fail_after(20):
@@ -169,7 +172,7 @@ async def test_without_a_display_the_answer_says_what_to_do(site, tmp_path, monk
     for way in ("outrider browser login URL --state NAME", "browser.cdp_url", "manageStates"):
         assert way in told.value.hint
     with pytest.raises(NotConfigured, match="no display"):
-        await browsers.open("test", options=Options(headless=False))
+        await browsers.open_session("test", options=SessionOptions(headless=False))
     await browsers.aclose()
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from outrider.browser.states import States
+from outrider.browser.session.states import StateStore
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
 
@@ -40,13 +40,13 @@ async def test_a_state_that_does_not_exist_is_not_found_before_anything_opens(op
 
 
 def test_states_are_listed_and_deleted(tmp_path):
-    states = States(tmp_path / "states")
-    assert states.list() == []
+    states = StateStore(tmp_path / "states")
+    assert states.list_states() == []
     states.save(None, {"cookies": [], "origins": []})
     states.save("b-2", {"cookies": [{"name": "a", "value": "b"}], "origins": []})
-    assert [(each.state_id, each.cookies) for each in states.list()] == [("b-2", 1), ("default", 0)]
+    assert [(each.state_id, each.cookies) for each in states.list_states()] == [("b-2", 1), ("default", 0)]
     states.delete("B-2")
-    assert [each.state_id for each in states.list()] == ["default"]
+    assert [each.state_id for each in states.list_states()] == ["default"]
     with pytest.raises(NotFound):
         states.delete("b-2")
 
@@ -54,23 +54,23 @@ def test_states_are_listed_and_deleted(tmp_path):
 @pytest.mark.parametrize("name", ["../x", "a/b", "a b", "ä", "x" * 65, "a.b"])
 def test_names_that_are_no_names_are_refused(tmp_path, name):
     with pytest.raises(InvalidInput, match="state_id"):
-        States(tmp_path).save(name, {})
+        StateStore(tmp_path).save(name, {})
 
 
 def test_with_a_key_states_are_encrypted(tmp_path):
     state = {"cookies": [{"name": "secret", "value": "token"}], "origins": []}
-    kept = States(tmp_path, "a passphrase").save("x", state)
+    kept = StateStore(tmp_path, "a passphrase").save("x", state)
     assert kept.encrypted
     assert kept.cookies is None
     assert "token" not in kept.path.read_text()
-    assert States(tmp_path, "a passphrase").load("x") == state
+    assert StateStore(tmp_path, "a passphrase").load("x") == state
     for key in ("", "another"):
         with pytest.raises(NotConfigured, match="x"):
-            States(tmp_path, key).load("x")
+            StateStore(tmp_path, key).load("x")
 
 
 def test_a_damaged_encrypted_state_does_not_open(tmp_path):
-    states = States(tmp_path, "k")
+    states = StateStore(tmp_path, "k")
     path = states.save("x", {"cookies": []}).path
     data = json.loads(path.read_text())
     path.write_text(json.dumps(data | {"data": data["data"][:-8] + "AAAAAAA="}))

@@ -4,20 +4,20 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from outrider.browser.act import Hands
-from outrider.browser.browser import Browser
-from outrider.browser.fill import Fields
-from outrider.browser.launch import launch
-from outrider.browser.page import Page
-from outrider.browser.scripts import Scripts
-from outrider.browser.snapshot import Eyes
+from outrider.browser.actions.forms import Forms
+from outrider.browser.actions.pointer import Pointer
+from outrider.browser.process.browser import Browser
+from outrider.browser.process.launch import launch_browser
+from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.scripts import PageScripts
+from outrider.browser.snapshot.snapshot import Snapshotter
 from support.fakes import http_servers
-from zoo.visiting import Visit, Visiting, Zoo
+from zoo.zoo_site import OpenZooPage, ZooPage, ZooSite
 
 
 @pytest.fixture(scope="session")
 async def chromium() -> AsyncGenerator[Browser]:
-    running = await launch(proxy=None)
+    running = await launch_browser(proxy=None)
     browser = Browser(running.connection)
     await browser.start()
     yield browser
@@ -25,29 +25,29 @@ async def chromium() -> AsyncGenerator[Browser]:
 
 
 @pytest.fixture(scope="session")
-async def zoo() -> AsyncGenerator[tuple[Zoo, str]]:
-    site = Zoo()
-    async with http_servers.serve(site) as base:
+async def zoo() -> AsyncGenerator[tuple[ZooSite, str]]:
+    site = ZooSite()
+    async with http_servers.serve_app(site) as base:
         yield site, base
 
 
 @pytest.fixture
-async def visit(chromium: Browser, zoo: tuple[Zoo, str]) -> AsyncGenerator[Visiting]:
+async def visit(chromium: Browser, zoo: tuple[ZooSite, str]) -> AsyncGenerator[OpenZooPage]:
     """`await visit("fields.html")` or `await visit("<p>HTML of its own")`: a page that shows it."""
-    opened: list[Page] = []
+    opened: list[BrowserPage] = []
 
-    async def show(name: str) -> Visit:
+    async def show(name: str) -> ZooPage:
         page = await chromium.new_page()
         opened.append(page)
         metrics = {"width": 1000, "height": 700, "deviceScaleFactor": 1, "mobile": False}
         await page.send("Emulation.setDeviceMetricsOverride", metrics)
-        scripts = Scripts(page)
-        eyes = Eyes(page, scripts)
-        hands = Hands(eyes)
-        seen = Visit(page, eyes, hands, Fields(hands), scripts, zoo[1])
+        scripts = PageScripts(page)
+        eyes = Snapshotter(page, scripts)
+        hands = Pointer(eyes)
+        seen = ZooPage(page, eyes, hands, Forms(hands), scripts, zoo[1])
         if "<" in name:
             zoo[0].pages["own.html"] = name
-        await seen.go("own.html" if "<" in name else name)
+        await seen.open_page("own.html" if "<" in name else name)
         return seen
 
     yield show

@@ -7,103 +7,104 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.browser.act import Settle
+from outrider.browser.actions.pointer import SettleMode
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from support.fakes import http_servers
-from zoo.visiting import Visit, Visiting
+from zoo.zoo_site import OpenZooPage, ZooPage
 
 
-async def ref_of(on: Visit, name: str) -> str:
+async def ref_of(on: ZooPage, name: str) -> str:
     """The reference of what a snapshot calls so."""
     found = re.search(
-        rf'"{re.escape(name)}" ((?:e|f)[a-z]*\d+)|\[{re.escape(name)} (e\d+)', str(await on.eyes.snapshot("full"))
+        rf'"{re.escape(name)}" ((?:e|f)[a-z]*\d+)|\[{re.escape(name)} (e\d+)',
+        str(await on.snapshotter.take_snapshot("full")),
     )
     assert found, name
     return found[1] or found[2]
 
 
-async def test_a_click_without_effect_says_only_what_was_clicked(visit: Visiting) -> None:
+async def test_a_click_without_effect_says_only_what_was_clicked(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#nothing")
+    outcome = await on.pointer.click("#nothing")
     assert re.fullmatch(r'clicked e\d+ <button#nothing> "Nothing"', str(outcome))
     assert outcome.to_dict()["ok"] is True
 
 
-async def test_a_click_tells_what_came_and_what_changed_with_references(visit: Visiting) -> None:
+async def test_a_click_tells_what_came_and_what_changed_with_references(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#toggle")
+    outcome = await on.pointer.click("#toggle")
     assert re.search(r'~ .*button "Panel" e\d+ expanded', outcome.changes)
     assert re.search(r'\+ The panel\'s text button "In the panel" e\d+', outcome.changes)
 
 
-async def test_a_second_click_tells_what_went(visit: Visiting) -> None:
+async def test_a_second_click_tells_what_went(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    await on.hands.click("#toggle")
-    outcome = await on.hands.click("#toggle")
+    await on.pointer.click("#toggle")
+    outcome = await on.pointer.click("#toggle")
     assert "collapsed" in outcome.changes
     assert "- The panel's text" in outcome.changes
 
 
-async def test_what_a_click_fetches_is_waited_for(visit: Visiting) -> None:
+async def test_what_a_click_fetches_is_waited_for(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#fetches")
+    outcome = await on.pointer.click("#fetches")
     assert "+ fetched" in outcome.changes
 
 
-async def test_one_click_is_one_trusted_click(visit: Visiting) -> None:
+async def test_one_click_is_one_trusted_click(visit: OpenZooPage) -> None:
     on = await visit(
         "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.isTrusted, e.detail])</script>"
     )
-    await on.hands.click("#b")
-    assert await on.log() == [[True, 1]]
+    await on.pointer.click("#b")
+    assert await on.read_log() == [[True, 1]]
 
 
-async def test_a_double_click_and_a_right_click_are_what_they_say(visit: Visiting) -> None:
+async def test_a_double_click_and_a_right_click_are_what_they_say(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    await on.hands.click("#twice", count=2)
-    await on.hands.click("#menu", button="right")
-    log = await on.log()
+    await on.pointer.click("#twice", count=2)
+    await on.pointer.click("#menu", button="right")
+    log = await on.read_log()
     assert log.count("dblclick twice") == log.count("double") == 1
     assert "menu" in log
 
 
-async def test_modifiers_are_held(visit: Visiting) -> None:
+async def test_modifiers_are_held(visit: OpenZooPage) -> None:
     on = await visit(
         "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.shiftKey, e.ctrlKey])</script>"
     )
-    await on.hands.click("#b", modifiers=("Shift",))
-    assert await on.log() == [[True, False]]
+    await on.pointer.click("#b", modifiers=("Shift",))
+    assert await on.read_log() == [[True, False]]
 
 
-async def test_a_link_leads_to_the_next_page_and_shows_it(visit: Visiting) -> None:
+async def test_a_link_leads_to_the_next_page_and_shows_it(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#link")
+    outcome = await on.pointer.click("#link")
     assert outcome.navigated
     assert outcome.url.endswith("/selectors.html")
     assert "# Selectors" in outcome.changes
 
 
-async def test_references_are_not_given_again_on_the_next_page(visit: Visiting) -> None:
+async def test_references_are_not_given_again_on_the_next_page(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    before = set(re.findall(r"\be[a-z]*\d+", str(await on.eyes.snapshot("full"))))
-    outcome = await on.hands.click("#link")
+    before = set(re.findall(r"\be[a-z]*\d+", str(await on.snapshotter.take_snapshot("full"))))
+    outcome = await on.pointer.click("#link")
     after = set(re.findall(r"\be[a-z]*\d+", outcome.changes))
     assert after
     assert not before & after
 
 
-async def test_an_address_that_changes_within_the_page_is_told(visit: Visiting) -> None:
+async def test_an_address_that_changes_within_the_page_is_told(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#hash")
+    outcome = await on.pointer.click("#hash")
     assert not outcome.navigated
     assert "the address is now" in str(outcome)
     assert outcome.url.endswith("#part")
 
 
-async def test_a_new_window_is_told_by_its_address(visit: Visiting) -> None:
+async def test_a_new_window_is_told_by_its_address(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#blank")
-    assert outcome.new_pages == [f"{on.base}/modal.html"]
+    outcome = await on.pointer.click("#blank")
+    assert outcome.new_pages == [f"{on.base_url}/modal.html"]
     assert not outcome.navigated
 
 
@@ -111,67 +112,69 @@ async def test_a_new_window_is_told_by_its_address(visit: Visiting) -> None:
     ("button", "kind", "message"), [("#alert", "alert", "Hello"), ("#confirm", "confirm", "Sure?")]
 )
 async def test_a_dialog_is_told_although_the_page_stands_still(
-    visit: Visiting, button: str, kind: str, message: str
+    visit: OpenZooPage, button: str, kind: str, message: str
 ) -> None:
     on = await visit("effects.html")
     with anyio.fail_after(5):
-        outcome = await on.hands.click(button)
+        outcome = await on.pointer.click(button)
     assert [(each["type"], each["message"]) for each in outcome.dialogs] == [(kind, message)]
     await on.page.send("Page.handleJavaScriptDialog", {"accept": True})
 
 
-async def test_hovering_shows_what_hovering_shows(visit: Visiting) -> None:
+async def test_hovering_shows_what_hovering_shows(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    assert "+ The tip" in (await on.hands.hover("#tip-box")).changes
+    assert "+ The tip" in (await on.pointer.hover("#tip-box")).changes
 
 
-async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: Visiting) -> None:
+async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.drag("#drag", "#goal")
-    assert await on.js("goal.textContent") == "got dragged"
+    outcome = await on.pointer.drag("#drag", "#goal")
+    assert await on.evaluate_js("goal.textContent") == "got dragged"
     assert "+ got dragged" in outcome.changes
 
 
-async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: Visiting) -> None:
+async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    await on.hands.drag("#thumb", "#stop")
-    assert int((await on.js("thumb.style.left")).removesuffix("px")) > 120
+    await on.pointer.drag("#thumb", "#stop")
+    assert int((await on.evaluate_js("thumb.style.left")).removesuffix("px")) > 120
 
 
-async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: Visiting) -> None:
+async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
     for here, there, farther in (("#drag", "#goal", 1), ("#goal", "#drag", -1)):
-        await on.js("(window.ups = [], document.addEventListener('mouseup', e => ups.push([e.clientX, e.clientY])))")
-        await on.js("(drag.draggable = false, 1)")
-        middle = await on.js(
+        await on.evaluate_js(
+            "(window.ups = [], document.addEventListener('mouseup', e => ups.push([e.clientX, e.clientY])))"
+        )
+        await on.evaluate_js("(drag.draggable = false, 1)")
+        middle = await on.evaluate_js(
             f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
             f"(document.querySelector('{there}').getBoundingClientRect())"
         )
-        await on.hands.drag(here, there)
-        x, y = await on.js("ups.at(-1)")
+        await on.pointer.drag(here, there)
+        x, y = await on.evaluate_js("ups.at(-1)")
         past = max(x - middle[0], y - middle[1], key=abs)
         assert 0 < past * farther <= 5
 
 
-async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: Visiting) -> None:
+async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: OpenZooPage) -> None:
     on = await visit(
         "<p id=thing draggable=false onmousedown='1'>thing</p>"
         "<svg width=300 height=200><rect id=box x=50 y=50 width=100 height=80 fill=none stroke=black /></svg>"
         "<script>ups = []; onmouseup = event => ups.push(event.target.localName)</script>"
     )
-    assert "to" in str(await on.hands.drag("#thing", "#box"))
-    assert await on.js("ups") == ["svg"]
+    assert "to" in str(await on.pointer.drag("#thing", "#box"))
+    assert await on.evaluate_js("ups") == ["svg"]
 
 
-async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(visit: Visiting) -> None:
+async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(visit: OpenZooPage) -> None:
     on = await visit(
         "<style>div { position: absolute }</style>"
         "<div id=goal style='left:100px; top:100px; width:90px; height:90px; background:#eee'></div>"
         "<div id=thing onmousedown='1' style='left:130px; top:120px; width:40px; height:40px; background:#999'></div>"
         "<script>ups = []; onmouseup = event => ups.push([event.clientX, event.clientY])</script>"
     )
-    await on.hands.drag("#thing", "#goal")
-    [[x, y]] = await on.js("ups")
+    await on.pointer.drag("#thing", "#goal")
+    [[x, y]] = await on.evaluate_js("ups")
     assert abs(x - 145) <= 4
     assert abs(y - 145) <= 4
 
@@ -185,23 +188,23 @@ async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(vis
         f"<div id=it onclick='1'><b>{'many words ' * 40}</b><button>Inner</button></div>",
     ],
 )
-async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: Visiting) -> None:
+async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: OpenZooPage) -> None:
     on = await visit(html)
-    await on.eyes.snapshot("full")
-    ref = await on.eyes.scripts.call(on.page.main, "aim", {"selector": "#it"}, "click", {"arm": False})
-    assert (await on.hands.click(ref["ref"])).to_dict()["ok"]
+    await on.snapshotter.take_snapshot("full")
+    ref = await on.snapshotter.scripts.invoke(on.page.main, "aim", {"selector": "#it"}, "click", {"arm": False})
+    assert (await on.pointer.click(ref["ref"])).to_dict()["ok"]
 
 
-async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: Visiting) -> None:
+async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.hands.click("#toggle", settle="none")
+    outcome = await on.pointer.click("#toggle", settle="none")
     assert outcome.changes == ""
-    assert await on.js("panel.hidden") is False
+    assert await on.evaluate_js("panel.hidden") is False
 
 
 @pytest.mark.parametrize("settle", ["auto", "none"])
 async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waited_for(
-    visit: Visiting, settle: Settle
+    visit: OpenZooPage, settle: SettleMode
 ) -> None:
     asked, enough = anyio.Event(), anyio.Event()
 
@@ -210,55 +213,58 @@ async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waite
         await enough.wait()
         writer.close()
 
-    async with http_servers.serve_bytes(says_nothing) as base:
+    async with http_servers.serve_raw_tcp(says_nothing) as base:
         on = await visit(f"<a id=away href='{base}/form'>Away</a>")
         on.page.patience = 0.5
         with anyio.fail_after(8):
-            outcome = await on.hands.click("#away", settle=settle)
+            outcome = await on.pointer.click("#away", settle=settle)
             await asked.wait()
         enough.set()
     assert outcome.note.startswith(f"the page is on its way to {base}/form, which has not answered yet")
     assert not outcome.navigated
 
 
-async def test_typing_is_heard_as_keys_and_input(visit: Visiting) -> None:
+async def test_typing_is_heard_as_keys_and_input(visit: OpenZooPage) -> None:
     on = await visit("effects.html")
-    outcome = await on.fields.type("#name", "Anna")
-    log = await on.log()
+    outcome = await on.forms.type("#name", "Anna")
+    log = await on.read_log()
     assert "key a" in log
     assert "input name" in log
     assert '= "Anna"' in outcome.changes
 
 
-async def test_typing_replaces_or_appends_and_submits(visit: Visiting) -> None:
+async def test_typing_replaces_or_appends_and_submits(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    await on.fields.type("#text", "one")
-    await on.fields.type("#text", " two", append=True)
-    assert await on.js("document.getElementById('text').value") == "one two"
-    await on.fields.type("#text", "three", submit=True)
-    assert "submit form" in await on.log()
+    await on.forms.type("#text", "one")
+    await on.forms.type("#text", " two", append=True)
+    assert await on.evaluate_js("document.getElementById('text').value") == "one two"
+    await on.forms.type("#text", "three", submit=True)
+    assert "submit form" in await on.read_log()
 
 
-async def test_typing_nothing_empties_a_field(visit: Visiting) -> None:
+async def test_typing_nothing_empties_a_field(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    await on.fields.type("#text", "")
-    assert await on.js("document.getElementById('text').value") == ""
+    await on.forms.type("#text", "")
+    assert await on.evaluate_js("document.getElementById('text').value") == ""
 
 
-async def test_typing_key_by_key_takes_every_sign(visit: Visiting) -> None:
+async def test_typing_key_by_key_takes_every_sign(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    await on.fields.type("#text", "Aé +1", delay=0.001)
-    assert await on.js("document.getElementById('text').value") == "Aé +1"
+    await on.forms.type("#text", "Aé +1", delay=0.001)
+    assert await on.evaluate_js("document.getElementById('text').value") == "Aé +1"
 
 
 @pytest.mark.parametrize("selector", ["#notes", "#editor"])
-async def test_several_lines_go_where_several_lines_fit(visit: Visiting, selector: str) -> None:
+async def test_several_lines_go_where_several_lines_fit(visit: OpenZooPage, selector: str) -> None:
     on = await visit("fields.html")
-    await on.fields.type(selector, "one\ntwo")
-    assert await on.js(f"(e => e.value ?? e.innerText)(document.querySelector('{selector}')).trim()") == "one\ntwo"
+    await on.forms.type(selector, "one\ntwo")
+    assert (
+        await on.evaluate_js(f"(e => e.value ?? e.innerText)(document.querySelector('{selector}')).trim()")
+        == "one\ntwo"
+    )
 
 
-async def test_a_field_that_a_framework_controls_keeps_the_text(visit: Visiting) -> None:
+async def test_a_field_that_a_framework_controls_keeps_the_text(visit: OpenZooPage) -> None:
     on = await visit(
         """<input id=f><p id=p></p><script>
         const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value'); let tracked = '';
@@ -267,110 +273,113 @@ async def test_a_field_that_a_framework_controls_keeps_the_text(visit: Visiting)
         f.oninput = () => { if (f.value !== tracked) { tracked = f.value; p.textContent = 'state ' + tracked } };
         </script>"""
     )
-    outcome = await on.fields.type("#f", "React")
+    outcome = await on.forms.type("#f", "React")
     assert "+ state React" in outcome.changes
 
 
-async def test_what_the_page_makes_of_a_text_is_told(visit: Visiting) -> None:
+async def test_what_the_page_makes_of_a_text_is_told(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    outcome = await on.fields.type("#shouts", "quiet")
+    outcome = await on.forms.type("#shouts", "quiet")
     assert outcome.value == "QUIET"
     assert "made something else" in outcome.note
 
 
-async def test_what_a_field_says_against_a_value_is_told(visit: Visiting) -> None:
+async def test_what_a_field_says_against_a_value_is_told(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    assert "the field says" in (await on.fields.type("#mail", "nobody")).note
-    assert "the field says" in (await on.fields.type("#number", "99")).note
+    assert "the field says" in (await on.forms.type("#mail", "nobody")).note
+    assert "the field says" in (await on.forms.type("#number", "99")).note
 
 
 @pytest.mark.parametrize("selector", ["#password", "#code"])
-async def test_a_secret_is_never_told(visit: Visiting, selector: str) -> None:
+async def test_a_secret_is_never_told(visit: OpenZooPage, selector: str) -> None:
     on = await visit("fields.html")
-    outcome = await on.fields.type(selector, "s3cr3t-w0rd")
-    told = f"{outcome} {outcome.to_dict()} {await on.eyes.snapshot('full')}"
+    outcome = await on.forms.type(selector, "s3cr3t-w0rd")
+    told = f"{outcome} {outcome.to_dict()} {await on.snapshotter.take_snapshot('full')}"
     assert "s3cr3t" not in told
     assert "hunter2" not in told
     assert "11 characters" in str(outcome)
-    assert await on.js(f"document.querySelector('{selector}').value") == "s3cr3t-w0rd"
+    assert await on.evaluate_js(f"document.querySelector('{selector}').value") == "s3cr3t-w0rd"
 
 
-async def test_selecting_tells_the_choice(visit: Visiting) -> None:
+async def test_selecting_tells_the_choice(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    outcome = await on.fields.select("#letter", "beta")
+    outcome = await on.forms.select("#letter", "beta")
     assert outcome.value == "Beta"
-    assert (await on.fields.select("#letter", "Beta")).note == "it was already"
+    assert (await on.forms.select("#letter", "Beta")).note == "it was already"
 
 
-async def test_files_are_given_to_a_hidden_field_too(visit: Visiting, tmp_path: Path) -> None:
+async def test_files_are_given_to_a_hidden_field_too(visit: OpenZooPage, tmp_path: Path) -> None:
     on = await visit("fields.html")
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for path in paths:
         path.write_text("x")
-    assert (await on.fields.upload("#hidden-file", *paths)).value == "a.txt, b.txt"
+    assert (await on.forms.upload("#hidden-file", *paths)).value == "a.txt, b.txt"
     with pytest.raises(InvalidInput, match="one file only"):
-        await on.fields.upload("#file", *paths)
-    assert await on.js("[...document.getElementById('hidden-file').files].map(f => f.name)") == ["a.txt", "b.txt"]
+        await on.forms.upload("#file", *paths)
+    assert await on.evaluate_js("[...document.getElementById('hidden-file').files].map(f => f.name)") == [
+        "a.txt",
+        "b.txt",
+    ]
 
 
-async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: Visiting) -> None:
+async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: OpenZooPage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Preview order")
-    await on.js("order.textContent = 'Confirm purchase'")
+    await on.evaluate_js("order.textContent = 'Confirm purchase'")
     with pytest.raises(
         Refused, match='was button "Preview order" in the snapshot and is now button "Confirm purchase"'
     ):
-        await on.hands.click(ref)
-    assert await on.log() == []
-    await on.hands.click(ref)
-    assert await on.log() == ["click order"]
+        await on.pointer.click(ref)
+    assert await on.read_log() == []
+    await on.pointer.click(ref)
+    assert await on.read_log() == ["click order"]
 
 
-async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_ever(visit: Visiting) -> None:
+async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_ever(visit: OpenZooPage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Resend (30s)")
-    await on.js("timer.textContent = 'Resend (29s)'")
+    await on.evaluate_js("timer.textContent = 'Resend (29s)'")
     with pytest.raises(Refused):
-        await on.hands.click(ref)
-    await on.js("timer.textContent = 'Resend (28s)'")
-    await on.hands.click(ref)
-    assert await on.log() == ["click timer"]
+        await on.pointer.click(ref)
+    await on.evaluate_js("timer.textContent = 'Resend (28s)'")
+    await on.pointer.click(ref)
+    assert await on.read_log() == ["click timer"]
 
 
-async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: Visiting) -> None:
+async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: OpenZooPage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Redrawn")
-    await on.js("redrawn.outerHTML = redrawn.outerHTML")
+    await on.evaluate_js("redrawn.outerHTML = redrawn.outerHTML")
     with pytest.raises(NotFound) as caught:
-        await on.hands.click(ref)
+        await on.pointer.click(ref)
     found = re.match(r'(e\d+) is now button "Redrawn"', caught.value.hint)
     assert found
     assert found[1] != ref
-    await on.hands.click(found[1])
-    assert await on.log() == ["click redrawn"]
+    await on.pointer.click(found[1])
+    assert await on.read_log() == ["click redrawn"]
 
 
-async def test_a_lost_reference_is_never_taken_for_its_twin(visit: Visiting) -> None:
+async def test_a_lost_reference_is_never_taken_for_its_twin(visit: OpenZooPage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Save")
-    await on.js("first.remove()")
+    await on.evaluate_js("first.remove()")
     with pytest.raises(NotFound) as caught:
-        await on.hands.click(ref)
+        await on.pointer.click(ref)
     assert "is another button" in caught.value.hint
 
 
-async def test_elements_in_frames_are_reached_by_reference(visit: Visiting) -> None:
+async def test_elements_in_frames_are_reached_by_reference(visit: OpenZooPage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "In the frame")
     assert ref.startswith("f")
-    await on.hands.click(ref)
-    assert await on.log() == ["frame"]
+    await on.pointer.click(ref)
+    assert await on.read_log() == ["frame"]
 
 
-async def test_failures_carry_the_evidence_of_the_contract(visit: Visiting) -> None:
+async def test_failures_carry_the_evidence_of_the_contract(visit: OpenZooPage) -> None:
     on = await visit("covered.html")
     with pytest.raises(OutriderError) as caught:
-        await on.hands.click("#under")
+        await on.pointer.click("#under")
     details = caught.value.details
     assert set(details) >= {"ok", "reason", "selector", "element", "rect", "viewport", "diagnostics", "suggestions"}
     assert details["covered_by"] == "div#cover"
@@ -378,18 +387,18 @@ async def test_failures_carry_the_evidence_of_the_contract(visit: Visiting) -> N
     assert re.search(r'maybe first click e\d+ "Dismiss"', caught.value.hint)
 
 
-async def test_the_way_out_of_a_cover_works(visit: Visiting) -> None:
+async def test_the_way_out_of_a_cover_works(visit: OpenZooPage) -> None:
     on = await visit("modal.html")
     with pytest.raises(OutriderError) as caught:
-        await on.hands.click("#behind")
+        await on.pointer.click("#behind")
     found = re.search(r"click (e\d+)", caught.value.hint)
     assert found
-    await on.hands.click(found[1])
-    await on.hands.click("#behind")
-    assert (await on.log())[-1] == "click behind"
+    await on.pointer.click(found[1])
+    await on.pointer.click("#behind")
+    assert (await on.read_log())[-1] == "click behind"
 
 
-async def test_a_press_that_would_land_elsewhere_is_stopped(visit: Visiting) -> None:
+async def test_a_press_that_would_land_elsewhere_is_stopped(visit: OpenZooPage) -> None:
     on = await visit(
         """<style>button { position: fixed; left: 10px; top: 10px } #t { z-index: -1 }</style><button id=b>B</button>
         <button id=t>T</button><script>log = []; t.onclick = () => log.push('trap')
@@ -397,46 +406,46 @@ async def test_a_press_that_would_land_elsewhere_is_stopped(visit: Visiting) -> 
     )
     with anyio.fail_after(10):
         try:
-            await on.hands.click("#b")
+            await on.pointer.click("#b")
         except OutriderError as error:
             assert error.code in ("covered", "no_effect", "timeout")  # noqa: PT017 - or it was caught after all
-    assert "trap" not in await on.log()
+    assert "trap" not in await on.read_log()
 
 
-async def test_keys_are_pressed_where_the_focus_is(visit: Visiting) -> None:
+async def test_keys_are_pressed_where_the_focus_is(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    await on.fields.type("#text", "abc")
-    await on.hands.press("Control+a")
-    await on.hands.press("Delete")
-    assert await on.js("document.getElementById('text').value") == ""
+    await on.forms.type("#text", "abc")
+    await on.pointer.press_keys("Control+a")
+    await on.pointer.press_keys("Delete")
+    assert await on.evaluate_js("document.getElementById('text').value") == ""
 
 
-async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: Visiting) -> None:
+async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: OpenZooPage) -> None:
     drawing = (
         "<canvas id=c width=200 height=100 style='border:5px solid; margin-top:2000px'></canvas><output id=o></output>"
     )
     script = "<script>c.onclick = e => { o.textContent = `at ${e.offsetX + 5} ${e.offsetY + 5}` }</script>"
     on = await visit(drawing + script)
-    outcome = await on.hands.click("#c", at=(30, 40))
+    outcome = await on.pointer.click("#c", at=(30, 40))
     assert "at 30 40" in outcome.changes
 
 
-async def test_a_point_outside_of_an_element_is_refused(visit: Visiting) -> None:
+async def test_a_point_outside_of_an_element_is_refused(visit: OpenZooPage) -> None:
     on = await visit("<button id=b style='width:100px;height:30px'>Press</button>")
     with pytest.raises(OutriderError, match="outside of its 100×30 pixels"):
-        await on.hands.click("#b", at=(100, 10))
+        await on.pointer.click("#b", at=(100, 10))
 
 
-async def test_a_covered_point_of_an_element_is_refused(visit: Visiting) -> None:
+async def test_a_covered_point_of_an_element_is_refused(visit: OpenZooPage) -> None:
     over = "<div id=over style='position:fixed;left:50px;top:0;width:200px;height:200px;background:red'></div>"
     on = await visit(f"<body style='margin:0'><button id=b style='width:100px;height:30px'>Press</button>{over}")
     with pytest.raises(OutriderError, match="covered there by <div#over>"):
-        await on.hands.click("#b", at=(70, 10))
-    assert (await on.hands.click("#b", at=(20, 10))).to_dict()["ok"] is True
+        await on.pointer.click("#b", at=(70, 10))
+    assert (await on.pointer.click("#b", at=(20, 10))).to_dict()["ok"] is True
 
 
-async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: Visiting) -> None:
+async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: OpenZooPage) -> None:
     page = "<input id=i><output id=o></output><script>i.onkeydown = () => { let n = 0; const go = () => {"
     on = await visit(page + " o.textContent = `step ${++n}`; if (n < 5) setTimeout(go, 30) }; go() }</script>")
-    await on.hands.click("#i")
-    assert "step 5" in (await on.hands.press("a")).changes
+    await on.pointer.click("#i")
+    assert "step 5" in (await on.pointer.press_keys("a")).changes

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from outrider.browser.extract_dom import boxes, dom_map, rendered_html, selected_text
-from outrider.browser.interactable import interactable
+from outrider.browser.snapshot.extract_dom import build_dom_map, list_boxes, read_rendered_html, read_selection
+from outrider.browser.snapshot.interactable import list_interactable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.text import count_tokens
-from zoo.visiting import Visit, Visiting
+from zoo.zoo_site import OpenZooPage, ZooPage
 
 WORD = re.compile(r"\w+")
 VISIBLE_WORDS = r"""(() => { const words = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -18,9 +18,9 @@ while (walker.nextNode()) if (walker.currentNode.parentElement.checkVisibility()
   words.push(...(walker.currentNode.data.match(/\w+/g) || [])); return words })()"""
 
 
-async def outline(on: Visit, **options: object) -> str:
+async def outline(on: ZooPage, **options: object) -> str:
     """The full outline, without its first line."""
-    return str(await on.eyes.snapshot("full", **options)).partition("\n")[2]  # ty: ignore[invalid-argument-type]
+    return str(await on.snapshotter.take_snapshot("full", **options)).partition("\n")[2]  # ty: ignore[invalid-argument-type]
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ async def outline(on: Visit, **options: object) -> str:
         ),
     ],
 )
-async def test_each_kind_of_element_has_its_line(html: str, lines: list[str], visit: Visiting) -> None:
+async def test_each_kind_of_element_has_its_line(html: str, lines: list[str], visit: OpenZooPage) -> None:
     on = await visit(f"<!doctype html><title>T</title><body>{html}")
     assert (await outline(on)).split("\n") == lines
 
 
-async def test_open_and_closed_shadow_roots_are_read_and_reached(visit: Visiting) -> None:
+async def test_open_and_closed_shadow_roots_are_read_and_reached(visit: OpenZooPage) -> None:
     on = await visit(
         """<div id=o></div><div id=c></div><x-y><b slot=s>slotted</b></x-y><script>
         log = [];
@@ -125,11 +125,11 @@ async def test_open_and_closed_shadow_roots_are_read_and_reached(visit: Visiting
     assert "before slotted after" in text
     found = re.search(r'closed button "Press" (e\d+)', text)
     assert found
-    await on.hands.click(found[1])
-    assert await on.log() == ["pressed"]
+    await on.pointer.click(found[1])
+    assert await on.read_log() == ["pressed"]
 
 
-async def test_frames_stand_in_their_places_whatever_their_origin(visit: Visiting) -> None:
+async def test_frames_stand_in_their_places_whatever_their_origin(visit: OpenZooPage) -> None:
     on = await visit(
         """<p>before</p>
         <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
@@ -149,25 +149,25 @@ TABLE = (
 )
 
 
-async def test_the_viewport_is_shown_and_the_rest_outlined(visit: Visiting) -> None:
+async def test_the_viewport_is_shown_and_the_rest_outlined(visit: OpenZooPage) -> None:
     on = await visit(TABLE)
-    text = str(await on.eyes.snapshot())
+    text = str(await on.snapshotter.take_snapshot())
     assert "1 | Name 1" in text
     assert "Name 250" not in text
     assert re.search(r"… below: After, \d+ rows", text)
-    await on.js("scrollTo(0, 3000)")
-    text = str(await on.eyes.snapshot())
+    await on.evaluate_js("scrollTo(0, 3000)")
+    text = str(await on.snapshotter.take_snapshot())
     assert "… above: Rows" in text
     assert "| Name 1\n" not in text
 
 
-async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(visit: Visiting) -> None:
+async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(visit: OpenZooPage) -> None:
     on = await visit(TABLE)
     whole = (await outline(on, limit=1_000_000)).split("\n")
     read: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        taken = await on.eyes.snapshot("full", limit=1_000, offset=offset)
+        taken = await on.snapshotter.take_snapshot("full", limit=1_000, offset=offset)
         assert len(taken.piece.text) <= 1_000
         read += taken.piece.text.split("\n")
         offset = taken.piece.next_offset
@@ -175,31 +175,31 @@ async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(visit: Visiti
     assert read == whole
 
 
-async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(visit: Visiting) -> None:
+async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(visit: OpenZooPage) -> None:
     on = await visit(f"<button id=b onclick='1'>B</button>{TABLE}")
-    first = await on.eyes.snapshot("full", limit=200)
-    await on.js("document.querySelector('h1').remove()")
-    assert (await on.eyes.snapshot("full", limit=200, offset=1)).piece.total == first.piece.total
-    await on.hands.click("#b")
-    assert (await on.eyes.snapshot("full", limit=200, offset=1)).piece.total == first.piece.total - 1
+    first = await on.snapshotter.take_snapshot("full", limit=200)
+    await on.evaluate_js("document.querySelector('h1').remove()")
+    assert (await on.snapshotter.take_snapshot("full", limit=200, offset=1)).piece.total == first.piece.total
+    await on.pointer.click("#b")
+    assert (await on.snapshotter.take_snapshot("full", limit=200, offset=1)).piece.total == first.piece.total - 1
 
 
-async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(visit: Visiting) -> None:
+async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(visit: OpenZooPage) -> None:
     cards = "".join(f"<div><h3>Card {n}</h3><span onclick=1>*</span> <a href=/{n}>Open</a></div>" for n in range(60))
     on = await visit(f"<style>div {{ height: 100px }}</style><section>{cards}</section>")
-    shown = str(await on.eyes.snapshot())
+    shown = str(await on.snapshotter.take_snapshot())
     assert shown.count("[Open ") == shown.count("### Card") == shown.count("<* ")
     assert "above" not in shown
 
 
-async def test_the_address_may_be_left_to_whoever_tells_it_anyway(visit: Visiting) -> None:
+async def test_the_address_may_be_left_to_whoever_tells_it_anyway(visit: OpenZooPage) -> None:
     on = await visit("<title>Here</title><p>text")
-    seen = await on.eyes.snapshot("full")
-    assert seen.text(address=False) == "Here\ntext"
-    assert seen.text().startswith("Here · http")
+    seen = await on.snapshotter.take_snapshot("full")
+    assert seen.to_text(address=False) == "Here\ntext"
+    assert seen.to_text().startswith("Here · http")
 
 
-async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(visit: Visiting) -> None:
+async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(visit: OpenZooPage) -> None:
     on = await visit("<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE)
     ref = re.search(r'"S" (e\d+)', await outline(on))
     assert ref
@@ -208,23 +208,23 @@ async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(visit
     assert found.split("\n") == ["# Rows", "table (301 rows)", " 123 | Name 123"]
 
 
-async def test_links_have_their_addresses_on_request(visit: Visiting) -> None:
+async def test_links_have_their_addresses_on_request(visit: OpenZooPage) -> None:
     on = await visit("<a href=/here>Here</a> <a href=https://example.com/there>There</a>")
     assert "[Here e1](/here)" in await outline(on, urls=True)
     assert "(https://example.com/there)" in await outline(on, urls=True)
 
 
-async def test_interactive_leaves_out_what_can_only_be_read(visit: Visiting) -> None:
+async def test_interactive_leaves_out_what_can_only_be_read(visit: OpenZooPage) -> None:
     on = await visit("<h1>A</h1><p>text</p><nav><a href=/x>x</a></nav><h2>B</h2><p>more</p>")
-    text = str(await on.eyes.snapshot("interactive"))
+    text = str(await on.snapshotter.take_snapshot("interactive"))
     assert "text" not in text
     assert "[x e1]" in text
 
 
-async def test_an_unknown_root_is_said_to_be_gone(visit: Visiting) -> None:
+async def test_an_unknown_root_is_said_to_be_gone(visit: OpenZooPage) -> None:
     on = await visit("<p>x")
     with pytest.raises(NotFound):
-        await on.eyes.snapshot("full", root="e77")
+        await on.snapshotter.take_snapshot("full", root="e77")
 
 
 def generated(seed: int) -> str:
@@ -258,43 +258,45 @@ def _block(rng: random.Random, words: Iterator[str], deep: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_all_visible_text_is_in_the_full_outline(seed: int, visit: Visiting) -> None:
+async def test_all_visible_text_is_in_the_full_outline(seed: int, visit: OpenZooPage) -> None:
     on = await visit(generated(seed))
-    words = set(await on.js(VISIBLE_WORDS))
+    words = set(await on.evaluate_js(VISIBLE_WORDS))
     assert len(words) > 100
     told = set(WORD.findall(await outline(on, limit=10_000_000)))
     assert len(words - told) <= 0.005 * len(words), words - told
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, visit: Visiting) -> None:
+async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, visit: OpenZooPage) -> None:
     on = await visit(generated(seed))
     before = await outline(on, limit=10_000_000)
-    await on.js(
+    await on.evaluate_js(
         """(() => { for (const e of document.querySelectorAll('*')) e.setAttribute('data-x', '1');
         const all = [...document.body.children]; document.body.append(...all); })()"""
     )
     assert await outline(on, limit=10_000_000) == before
 
 
-async def test_a_small_change_has_a_small_difference(visit: Visiting) -> None:
+async def test_a_small_change_has_a_small_difference(visit: OpenZooPage) -> None:
     on = await visit(generated(5) + "<p id=changes>old</p><button id=b>B</button>")
-    await on.js("document.getElementById('b').onclick = () => { changes.textContent = 'new words' }")
-    outcome = await on.hands.click("#b")
+    await on.evaluate_js("document.getElementById('b').onclick = () => { changes.textContent = 'new words' }")
+    outcome = await on.pointer.click("#b")
     assert outcome.changes.split("\n")[-1] == "+ new words"
     assert count_tokens(str(outcome)) <= 40
 
 
-async def test_a_page_that_has_changed_altogether_is_told_whole(visit: Visiting) -> None:
+async def test_a_page_that_has_changed_altogether_is_told_whole(visit: OpenZooPage) -> None:
     on = await visit(generated(5) + "<button id=b>B</button>")
-    await on.js(f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generated(6)}` }}")
-    outcome = await on.hands.click("#b")
+    await on.evaluate_js(
+        f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generated(6)}` }}"
+    )
+    outcome = await on.pointer.click("#b")
     assert outcome.changes.startswith("G · ")
 
 
-async def test_interactable_elements_are_told_as_data(visit: Visiting) -> None:
+async def test_interactable_elements_are_told_as_data(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    found = await interactable(on.eyes)
+    found = await list_interactable(on.snapshotter)
     by_id = {each["attributes"].get("id"): each for each in found.elements}
     assert found.total == len(found.elements)
     assert not found.truncated
@@ -320,58 +322,60 @@ async def test_interactable_elements_are_told_as_data(visit: Visiting) -> None:
     assert by_id["fixed"]["capabilities"] == ["click"]
     assert "hidden-file" not in by_id
     for each in found.elements:
-        assert await on.js(f"document.querySelectorAll({each['selector']!r}).length") == 1
+        assert await on.evaluate_js(f"document.querySelectorAll({each['selector']!r}).length") == 1
 
 
-async def test_interactable_is_limited_scoped_and_clamped(visit: Visiting) -> None:
+async def test_interactable_is_limited_scoped_and_clamped(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    few = await interactable(on.eyes, max_elements=0)
+    few = await list_interactable(on.snapshotter, max_elements=0)
     assert len(few.elements) == 1
     assert few.truncated
-    assert (await interactable(on.eyes, selector="#letter")).total == 1
+    assert (await list_interactable(on.snapshotter, selector="#letter")).total == 1
     with pytest.raises(NotFound):
-        await interactable(on.eyes, selector="#nowhere")
+        await list_interactable(on.snapshotter, selector="#nowhere")
     with pytest.raises(InvalidInput):
-        await interactable(on.eyes, selector="[[")
-    hidden = await interactable(on.eyes, include_hidden=True, max_elements=500)
+        await list_interactable(on.snapshotter, selector="[[")
+    hidden = await list_interactable(on.snapshotter, include_hidden=True, max_elements=500)
     assert any(each["attributes"].get("id") == "hidden-file" for each in hidden.elements)
 
 
-async def test_references_of_interactable_elements_can_be_acted_on(visit: Visiting) -> None:
+async def test_references_of_interactable_elements_can_be_acted_on(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
-    tick = next(each for each in (await interactable(on.eyes)).elements if each["attributes"].get("id") == "tick")
-    await on.fields.check(tick["ref"])
-    assert await on.js("document.getElementById('tick').checked")
+    tick = next(
+        each for each in (await list_interactable(on.snapshotter)).elements if each["attributes"].get("id") == "tick"
+    )
+    await on.forms.check(tick["ref"])
+    assert await on.evaluate_js("document.getElementById('tick').checked")
 
 
-async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(visit: Visiting) -> None:
+async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(visit: OpenZooPage) -> None:
     on = await visit(
         """<p style="display:none">no</p><script>'no'</script><div id=o></div><iframe srcdoc="<p>framed</p>"></iframe>
         <input type=password value=geheim><a href=/rel>rel</a>
         <script>o.attachShadow({mode: 'closed'}).innerHTML = '<p>shadow</p>'
         o.style.height = '20px'</script>"""
     )
-    await on.eyes.snapshot()
-    html = (await rendered_html(on.eyes)).html
+    await on.snapshotter.take_snapshot()
+    html = (await read_rendered_html(on.snapshotter)).html
     assert "<p>shadow</p>" in html
     assert "<p>framed</p>" in html
-    assert f'href="{on.base}/rel"' in html
+    assert f'href="{on.base_url}/rel"' in html
     assert "geheim" not in html
     assert "no" not in re.findall(r">(\w+)<", html)
 
 
-async def test_a_map_of_the_document_and_selected_text(visit: Visiting) -> None:
+async def test_a_map_of_the_document_and_selected_text(visit: OpenZooPage) -> None:
     on = await visit("<div id=a class=b><p>one</p><p>two</p></div>")
-    told = await dom_map(on.eyes, selector="#a")
+    told = await build_dom_map(on.snapshotter, selector="#a")
     assert told["domMap"]["id"] == "a"
     assert [child["text"] for child in told["domMap"]["children"]] == ["one", "two"]
-    await on.js("getSelection().selectAllChildren(a.firstChild)")
-    assert await selected_text(on.eyes) == "one"
+    await on.evaluate_js("getSelection().selectAllChildren(a.firstChild)")
+    assert await read_selection(on.snapshotter) == "one"
 
 
-async def test_boxes_for_drawing_are_those_in_the_viewport(visit: Visiting) -> None:
+async def test_boxes_for_drawing_are_those_in_the_viewport(visit: OpenZooPage) -> None:
     on = await visit("<button>A</button><div style='height:3000px'></div><button>B</button>")
-    assert [each["ref"] for each in await boxes(on.eyes)] == ["e1"]
+    assert [each["ref"] for each in await list_boxes(on.snapshotter)] == ["e1"]
 
 
 @pytest.mark.parametrize(
@@ -382,16 +386,16 @@ async def test_boxes_for_drawing_are_those_in_the_viewport(visit: Visiting) -> N
         "<form><input name=localName><input name=parentNode><input name=parentElement><i>here</i></form>",
     ],
 )
-async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, visit: Visiting) -> None:
+async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, visit: OpenZooPage) -> None:
     on = await visit(f"<body>{html}<button id=b>B</button>")
-    assert "here" in str(await on.eyes.snapshot("full"))
-    assert "clicked" in str(await on.hands.click("#b"))
-    assert (await interactable(on.eyes)).total
+    assert "here" in str(await on.snapshotter.take_snapshot("full"))
+    assert "clicked" in str(await on.pointer.click("#b"))
+    assert (await list_interactable(on.snapshotter)).total
 
 
-async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: Visiting) -> None:
+async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenZooPage) -> None:
     on = await visit("<p>top</p><div id=d></div>")
-    await on.js(
+    await on.evaluate_js(
         """(() => { let e = d; for (let n = 0; n < 1500; n++) { const c = document.createElement('div');
         c.onclick = () => 1; e.append(c); e = c } e.textContent = 'bottom' })()"""
     )
@@ -400,7 +404,7 @@ async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: Visitin
     assert "bottom" in text
 
 
-async def test_a_page_without_end_is_cut(visit: Visiting) -> None:
+async def test_a_page_without_end_is_cut(visit: OpenZooPage) -> None:
     on = await visit("<div id=d></div>")
-    await on.js("d.innerHTML = '<i>x </i>'.repeat(100000)")
-    assert len(str(await on.eyes.snapshot("full"))) < 20_000
+    await on.evaluate_js("d.innerHTML = '<i>x </i>'.repeat(100000)")
+    assert len(str(await on.snapshotter.take_snapshot("full"))) < 20_000

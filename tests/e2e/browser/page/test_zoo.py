@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 from outrider.core.errors import OutriderError
-from zoo.visiting import Visit, Visiting
+from zoo.zoo_site import OpenZooPage, ZooPage
 
-Act = Callable[[Visit], Awaitable[object]]
+Act = Callable[[ZooPage], Awaitable[object]]
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,21 @@ class Case:
 
 
 def click(page: str, selector: str, reason: str = "", says: str = "", log: tuple[str, ...] | None = ()) -> Case:
-    return Case(f"click {page} {selector}", page, lambda on: on.hands.click(selector), reason, says, log)
+    return Case(f"click {page} {selector}", page, lambda on: on.pointer.click(selector), reason, says, log)
 
 
 def type_(selector: str, text: str, reason: str = "", says: str = "", log: tuple[str, ...] | None = ()) -> Case:
-    return Case(f"type {selector} {text}", "fields.html", lambda on: on.fields.type(selector, text), reason, says, log)
+    return Case(f"type {selector} {text}", "fields.html", lambda on: on.forms.type(selector, text), reason, says, log)
 
 
 def select(selector: str, *options: str, reason: str = "", says: str = "", log: tuple[str, ...] | None = ()) -> Case:
     name = f"select {selector} {' '.join(options)}"
-    return Case(name, "fields.html", lambda on: on.fields.select(selector, *options), reason, says, log)
+    return Case(name, "fields.html", lambda on: on.forms.select(selector, *options), reason, says, log)
 
 
 def check(selector: str, wanted: bool, reason: str = "", says: str = "", log: tuple[str, ...] | None = ()) -> Case:
     name = f"check {selector} {wanted}"
-    return Case(name, "fields.html", lambda on: on.fields.check(selector, checked=wanted), reason, says, log)
+    return Case(name, "fields.html", lambda on: on.forms.check(selector, checked=wanted), reason, says, log)
 
 
 OFF, GONE, OVER = "disabled.html", "hidden.html", "covered.html"
@@ -58,11 +58,11 @@ CASES = [
     click(OFF, "#label-off", "disabled"),
     click(OFF, "#waits", "disabled", "first fill e"),
     click(OFF, "#works", log=("click works",)),
-    Case("type into a disabled field", OFF, lambda on: on.fields.type("#field-off", "x"), "disabled"),
-    Case("type into a disabled group", OFF, lambda on: on.fields.type("#field-in-fieldset", "x"), "disabled"),
-    Case("type into an inert field", OFF, lambda on: on.fields.type("#field-in-inert", "x"), "disabled", "inert"),
-    Case("select in a disabled list", OFF, lambda on: on.fields.select("#list-off", "B"), "disabled"),
-    Case("check a disabled box", OFF, lambda on: on.fields.check("#tick-off"), "disabled"),
+    Case("type into a disabled field", OFF, lambda on: on.forms.type("#field-off", "x"), "disabled"),
+    Case("type into a disabled group", OFF, lambda on: on.forms.type("#field-in-fieldset", "x"), "disabled"),
+    Case("type into an inert field", OFF, lambda on: on.forms.type("#field-in-inert", "x"), "disabled", "inert"),
+    Case("select in a disabled list", OFF, lambda on: on.forms.select("#list-off", "B"), "disabled"),
+    Case("check a disabled box", OFF, lambda on: on.forms.check("#tick-off"), "disabled"),
     click(GONE, "#none", "hidden", "display: none"),
     click(GONE, "#in-none", "hidden", "maybe first click e"),
     click(GONE, "#invisible", "hidden", "visibility: hidden"),
@@ -92,8 +92,8 @@ CASES = [
     click(OVER, "#at-end", log=("click at-end",)),
     click("modal.html", "#behind", "covered", "<dialog#ask>"),
     click("modal.html", "#sure", log=("click sure",)),
-    Case("type under a cover", OVER, lambda on: on.fields.type("#field-under", "x"), "covered", "<div#field-cover>"),
-    Case("type behind a modal", "modal.html", lambda on: on.fields.type("#field-behind", "x"), "covered"),
+    Case("type under a cover", OVER, lambda on: on.forms.type("#field-under", "x"), "covered", "<div#field-cover>"),
+    Case("type behind a modal", "modal.html", lambda on: on.forms.type("#field-behind", "x"), "covered"),
     click("moving.html", "#arrives", log=("click arrives",)),
     click("moving.html", "#pulsing", log=("click pulsing",)),
     click("moving.html", "#wanders", "timeout", "does not stop moving"),
@@ -153,7 +153,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, visit: Visiting) -> None:
+async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, visit: OpenZooPage) -> None:
     on = await visit(case.page)
     if not case.reason:
         await case.act(on)
@@ -167,7 +167,7 @@ async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, 
         assert error.details["ok"] is False
         assert error.details["reason"] == case.reason
     if case.log is not None:
-        assert tuple(await on.log()) == case.log
+        assert tuple(await on.read_log()) == case.log
 
 
 def test_the_zoo_has_at_least_sixty_cases() -> None:

@@ -4,34 +4,41 @@ import anyio
 import pytest
 
 from outrider.agents.events.event import RunEvent
-from outrider.agents.events.stream import Streams
+from outrider.agents.events.stream import EventStreams
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
-from support.apps.run_streams import ended, heard, said, spoken, until, working
+from support.apps.run_streams import (
+    add_active_run,
+    collect_stream,
+    complete_run,
+    join_event_text,
+    list_event_values,
+    wait_for_events,
+)
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_followers_here_and_elsewhere_hear_all_in_order_and_stop_at_the_end(database: Database):
-    run, here, there = await working(database), Streams(database), Streams(database)
+    run, here, there = await add_active_run(database), EventStreams(database), EventStreams(database)
     ours: list[RunEvent] = []
     theirs: list[RunEvent] = []
-    await here.open(run)
+    await here.open_run(run)
     await here.append(run, [("status", {"status": "running"})])
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(heard, here, run, ours)
-        tasks.start_soon(heard, there, run, theirs)
+        tasks.start_soon(collect_stream, here, run, ours)
+        tasks.start_soon(collect_stream, there, run, theirs)
         for word in ("What ", "is ", "said ", "word ", "by ", "word."):
-            here.say(run, "text", {"text": word, "step": 1})
+            here.publish(run, "text", {"text": word, "step": 1})
             await anyio.lowlevel.checkpoint()
-        await until(ours, 2)
-        here.say(run, "tool_started", {"tool": "look"})
+        await wait_for_events(ours, 2)
+        here.publish(run, "tool_started", {"tool": "look"})
         await here.flush()
-        await ended(database, run)
+        await complete_run(database, run)
         await here.append(run, [("status", {"status": "completed"})])
-    here.shut(run)
-    assert spoken(ours) == spoken(theirs) == "What is said word by word."
-    assert said(ours)[-2:] == said(theirs)[-2:] == ["look", "completed"]
+    here.close_run(run)
+    assert join_event_text(ours) == join_event_text(theirs) == "What is said word by word."
+    assert list_event_values(ours)[-2:] == list_event_values(theirs)[-2:] == ["look", "completed"]
     numbers = [event.seq for event in theirs]
     assert numbers == [event.seq for event in ours] == list(range(1, len(numbers) + 1))
     await here.close()
@@ -39,75 +46,75 @@ async def test_followers_here_and_elsewhere_hear_all_in_order_and_stop_at_the_en
 
 
 async def test_an_event_of_another_process_goes_before_those_that_are_not_written_yet(database: Database):
-    run, here, there = await working(database), Streams(database, gather=5.0), Streams(database)
+    run, here, there = await add_active_run(database), EventStreams(database, gather=5.0), EventStreams(database)
     ours: list[RunEvent] = []
-    await here.open(run)
+    await here.open_run(run)
     await here.append(run, [("status", {"status": "running"})])
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(heard, here, run, ours)
-        await until(ours, 1)
-        here.say(run, "text", {"text": "unwritten", "step": 1})
+        tasks.start_soon(collect_stream, here, run, ours)
+        await wait_for_events(ours, 1)
+        here.publish(run, "text", {"text": "unwritten", "step": 1})
         await there.append(run, [("status", {"status": "cancelled"})])
         await here.flush()
-        await ended(database, run)
+        await complete_run(database, run)
     written = await there.read(run)
-    assert said(written) == ["running", "cancelled", "unwritten"]
+    assert list_event_values(written) == ["running", "cancelled", "unwritten"]
     assert [event.seq for event in written] == [1, 2, 3]
-    assert sorted(map(str, said(ours))) == ["cancelled", "running", "unwritten"], "each once"
+    assert sorted(map(str, list_event_values(ours))) == ["cancelled", "running", "unwritten"], "each once"
     await here.close()
 
 
 async def test_who_comes_later_hears_what_has_been_and_who_comes_again_only_what_is_new(database: Database):
-    run, here = await working(database), Streams(database, gather=5.0)
-    await here.open(run)
+    run, here = await add_active_run(database), EventStreams(database, gather=5.0)
+    await here.open_run(run)
     await here.append(run, [("tool_started", {"tool": str(number)}) for number in range(700)])
-    here.say(run, "text", {"text": "told and not written", "step": 1})
+    here.publish(run, "text", {"text": "told and not written", "step": 1})
     late: list[RunEvent] = []
     again: list[RunEvent] = []
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(heard, here, run, late)
-        tasks.start_soon(heard, here, run, again, 699)
-        await until(late, 700)
-        await ended(database, run)
+        tasks.start_soon(collect_stream, here, run, late)
+        tasks.start_soon(collect_stream, here, run, again, 699)
+        await wait_for_events(late, 700)
+        await complete_run(database, run)
         await here.append(run, [("status", {"status": "completed"})])
     assert [event.seq for event in late] == list(range(1, 703))
-    assert said(again) == ["699", "told and not written", "completed"]
+    assert list_event_values(again) == ["699", "told and not written", "completed"]
     await here.close()
 
 
 async def test_a_run_that_rests_already_is_told_and_nobody_waits(database: Database):
-    run, here = await working(database), Streams(database)
+    run, here = await add_active_run(database), EventStreams(database)
     await here.append(run, [("status", {"status": "running"}), ("status", {"status": "blocked"})])
-    await ended(database, run)
+    await complete_run(database, run)
     events: list[RunEvent] = []
-    await heard(here, run, events)
-    assert said(events) == ["running", "blocked"]
+    await collect_stream(here, run, events)
+    assert list_event_values(events) == ["running", "blocked"]
     with pytest.raises(NotFound):
-        await heard(here, "run_none", [])
+        await collect_stream(here, "run_none", [])
     await here.close()
 
 
 async def test_events_of_many_runs_are_written_together_and_none_is_lost(database: Database):
-    here, names = Streams(database), [await working(database, f"run_{number}") for number in range(20)]
+    here, names = EventStreams(database), [await add_active_run(database, f"run_{number}") for number in range(20)]
     for name in names:
-        await here.open(name)
+        await here.open_run(name)
     for number in range(30):
         for name in names:
-            here.say(name, "text", {"text": f"{name}:{number} ", "step": number})
+            here.publish(name, "text", {"text": f"{name}:{number} ", "step": number})
         await anyio.lowlevel.checkpoint()
     await here.flush()
     for name in names:
         events = await here.read(name)
-        assert spoken(events) == "".join(f"{name}:{number} " for number in range(30))
+        assert join_event_text(events) == "".join(f"{name}:{number} " for number in range(30))
     await here.close()
 
 
 async def test_nobody_is_left_waiting_when_the_house_is_closed(database: Database):
-    run, here = await working(database), Streams(database)
+    run, here = await add_active_run(database), EventStreams(database)
     await here.append(run, [("status", {"status": "running"})])
     events: list[RunEvent] = []
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(heard, here, run, events)
-        await until(events, 1)
+        tasks.start_soon(collect_stream, here, run, events)
+        await wait_for_events(events, 1)
         await here.close()
-    assert said(events) == ["running"]
+    assert list_event_values(events) == ["running"]

@@ -10,9 +10,16 @@ from sqlalchemy import Connection, text
 
 from outrider.agents.events.event import RunEvent
 from outrider.agents.events.event_log import EventLog
-from outrider.agents.events.stream import Pen, Streams
+from outrider.agents.events.stream import EventStreams, EventWriter
 from outrider.core.db import Database
-from support.apps.run_streams import ended, heard, said, spoken, until, working
+from support.apps.run_streams import (
+    add_active_run,
+    collect_stream,
+    complete_run,
+    join_event_text,
+    list_event_values,
+    wait_for_events,
+)
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
@@ -24,84 +31,86 @@ class Counting(Database):
 
     asked = 0
 
-    async def short(self, work: Callable[[Connection], Any], *, write: bool) -> Any:
+    async def run_transaction(self, work: Callable[[Connection], Any], *, write: bool) -> Any:
         self.asked += 1
-        return await super().short(work, write=write)
+        return await super().run_transaction(work, write=write)
 
 
 @asynccontextmanager
-async def two(server: postgres.Server) -> AsyncGenerator[tuple[Streams, Streams, Database, Counting]]:
+async def two(server: postgres.PostgresServer) -> AsyncGenerator[tuple[EventStreams, EventStreams, Database, Counting]]:
     """Two processes' streams on one database."""
-    address = server.migrated()
+    address = server.create_migrated_database()
     databases = Database(address), Counting(address)
-    streams = Streams(databases[0]), Streams(databases[1])
+    streams = EventStreams(databases[0]), EventStreams(databases[1])
     yield *streams, *databases
     for each in (*streams, *databases):
         await each.close()
 
 
-async def listening(streams: Streams) -> None:
+async def listening(streams: EventStreams) -> None:
     with anyio.fail_after(30):
-        while not streams.bell.hears:
+        while not streams.notifier.is_connected:
             await anyio.sleep(0.01)
 
 
-async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for_a_ring(server: postgres.Server):
+async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for_a_ring(
+    server: postgres.PostgresServer,
+):
     async with two(server) as (here, there, database, _), anyio.create_task_group() as tasks:
-        run = await working(database)
-        await here.open(run)
+        run = await add_active_run(database)
+        await here.open_run(run)
         theirs: list[RunEvent] = []
-        tasks.start_soon(heard, there, run, theirs)
+        tasks.start_soon(collect_stream, there, run, theirs)
         await listening(there)
-        pen = Pen(here, run)
+        pen = EventWriter(here, run)
         for step, words in enumerate(("short ", LONG, "again ", "end")):
             pen.write("text", {"step": step, "text": words})
             await pen.flush()
-        await until(theirs, 4)
+        await wait_for_events(theirs, 4)
         await here.append(run, [("status", {"status": "completed", "attempt": 1})])
-        await ended(database, run)
-    assert spoken(theirs) == f"short {LONG}again end"
-    assert said(theirs)[-1] == "completed"
+        await complete_run(database, run)
+    assert join_event_text(theirs) == f"short {LONG}again end"
+    assert list_event_values(theirs)[-1] == "completed"
     assert [event.seq for event in theirs] == [1, 2, 3, 4, 5]
 
 
-async def test_what_is_heard_is_not_read_from_the_table(server: postgres.Server):
+async def test_what_is_heard_is_not_read_from_the_table(server: postgres.PostgresServer):
     async with two(server) as (here, there, database, elsewhere), anyio.create_task_group() as tasks:
-        run = await working(database)
-        await here.open(run)
+        run = await add_active_run(database)
+        await here.open_run(run)
         theirs: list[RunEvent] = []
-        tasks.start_soon(heard, there, run, theirs)
+        tasks.start_soon(collect_stream, there, run, theirs)
         await listening(there)
         before = elsewhere.asked
         for step in range(50):
-            here.say(run, "text", {"step": step, "text": f"{step} "})
+            here.publish(run, "text", {"step": step, "text": f"{step} "})
             await here.flush()
-            await until(theirs, step + 1)
+            await wait_for_events(theirs, step + 1)
         asked = elsewhere.asked - before
         await here.append(run, [("status", {"status": "completed", "attempt": 1})])
-        await ended(database, run)
+        await complete_run(database, run)
     assert asked < 50, "fifty events came with rings, and the table was only looked at now and then"
 
 
-async def test_news_between_which_something_is_missing_are_completed_from_the_table(server: postgres.Server):
+async def test_news_between_which_something_is_missing_are_completed_from_the_table(server: postgres.PostgresServer):
     async with two(server) as (here, there, database, _), anyio.create_task_group() as tasks:
-        run = await working(database)
+        run = await add_active_run(database)
         theirs: list[RunEvent] = []
-        tasks.start_soon(heard, there, run, theirs)
+        tasks.start_soon(collect_stream, there, run, theirs)
         await listening(there)
         silent = "INSERT INTO run_events (run_id, seq, at, kind, data) VALUES (:run, 1, 0, 'text', :data)"
         async with database.write() as connection:
             await connection.execute(text(silent), {"run": run, "data": '{"step": 1, "text": "unheard "}'})
         await here.append(run, [("text", {"step": 2, "text": "heard"})])
-        await until(theirs, 2)
+        await wait_for_events(theirs, 2)
         await here.append(run, [("status", {"status": "completed", "attempt": 1})])
-        await ended(database, run)
-    assert spoken(theirs) == "unheard heard"
+        await complete_run(database, run)
+    assert join_event_text(theirs) == "unheard heard"
 
 
-async def test_what_many_write_behind_one_another_at_the_same_time_is_all_there(server: postgres.Server):
+async def test_what_many_write_behind_one_another_at_the_same_time_is_all_there(server: postgres.PostgresServer):
     async with two(server) as (here, there, database, _):
-        run = await working(database)
+        run = await add_active_run(database)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
                 for number in range(40):

@@ -7,13 +7,13 @@ import anyio
 import pytest
 from sqlalchemy import make_url, text
 
-from outrider.agents.working.durable import Engine
-from outrider.agents.working.durable_tables import prepare
+from outrider.agents.workers.dbos_tables import prepare_tables
+from outrider.agents.workers.durable_engine import DurableEngine
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
-from support.apps.agent_runs import office
+from support.apps.agent_runs import open_scripted_app
 from support.databases import postgres
-from support.fakes.model_apis import Turn, script
+from support.fakes.model_apis import ModelTurn, play_turns
 
 pytestmark = pytest.mark.anyio
 BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
@@ -32,53 +32,63 @@ async def counted(database: Database, query: str) -> int:
         return (await connection.execute(text(query))).scalar_one()
 
 
-async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_the_loop_up(server: postgres.Server):
-    database = Database(server.migrated())
+async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_the_loop_up(
+    server: postgres.PostgresServer,
+):
+    database = Database(server.create_migrated_database())
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks, database.read() as connection:
             await connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
             await connection.execute(text("SELECT 1"))
-            tasks.start_soon(prepare, make_url(database.url))
+            tasks.start_soon(prepare_tables, make_url(database.url))
             while not await counted(database, f"{BUILDING} AND pid <> pg_backend_pid()"):
                 await anyio.lowlevel.checkpoint()
     assert await counted(database, MADE)
     await database.close()
 
 
-async def test_a_replica_that_may_change_no_table_works_after_an_administrators_migration(server: postgres.Server):
-    address = server.fresh()
+async def test_a_replica_that_may_change_no_table_works_after_an_administrators_migration(
+    server: postgres.PostgresServer,
+):
+    address = server.create_database()
     name = make_url(address).database or ""
     migrated = await anyio.run_process(
         [sys.executable, "-m", "outrider", "db", "migrate", "--set", f"database={address}"]
     )
     assert migrated.returncode == 0
-    server.sql(RESTRICTED, name)
-    async with office(script(Turn(text="Done.")), database=address.replace("outrider@", "replica@")) as house:
-        run = await house.run()
+    server.run_sql(RESTRICTED, name)
+    async with open_scripted_app(
+        play_turns(ModelTurn(text="Done.")), database=address.replace("outrider@", "replica@")
+    ) as house:
+        run = await house.run_to_end()
     assert (run.status, run.answer) == ("completed", "Done.")
-    assert server.sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
+    assert server.run_sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
 
 
-async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_work_is_not(server: postgres.Server):
-    address = server.migrated()
+async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_work_is_not(
+    server: postgres.PostgresServer,
+):
+    address = server.create_migrated_database()
     name = make_url(address).database or ""
-    async with office(script(Turn(text="Done.")), database=address) as house:
-        old = {(await house.run()).id for _ in range(3)}
+    async with open_scripted_app(play_turns(ModelTurn(text="Done.")), database=address) as house:
+        old = {(await house.run_to_end()).id for _ in range(3)}
     held = anyio.Event()
-    async with office(script(Turn(text="Slow.", until=held)), database=address, keep_days=1e-9) as house:
-        run = await house.begin()
+    async with open_scripted_app(
+        play_turns(ModelTurn(text="Slow.", wait_before=held)), database=address, keep_days=1e-9
+    ) as house:
+        run = await house.start_run()
         with anyio.fail_after(60):
-            while old & set(begun := server.sql(BEGUN, name).split()):
+            while old & set(begun := server.run_sql(BEGUN, name).split()):
                 await anyio.sleep(0.05)
         assert begun == [run.id]
         held.set()
-        await house.end(run)
+        await house.wait_for_end(run)
 
 
 async def test_a_server_that_is_gone_when_the_engine_opens_is_told_as_such_and_can_be_tried_again(tmp_path: Path):
     async def nothing(run_id: str, attempt: int) -> None: ...
 
-    engine = Engine(f"postgresql+psycopg://outrider@/postgres?host={tmp_path}", "w_1", nothing)
+    engine = DurableEngine(f"postgresql+psycopg://outrider@/postgres?host={tmp_path}", "w_1", nothing)
     with pytest.raises(Unavailable, match="the database cannot be used") as told:
         await engine.open()
     assert (told.value.code, told.value.retry_after) == ("database", 2.0)

@@ -5,19 +5,19 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
-from outrider.agents.working.locks import SessionLocks
+from outrider.agents.workers.locks import SessionLocks
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 from support.databases import postgres
 
-PROGRAMS = postgres.found()
+PROGRAMS = postgres.find_programs()
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
 
 
 @pytest.fixture
-async def databases(server: postgres.Server) -> AsyncGenerator[tuple[Database, Database]]:
-    address = server.migrated()
-    made = Database(address, patience=0.5), Database(address, patience=0.5)
+async def databases(server: postgres.PostgresServer) -> AsyncGenerator[tuple[Database, Database]]:
+    address = server.create_migrated_database()
+    made = Database(address, outage_timeout_s=0.5), Database(address, outage_timeout_s=0.5)
     yield made
     for each in made:
         await each.close()
@@ -25,7 +25,7 @@ async def databases(server: postgres.Server) -> AsyncGenerator[tuple[Database, D
 
 async def test_a_worker_is_alive_while_it_holds_its_lock_and_dead_after(databases: tuple[Database, Database]):
     one, other = map(SessionLocks, databases)
-    await one.hold("one")
+    await one.acquire("one")
     assert not await other.is_dead("one")
     assert await other.is_dead("nobody")
     await one.close()
@@ -35,18 +35,20 @@ async def test_a_worker_is_alive_while_it_holds_its_lock_and_dead_after(database
     await other.close()
 
 
-async def test_after_a_restart_the_lock_is_taken_again(databases: tuple[Database, Database], server: postgres.Server):
+async def test_after_a_restart_the_lock_is_taken_again(
+    databases: tuple[Database, Database], server: postgres.PostgresServer
+):
     one, other = map(SessionLocks, databases)
-    await one.hold("one")
+    await one.acquire("one")
     assert await other.is_dead("nobody")
     server.stop()
     try:
-        for ask in (one.held(), other.is_dead("one")):
+        for ask in (one.is_held(), other.is_dead("one")):
             with pytest.raises(Unavailable):
                 await ask
     finally:
         server.start()
-    assert await one.held()
+    assert await one.is_held()
     assert not await other.is_dead("one")
     for each in (one, other):
         await each.close()

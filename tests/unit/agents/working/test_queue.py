@@ -10,15 +10,15 @@ from sqlalchemy import make_url, text
 
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
-from outrider.agents.run import RunRows, new_row
+from outrider.agents.run import RunStore, build_run_row
 from outrider.agents.settings import RunLimits
-from outrider.agents.working.queue import Queue, Waiting, chosen
+from outrider.agents.workers.run_queue import QueuedRun, RunQueue, select_runs
 from outrider.core.context import Call
 from outrider.core.db import Database
-from support.apps.agent_runs import office
+from support.apps.agent_runs import open_scripted_app
 from support.databases import postgres, sqlite
-from support.fakes.model_apis import Turn
-from support.scale.proxies import to_socket
+from support.fakes.model_apis import ModelTurn
+from support.scale.proxies import proxy_to_socket
 
 NONE = RunLimits()
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,11 @@ pytestmark = pytest.mark.anyio
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
     on_file = request.param == "sqlite"
     path = tmp_path / "q.db"
-    opened = Database.file(sqlite.migrated(path)) if on_file else Database(request.getfixturevalue("server").migrated())
+    opened = (
+        Database.from_file(sqlite.create_migrated_file(path))
+        if on_file
+        else Database(request.getfixturevalue("server").migrated())
+    )
     yield opened
     await opened.close()
 
@@ -37,7 +41,7 @@ async def waiting(database: Database, *users: str, agent: str = "tester", model:
     """One run for each user named, in this order; a run's query is its user and its number."""
     for number, user in enumerate(users):
         conversation = await Conversations(database).create(Call(identity=user), agent, title="")
-        made = new_row(
+        made = build_run_row(
             Agent(name=agent, description="tests", instructions="Go."),
             f"{user}{number}",
             Call(identity=user),
@@ -47,31 +51,31 @@ async def waiting(database: Database, *users: str, agent: str = "tester", model:
             state={},
             history=None,
         )
-        await RunRows(database).add(made | {"model": model, "created_at": made["created_at"] + number})
+        await RunStore(database).add_run(made | {"model": model, "created_at": made["created_at"] + number})
 
 
-async def begun(database: Database, queue: Queue, worker: str, places: int) -> list[str]:
-    rows = RunRows(database)
-    return [(await rows.get(each.id)).query for each in await queue.take(worker, places)]
+async def begun(database: Database, queue: RunQueue, worker: str, places: int) -> list[str]:
+    rows = RunStore(database)
+    return [(await rows.get(each.id)).query for each in await queue.take_runs(worker, places)]
 
 
 async def test_users_take_turns_however_much_one_of_them_has_sent(database: Database):
     await waiting(database, "ann", "ann", "ann", "ann", "bob", "bob", "eve")
-    queue = Queue(database, NONE)
+    queue = RunQueue(database, NONE)
     one_by_one = [await begun(database, queue, "w", 1) for _ in range(4)]
     assert one_by_one == [["ann0"], ["bob4"], ["eve6"], ["ann1"]]
     assert await begun(database, queue, "w", 9) == ["bob5", "ann2", "ann3"]
-    assert not await queue.waits()
+    assert not await queue.has_waiting()
 
 
 async def test_no_user_agent_or_model_has_more_at_work_than_it_may_over_all_processes(database: Database):
     await waiting(database, "ann", "ann", "ann", "bob")
     limits = RunLimits(user=2)
-    assert await begun(database, Queue(database, limits), "w1", 2) == ["ann0", "bob3"]
-    assert await begun(database, Queue(database, limits), "w2", 9) == ["ann1"]
-    assert await begun(database, Queue(database, RunLimits(agents={"tester": 3})), "w", 9) == []
-    assert await begun(database, Queue(database, RunLimits(models={"acme": 3})), "w", 9) == []
-    assert await begun(database, Queue(database, RunLimits(models={"acme:two": 0})), "w", 9) == ["ann2"]
+    assert await begun(database, RunQueue(database, limits), "w1", 2) == ["ann0", "bob3"]
+    assert await begun(database, RunQueue(database, limits), "w2", 9) == ["ann1"]
+    assert await begun(database, RunQueue(database, RunLimits(agents={"tester": 3})), "w", 9) == []
+    assert await begun(database, RunQueue(database, RunLimits(models={"acme": 3})), "w", 9) == []
+    assert await begun(database, RunQueue(database, RunLimits(models={"acme:two": 0})), "w", 9) == ["ann2"]
 
 
 async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: Database):
@@ -80,7 +84,7 @@ async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: D
 
     async def look(worker: str) -> None:
         for _ in range(3):
-            found.extend(await begun(database, Queue(database, NONE), worker, 2))
+            found.extend(await begun(database, RunQueue(database, NONE), worker, 2))
 
     async with anyio.create_task_group() as tasks:
         for number in range(4):
@@ -91,57 +95,60 @@ async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: D
 async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_hold_the_others_up(
     request: pytest.FixtureRequest,
 ):
-    server: postgres.Server = request.getfixturevalue("server")
-    name = make_url(server.migrated()).database or ""
-    async with to_socket(server.folder / ".s.PGSQL.5432") as wire:
-        lively, silent = Database(server.of(name)), Database(f"postgresql://outrider@127.0.0.1:{wire.port}/{name}")
+    server: postgres.PostgresServer = request.getfixturevalue("server")
+    name = make_url(server.create_migrated_database()).database or ""
+    async with proxy_to_socket(server.folder / ".s.PGSQL.5432") as wire:
+        lively, silent = (
+            Database(server.build_address(name)),
+            Database(f"postgresql://outrider@127.0.0.1:{wire.port}/{name}"),
+        )
         await waiting(lively, "ann")
         async with anyio.create_task_group() as tasks:
             async with lively.write() as connection:  # keeps it in the middle of its giving
                 await connection.execute(text("SELECT 1 FROM runs FOR UPDATE"))
-                tasks.start_soon(Queue(silent, NONE).take, "silent", 1)
+                tasks.start_soon(RunQueue(silent, NONE).take_runs, "silent", 1)
                 await happens(server, name, "SELECT count(*) FROM pg_locks WHERE NOT granted")
-                wire.stall()
+                wire.stall_connections()
             with anyio.fail_after(60):
-                while not (found := await begun(lively, Queue(lively, NONE), "w", 1)):
+                while not (found := await begun(lively, RunQueue(lively, NONE), "w", 1)):
                     await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()
-            wire.cut()
+            wire.cut_connections()
         await silent.close()
         await lively.close()
     assert found == ["ann0"]
 
 
-async def happens(server: postgres.Server, name: str, query: str) -> None:
+async def happens(server: postgres.PostgresServer, name: str, query: str) -> None:
     """Waits until the query counts something."""
     with anyio.fail_after(60):
-        while await anyio.to_thread.run_sync(server.sql, query, name) == "0":
+        while await anyio.to_thread.run_sync(server.run_sql, query, name) == "0":
             await anyio.sleep(0.02)
 
 
 def test_a_run_that_a_limit_keeps_back_keeps_no_other_back():
-    runs = [Waiting(f"r{n}", 1, "ann", agent, "m:x", float(n)) for n, agent in enumerate(["slow", "slow", "quick"])]
-    first = chosen(runs, [], {}, RunLimits(agents={"slow": 1}), 9)
+    runs = [QueuedRun(f"r{n}", 1, "ann", agent, "m:x", float(n)) for n, agent in enumerate(["slow", "slow", "quick"])]
+    first = select_runs(runs, [], {}, RunLimits(agents={"slow": 1}), 9)
     assert [run.id for run in first] == ["r0", "r2"]
 
 
 async def test_runs_beyond_the_room_of_a_process_wait_and_begin_by_themselves():
     held = anyio.Event()
     settings: dict[str, Any] = {"agents": {"runs": 1}}
-    async with office(lambda asked: Turn(text="Done.", until=held), **settings) as made:
-        first, second = await made.begin("One."), await made.begin("Two.")
+    async with open_scripted_app(lambda asked: ModelTurn(text="Done.", wait_before=held), **settings) as made:
+        first, second = await made.start_run("One."), await made.start_run("Two.")
         with anyio.fail_after(30):
-            while not made.server.asked:
+            while not made.model_server.requests:
                 await anyio.sleep(0.01)
         assert (await made.app.runs.get(second.id)).status == "queued"
         held.set()
-        ended = [await made.end(first), await made.end(second)]
+        ended = [await made.wait_for_end(first), await made.wait_for_end(second)]
     assert [run.status for run in ended] == ["completed", "completed"]
 
 
 async def test_a_process_without_room_leaves_runs_to_others():
-    async with office(lambda asked: Turn(text="Done."), agents={"runs": 0}) as made:
-        run = await made.begin("One.")
-        await made.app.runs.recover()
+    async with open_scripted_app(lambda asked: ModelTurn(text="Done."), agents={"runs": 0}) as made:
+        run = await made.start_run("One.")
+        await made.app.runs.recover_runs()
         after = await made.app.runs.get(run.id)
     assert (after.status, after.executor) == ("queued", None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outrider.app.daemon.code import fingerprint, is_newer
+from outrider.app.daemon.code_version import fingerprint_code, is_newer_version
 
 
 @pytest.fixture
@@ -17,24 +17,24 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_code_that_is_not_touched_is_the_same(package: Path):
-    before = fingerprint(package)
+    before = fingerprint_code(package)
     (package / "sub" / "__pycache__" / "two.pyc").write_text("compiled")
-    assert fingerprint(package) == before
+    assert fingerprint_code(package) == before
 
 
 def test_every_change_of_code_is_one(package: Path):
-    seen = [fingerprint(package)]
+    seen = [fingerprint_code(package)]
     (package / "sub" / "three.py").write_text("3")
-    seen.append(fingerprint(package))
+    seen.append(fingerprint_code(package))
     os.utime(package / "one.py", ns=(1, 1))
-    seen.append(fingerprint(package))
+    seen.append(fingerprint_code(package))
     (package / "one.py").unlink()
-    seen.append(fingerprint(package))
+    seen.append(fingerprint_code(package))
     assert len(set(seen)) == 4
 
 
 @pytest.mark.parametrize(("one", "other"), [("0.2.0", "0.1.9"), ("0.10.0", "0.9.3"), ("1.0", "0.99"), ("1.0.1", "1.0")])
 def test_a_later_release_is_newer(one: str, other: str):
-    assert is_newer(one, other)
-    assert not is_newer(other, one)
-    assert not is_newer(one, one)
+    assert is_newer_version(one, other)
+    assert not is_newer_version(other, one)
+    assert not is_newer_version(one, one)

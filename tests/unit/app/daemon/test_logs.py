@@ -4,7 +4,15 @@ import logging
 import stat
 from pathlib import Path
 
-from outrider.app.daemon.logs import MOST, NAME, Host, Private, ToHost, current, trim
+from outrider.app.daemon.logs import (
+    LOG_FILE,
+    MAX_LOG_BYTES,
+    HostLogHandler,
+    LogTarget,
+    PrivateLogFile,
+    current_target,
+    trim_output,
+)
 
 
 def record(text: str, level: int = logging.WARNING) -> logging.LogRecord:
@@ -12,7 +20,7 @@ def record(text: str, level: int = logging.WARNING) -> logging.LogRecord:
 
 
 def test_log_files_are_turned_over_and_only_the_person_can_read_them(tmp_path: Path):
-    file = Private(tmp_path / "daemon.log", maxBytes=100, backupCount=2, encoding="utf-8")
+    file = PrivateLogFile(tmp_path / "daemon.log", maxBytes=100, backupCount=2, encoding="utf-8")
     for number in range(9):
         file.emit(record(f"{number} " * 20))
     file.close()
@@ -23,21 +31,21 @@ def test_log_files_are_turned_over_and_only_the_person_can_read_them(tmp_path: P
 
 def test_a_host_hears_its_own_words_from_the_level_that_it_wants():
     heard: list[str] = []
-    handler = ToHost()
+    handler = HostLogHandler()
     handler.emit(record("of nobody's work"))
-    token = current.set(Host(heard.append, logging.WARNING))
+    token = current_target.set(LogTarget(heard.append, logging.WARNING))
     try:
         handler.emit(record("yours"))
         handler.emit(record("too much", logging.INFO))
     finally:
-        current.reset(token)
+        current_target.reset(token)
     assert heard == ["yours\n"]
 
 
 def test_what_programs_print_does_not_grow_without_end(tmp_path: Path):
-    printed = (tmp_path / NAME).with_suffix(".out")
+    printed = (tmp_path / LOG_FILE).with_suffix(".out")
     printed.parent.mkdir()
-    printed.write_bytes(b"x" * (MOST + 1))
-    trim(tmp_path)
+    printed.write_bytes(b"x" * (MAX_LOG_BYTES + 1))
+    trim_output(tmp_path)
     assert printed.stat().st_size == 0
-    trim(tmp_path / "gone")
+    trim_output(tmp_path / "gone")

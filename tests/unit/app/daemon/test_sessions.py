@@ -1,30 +1,34 @@
 """Hosts that name no session: each has one of its own, and finds it again."""
 
-from outrider.app.daemon.sessions import Sessions
+from outrider.app.daemon.session_names import SessionNames
 
 
 def test_hosts_at_the_same_time_have_different_sessions():
-    sessions = Sessions()
-    assert [sessions.lend("/a"), sessions.lend("/a"), sessions.lend("/b")] == ["default", "default-2", "default-3"]
+    sessions = SessionNames()
+    assert [sessions.assign("/a"), sessions.assign("/a"), sessions.assign("/b")] == [
+        "default",
+        "default-2",
+        "default-3",
+    ]
 
 
 def test_a_host_alone_has_always_the_first_wherever_it_is():
-    sessions = Sessions()
+    sessions = SessionNames()
     for place in ("/a", "/b", "/a"):
-        session = sessions.lend(place)
+        session = sessions.assign(place)
         assert session == "default"
-        sessions.give_back(session)
+        sessions.release(session)
 
 
 def test_a_directory_gets_its_own_again_while_another_host_is_there():
-    sessions = Sessions()
-    sessions.lend("/a")
-    second = sessions.lend("/b")
-    sessions.give_back(second)
-    assert sessions.lend("/c") == "default-3"
-    assert sessions.lend("/b") == second
+    sessions = SessionNames()
+    sessions.assign("/a")
+    second = sessions.assign("/b")
+    sessions.release(second)
+    assert sessions.assign("/c") == "default-3"
+    assert sessions.assign("/b") == second
 
 
 def test_a_host_whose_connection_was_lost_keeps_its_session():
-    assert Sessions().lend("/a", "default-4") == "default-4"
-    assert Sessions().lend("/a", "somebody's") == "default"
+    assert SessionNames().assign("/a", "default-4") == "default-4"
+    assert SessionNames().assign("/a", "somebody's") == "default"

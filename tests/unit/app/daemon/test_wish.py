@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from outrider.app.daemon.wish import anchored, standing_in, used
-from outrider.settings import Loaded, load
+from outrider.app.daemon.host_config import change_directory, resolve_paths, select_environment
+from outrider.settings import LoadedSettings, load
 
 
-def read(home: Path, environ: dict[str, str] | None = None, **flags: Any) -> Loaded:
+def read(home: Path, environ: dict[str, str] | None = None, **flags: Any) -> LoadedSettings:
     return load(flags, environ=environ or {}, home=home, workspace=home / "project")
 
 
 @pytest.mark.parametrize("address", ["", "sqlite+aiosqlite:////abs/x.db", "postgresql://u@h/d", "sqlite+aiosqlite://"])
 def test_addresses_that_are_not_relative_stay(home: Path, address: str):
-    assert anchored(read(home, database=address)).settings.database == address
+    assert resolve_paths(read(home, database=address)).settings.database == address
 
 
 def test_what_is_relative_starts_at_the_host_s_directory(home: Path):
-    loaded = anchored(
+    loaded = resolve_paths(
         read(
             home,
             {"PATH": "/host/bin"},
@@ -41,23 +41,23 @@ def test_what_is_relative_starts_at_the_host_s_directory(home: Path):
 
 
 def test_a_program_that_is_found_by_name_stays_a_name(home: Path):
-    assert anchored(read(home, browser={"executable": "chromium"})).settings.browser.executable == "chromium"
+    assert resolve_paths(read(home, browser={"executable": "chromium"})).settings.browser.executable == "chromium"
 
 
 def test_of_the_environment_only_what_is_read_makes_a_difference(home: Path):
     environ = {"BRAVE_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "MY_KEY": "c", "TERM": "d", "SHLVL": "e", "PATH": "f"}
     plain = read(home, environ)
-    assert set(used(environ, plain.settings)) == {"BRAVE_API_KEY", "ANTHROPIC_API_KEY"}
+    assert set(select_environment(environ, plain.settings)) == {"BRAVE_API_KEY", "ANTHROPIC_API_KEY"}
     servers = {"one": {"url": "https://x.example/${MY_KEY}"}}
-    assert "MY_KEY" in used(environ, read(home, environ, mcpServers=servers).settings)
+    assert "MY_KEY" in select_environment(environ, read(home, environ, mcpServers=servers).settings)
     program = read(home, environ, search={"agent_browser": {"command": "agent-browser"}})
-    assert "PATH" in used(environ, program.settings)
+    assert "PATH" in select_environment(environ, program.settings)
 
 
 def test_reading_happens_where_the_host_is_and_leaves_the_process_where_it_was(tmp_path: Path):
     before = Path.cwd()
-    with standing_in(str(tmp_path)):
+    with change_directory(str(tmp_path)):
         assert Path.cwd() == tmp_path
-    with standing_in(str(tmp_path / "gone")):
+    with change_directory(str(tmp_path / "gone")):
         assert Path.cwd() == before
     assert Path.cwd() == before

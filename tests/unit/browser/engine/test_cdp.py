@@ -9,8 +9,15 @@ from contextlib import suppress
 import anyio
 import pytest
 
-from outrider.browser.cdp import BrowserGone, Connection, ContextGone, Hung, PageGone, ProtocolError
-from outrider.browser.pipe import PipeTransport
+from outrider.browser.protocol.cdp import (
+    BrowserGone,
+    CdpConnection,
+    CommandTimeout,
+    ContextGone,
+    PageGone,
+    ProtocolError,
+)
+from outrider.browser.protocol.pipe import PipeTransport
 
 
 class FakeBrowser:
@@ -49,8 +56,8 @@ async def browser() -> AsyncGenerator[FakeBrowser]:
 
 
 @pytest.fixture
-async def connection(browser: FakeBrowser) -> AsyncGenerator[Connection]:
-    made = Connection(browser.transport)
+async def connection(browser: FakeBrowser) -> AsyncGenerator[CdpConnection]:
+    made = CdpConnection(browser.transport)
     made.start()
     yield made
     await made.aclose()
@@ -81,7 +88,7 @@ async def test_refusals_have_types(browser, connection):
 
 
 async def test_a_command_without_an_answer_has_a_deadline(connection):
-    with anyio.fail_after(5), pytest.raises(Hung, match=r"A within 0\.05 s"):
+    with anyio.fail_after(5), pytest.raises(CommandTimeout, match=r"A within 0\.05 s"):
         await connection.send("A", timeout=0.05)
 
 

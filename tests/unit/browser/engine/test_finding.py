@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from outrider.browser import flags
-from outrider.browser.find import find_browser
-from outrider.browser.install import ways
+from outrider.browser.process import flags
+from outrider.browser.process.find import find_browser
+from outrider.browser.process.install import iter_install_methods
+from outrider.browser.process.status import collect_status
 from outrider.browser.settings import BrowserSettings
-from outrider.browser.status import status
 from outrider.core.errors import NotConfigured
 
 
@@ -41,7 +41,7 @@ def test_playwrights_newest_whole_build_is_found(tmp_path, monkeypatch):
 
 
 def test_one_list_of_features_is_turned_off(tmp_path):
-    line = flags.command_line(
+    line = flags.build_command_line(
         tmp_path, headless=True, sandbox=True, proxy="http://127.0.0.1:9", extra=("--disable-features=Mine",)
     )
     off = [each for each in line if each.startswith("--disable-features=")]
@@ -53,7 +53,7 @@ def test_one_list_of_features_is_turned_off(tmp_path):
 
 
 def test_without_a_proxy_no_flag_speaks_of_one(tmp_path):
-    line = flags.command_line(tmp_path, headless=True, sandbox=False, proxy=None)
+    line = flags.build_command_line(tmp_path, headless=True, sandbox=False, proxy=None)
     assert not [each for each in line if each.startswith("--proxy")]
     assert "--no-sandbox" in line
 
@@ -65,20 +65,20 @@ def test_debian_gets_its_own_package_and_ubuntu_does_not(tmp_path, monkeypatch):
     monkeypatch.setattr("os.geteuid", lambda: 0)
     release = tmp_path / "os-release"
     release.write_text('ID=debian\nVERSION_ID="12"\n')
-    first, second = ways(release)
+    first, second = iter_install_methods(release)
     assert first.commands[1][:2] == ("apt-get", "install")
     assert "chromium" in first.commands[1]
     assert second.commands[0][-2:] == ("install", "chromium")
     release.write_text("ID=ubuntu\nID_LIKE=debian\n")
-    assert [way.title for way in ways(release)] == ["Playwright's Chromium"]
+    assert [way.title for way in iter_install_methods(release)] == ["Playwright's Chromium"]
 
 
 def test_the_status_says_what_is_not_as_safe_as_it_could_be():
-    facts = status(BrowserSettings(sandbox=False))
+    facts = collect_status(BrowserSettings(sandbox=False))
     assert not facts["sandbox"]
     assert "sandbox is off" in facts["warnings"][0]
-    attached = status(BrowserSettings.model_validate({"cdp_url": "ws://a.example/x"}))
+    attached = collect_status(BrowserSettings.model_validate({"cdp_url": "ws://a.example/x"}))
     assert not attached["guarded"]
     assert "a.example" not in str(attached)
-    missing = status(BrowserSettings(executable="/nowhere/x"))
+    missing = collect_status(BrowserSettings(executable="/nowhere/x"))
     assert missing["executable"] is None

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.browser.websocket import MAGIC, TEXT, frame, open_websocket
-from outrider.core.egress import Guard
+from outrider.browser.protocol.websocket import HANDSHAKE_GUID, TEXT, build_frame, open_websocket
+from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from support.fakes import http_servers
 
@@ -26,7 +26,7 @@ def unmasked(data: bytes) -> bytes:
 
 @given(st.binary(max_size=70_000))
 def test_frames_are_masked_and_whole(data):
-    whole = frame(TEXT, data)
+    whole = build_frame(TEXT, data)
     assert whole[0] == 0x81
     assert whole[1] & 0x80
     assert unmasked(whole) == data
@@ -35,14 +35,14 @@ def test_frames_are_masked_and_whole(data):
 async def shake(reader, writer) -> None:
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
-    accept = b64encode(sha1((key + MAGIC).encode()).digest()).decode()
+    accept = b64encode(sha1((key + HANDSHAKE_GUID).encode()).digest()).decode()
     lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
     writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
 
 
 async def opened(url: str):
     """A transport, what it receives, and why it was lost."""
-    transport = await open_websocket(Guard(), url.replace("http", "ws") + "/devtools/browser/1")
+    transport = await open_websocket(EgressGuard(), url.replace("http", "ws") + "/devtools/browser/1")
     received: asyncio.Queue[bytes] = asyncio.Queue()
     lost: asyncio.Queue[str] = asyncio.Queue()
     transport.start(received.put_nowait, lost.put_nowait)
@@ -62,7 +62,7 @@ async def test_messages_go_both_ways_in_pieces_and_between_pings():
         await reader.read()
         writer.close()
 
-    async with http_servers.serve_bytes(server) as url:
+    async with http_servers.serve_raw_tcp(server) as url:
         transport, received, lost = await opened(url)
         transport.send(b"hello")
         with anyio.fail_after(5):
@@ -81,7 +81,7 @@ async def test_a_server_that_breaks_the_rules_is_left(bad):
         await reader.read()
         writer.close()
 
-    async with http_servers.serve_bytes(server) as url:
+    async with http_servers.serve_raw_tcp(server) as url:
         transport, received, lost = await opened(url)
         with anyio.fail_after(5):
             assert await lost.get()
@@ -99,14 +99,14 @@ async def test_a_handshake_that_fails_is_unavailable(answer):
         writer.write(answer)
         writer.close()
 
-    async with http_servers.serve_bytes(server) as url:
+    async with http_servers.serve_raw_tcp(server) as url:
         with anyio.fail_after(5), pytest.raises(Unavailable):
-            await open_websocket(Guard(), url.replace("http", "ws"))
+            await open_websocket(EgressGuard(), url.replace("http", "ws"))
 
 
 async def test_other_addresses_are_refused():
     for url in ("http://127.0.0.1/", "ws://", "file:///x"):
         with pytest.raises(InvalidInput):
-            await open_websocket(Guard(), url)
+            await open_websocket(EgressGuard(), url)
     with pytest.raises(OutriderError):
-        await open_websocket(Guard(), "ws://169.254.169.254/")
+        await open_websocket(EgressGuard(), "ws://169.254.169.254/")

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.browser.keys import MODIFIERS, find_key, read_chord
-from outrider.browser.names import free_path, safe_name
-from outrider.browser.redact import clean_message, clean_url
+from outrider.browser.page.file_names import find_free_path, make_safe_name
+from outrider.browser.protocol.keys import MODIFIER_BITS, find_key, parse_chord
+from outrider.browser.protocol.redact import clean_message, clean_url
 from outrider.core.errors import InvalidInput
 
 
 @given(st.text(max_size=400))
 def test_a_safe_name_is_one_file_in_one_folder(suggested):
-    name = safe_name(suggested)
+    name = make_safe_name(suggested)
     assert name
     assert len(name) <= 130
     assert not set(name) & set('/\\:*?"<>|\0\n\u202e')
     assert ".." not in name
     assert not name.startswith(".")
     assert (Path("/folder") / name).parent == Path("/folder")
-    assert safe_name(name) == name
+    assert make_safe_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_a_safe_name_is_one_file_in_one_folder(suggested):
     ],
 )
 def test_suggested_names_stay_recognisable(suggested, name):
-    assert safe_name(suggested) == name
+    assert make_safe_name(suggested) == name
 
 
 def test_a_taken_name_gets_a_number(tmp_path):
     (tmp_path / "a.txt").touch()
     (tmp_path / "a (1).txt").symlink_to("/nowhere")
-    assert free_path(tmp_path, "a.txt") == tmp_path / "a (2).txt"
+    assert find_free_path(tmp_path, "a.txt") == tmp_path / "a (2).txt"
 
 
 @pytest.mark.parametrize(
@@ -83,24 +83,24 @@ def test_logged_messages_are_bounded(text):
 
 
 def test_chords_are_read_as_people_write_them():
-    held, last = read_chord("ctrl+shift+ArrowDown")
+    held, last = parse_chord("ctrl+shift+ArrowDown")
     assert ([each.name for each in held], last.name) == (["Control", "Shift"], "ArrowDown")
-    assert read_chord("Control++")[1].name == "+"
-    assert read_chord("+")[1].name == "+"
-    assert read_chord("esc")[1].name == "Escape"
-    assert read_chord("Shift+1")[1].text == "!"
-    assert read_chord("Enter")[1].text == "\r"
+    assert parse_chord("Control++")[1].name == "+"
+    assert parse_chord("+")[1].name == "+"
+    assert parse_chord("esc")[1].name == "Escape"
+    assert parse_chord("Shift+1")[1].text == "!"
+    assert parse_chord("Enter")[1].text == "\r"
 
 
 @pytest.mark.parametrize("text", ["", "Nope", "a+b", "Control+Nope"])
 def test_what_is_no_key_is_refused(text):
     with pytest.raises(InvalidInput, match="keys:"):
-        read_chord(text)
+        parse_chord(text)
 
 
 @given(st.characters(blacklist_categories=("Cs",)))
 def test_every_character_is_a_key_that_types_it(sign):
     key = find_key(sign)
     assert key.text == sign
-    assert key.event("down", 0)["text"] == sign
-    assert "text" not in key.event("down", MODIFIERS["Control"])
+    assert key.build_event("down", 0)["text"] == sign
+    assert "text" not in key.build_event("down", MODIFIER_BITS["Control"])

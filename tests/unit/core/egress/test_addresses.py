@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outrider.core.egress.address_table import IPV4, IPV6
-from outrider.core.egress.addresses import classify, embedded, parse
+from outrider.core.egress.address_table import IPV4_BLOCKS, IPV6_BLOCKS
+from outrider.core.egress.addresses import classify_address, find_embedded_ipv4, parse_address
 
 FORBIDDEN_V4 = {
     "0.0.0.0": "unspecified",
@@ -147,43 +147,43 @@ CARRIED = [(form, v4) for form in CARRIERS for v4 in FORBIDDEN_V4]
 
 @pytest.mark.parametrize(("address", "kind"), [*FORBIDDEN_V4.items(), *FORBIDDEN_V6.items()])
 def test_a_reserved_address_is_known_for_what_it_is(address, kind):
-    verdict = classify(ip_address(address))
-    assert (verdict.kind, verdict.public) == (kind, False)
+    verdict = classify_address(ip_address(address))
+    assert (verdict.kind, verdict.is_public) == (kind, False)
     assert verdict.name
     assert verdict.source
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_an_ordinary_address_is_public(address):
-    assert classify(ip_address(address)).public
+    assert classify_address(ip_address(address)).is_public
 
 
 @pytest.mark.parametrize(("form", "v4"), CARRIED)
 def test_no_form_hides_a_reserved_ipv4_address(form, v4):
     carrier = IPv6Address(CARRIERS[form](int(IPv4Address(v4))))
-    assert not classify(carrier).public
-    assert embedded(carrier) in (IPv4Address(v4), None)
+    assert not classify_address(carrier).is_public
+    assert find_embedded_ipv4(carrier) in (IPv4Address(v4), None)
 
 
-@pytest.mark.parametrize("row", [*IPV4, *IPV6], ids=lambda row: row[0])
+@pytest.mark.parametrize("row", [*IPV4_BLOCKS, *IPV6_BLOCKS], ids=lambda row: row[0])
 def test_a_block_of_the_table_is_a_network_with_a_source(row):
     network = ip_network(row[0])
     assert row[3]
     if row[1] != "public" and network.prefixlen not in (0, 3):
-        assert not classify(network[0]).public or row[2] in ("IPv4-mapped", "NAT64", "6to4")
+        assert not classify_address(network[0]).is_public or row[2] in ("IPv4-mapped", "NAT64", "6to4")
 
 
 def test_a_mapped_address_and_a_zone_are_read_as_what_the_kernel_dials():
-    assert parse("::ffff:127.0.0.1") == IPv4Address("127.0.0.1")
-    assert parse("fe80::1%eth0") == IPv6Address("fe80::1")
+    assert parse_address("::ffff:127.0.0.1") == IPv4Address("127.0.0.1")
+    assert parse_address("fe80::1%eth0") == IPv6Address("fe80::1")
 
 
 @settings(deadline=None)
 @given(st.integers(0, 2**128 - 1))
 def test_every_number_has_a_kind_and_public_means_global_unicast_or_a_carrier_of_it(number):
-    verdict = classify(IPv6Address(number))
+    verdict = classify_address(IPv6Address(number))
     carriers = (IPv6Network("2000::/3"), IPv6Network("64:ff9b::/96"), IPv6Network("::ffff:0:0/96"))
-    assert not verdict.public or any(IPv6Address(number) in network for network in carriers)
+    assert not verdict.is_public or any(IPv6Address(number) in network for network in carriers)
 
 
 @settings(deadline=None)
@@ -191,4 +191,6 @@ def test_every_number_has_a_kind_and_public_means_global_unicast_or_a_carrier_of
 def test_what_python_calls_private_is_never_public(number):
     address = IPv4Address(number)
     known_better = any(address in IPv4Network(net) for net in ("192.31.196.0/24", "192.175.48.0/24"))
-    assert not (classify(address).public and not known_better and (address.is_private or address.is_multicast))
+    assert not (
+        classify_address(address).is_public and not known_better and (address.is_private or address.is_multicast)
+    )

@@ -10,7 +10,7 @@ from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outrider.core.egress.decode import PIECE, Decoder, Garbled, TooMuch
+from outrider.core.egress.decode import MAX_PIECE_BYTES, BodyDecoder, BodyTooLarge, ContentDecodingError
 
 BUDGET = 1 << 20
 examples = settings(max_examples=40, deadline=None)
@@ -43,7 +43,7 @@ def pieces(data, sizes):
 
 
 def decoded(codings, wire, sizes=(1000,), budget=BUDGET):
-    decoder = Decoder(codings, budget)
+    decoder = BodyDecoder(codings, budget)
     return b"".join(part for piece in pieces(wire, list(sizes)) for part in decoder.feed(piece))
 
 
@@ -84,7 +84,7 @@ def test_what_follows_the_last_member_is_ignored(body, garbage):
 @examples
 @given(st.sampled_from(sorted(CODERS)), st.binary(max_size=2000))
 def test_any_bytes_are_decoded_or_said_to_be_garbled(coding, wire):
-    with suppress(Garbled, TooMuch):
+    with suppress(ContentDecodingError, BodyTooLarge):
         assert len(decoded(coding, wire)) <= BUDGET
 
 
@@ -92,12 +92,12 @@ def test_any_bytes_are_decoded_or_said_to_be_garbled(coding, wire):
 @examples
 @given(size=st.integers(0, 2_000_000))
 def test_no_coding_grows_beyond_its_budget_and_no_piece_is_large(coding, size):
-    decoder, grown = Decoder(coding, BUDGET), 0
+    decoder, grown = BodyDecoder(coding, BUDGET), 0
     try:
         for piece in decoder.feed(CODERS[coding](bytes(size))):
-            assert len(piece) <= 2 * PIECE  # brotli overshoots
+            assert len(piece) <= 2 * MAX_PIECE_BYTES  # brotli overshoots
             grown += len(piece)
-    except TooMuch:
+    except BodyTooLarge:
         assert size > BUDGET
     else:
         assert grown == size
@@ -113,13 +113,13 @@ def test_a_label_that_is_no_coding_is_left_alone():
 
 
 def test_a_tower_of_codings_is_garbled_and_a_flood_of_members_too_much():
-    with pytest.raises(Garbled):
-        Decoder("gzip, gzip, gzip, gzip", BUDGET)
-    with pytest.raises(TooMuch):
+    with pytest.raises(ContentDecodingError):
+        BodyDecoder("gzip, gzip, gzip, gzip", BUDGET)
+    with pytest.raises(BodyTooLarge):
         decoded("gzip", gzip.compress(b"") * 10_001)
 
 
 def test_nonsense_is_garbled():
     for coding in ("gzip", "deflate", "br", "zstd"):
-        with pytest.raises(Garbled):
+        with pytest.raises(ContentDecodingError):
             decoded(coding, b"\xff" * 100)

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from outrider.core.egress import EgressSettings, Guard
-from outrider.core.egress.addresses import classify
+from outrider.core.egress import EgressGuard, EgressSettings
+from outrider.core.egress.addresses import classify_address
 from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
 
 pytestmark = pytest.mark.anyio
@@ -104,22 +104,22 @@ def resolver(*answers):
 @pytest.mark.parametrize("url", [*REFUSED.split(), *INVISIBLE])
 def test_what_is_not_public_is_refused_in_every_spelling(url):
     with pytest.raises(Refused) as caught:
-        Guard().check(url)
+        EgressGuard().check_url(url)
     assert caught.value.code == "egress"
 
 
 @pytest.mark.parametrize("url", [each.strip() for each in BAD.replace("\n", "").split("|")])
 def test_what_a_browser_could_not_fetch_either_is_bad_input(url):
     with pytest.raises(InvalidInput) as caught:
-        Guard().check(url)
+        EgressGuard().check_url(url)
     assert caught.value.code == "bad_url"
 
 
 @pytest.mark.parametrize("url", LEGITIMATE.split())
 async def test_nothing_legitimate_is_refused(url):
-    guard = Guard(resolve=resolver("93.184.215.14"))
-    target = guard.check(url)
-    assert await guard.addresses(target.host, target.port)
+    guard = EgressGuard(resolve=resolver("93.184.215.14"))
+    target = guard.check_url(url)
+    assert await guard.resolve_addresses(target.host, target.port)
 
 
 # What a resolver may answer, and what of it may be dialled.
@@ -160,23 +160,23 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("answers", "dialled"), ANSWERS)
 async def test_only_the_public_answers_of_a_resolver_are_dialled(answers, dialled):
-    guard = Guard(resolve=resolver(*answers))
+    guard = EgressGuard(resolve=resolver(*answers))
     if dialled is None:
         with pytest.raises(Refused):
-            await guard.addresses("example.com", 443)
+            await guard.resolve_addresses("example.com", 443)
     else:
-        assert [str(each) for each in await guard.addresses("example.com", 443)] == dialled
+        assert [str(each) for each in await guard.resolve_addresses("example.com", 443)] == dialled
 
 
 async def test_a_name_without_addresses_is_unavailable():
     with pytest.raises(Unavailable) as caught:
-        await Guard(resolve=resolver()).addresses("example.com", 443)
+        await EgressGuard(resolve=resolver()).resolve_addresses("example.com", 443)
     assert caught.value.code == "dns"
 
 
 async def test_the_system_resolver_says_that_a_name_does_not_exist():
     with pytest.raises(Unavailable) as caught:
-        await Guard().addresses("does-not-exist.invalid", 443)
+        await EgressGuard().resolve_addresses("does-not-exist.invalid", 443)
     assert caught.value.code == "dns"
 
 
@@ -248,12 +248,12 @@ SETTINGS = [
 
 @pytest.mark.parametrize(("given", "host", "port", "answer", "reached"), SETTINGS)
 async def test_settings_open_and_close_what_they_name_and_nothing_else(given, host, port, answer, reached):
-    guard = Guard(EgressSettings(**given), resolver(answer))
+    guard = EgressGuard(EgressSettings(**given), resolver(answer))
     if reached:
-        assert await guard.addresses(host, port)
+        assert await guard.resolve_addresses(host, port)
     else:
         with pytest.raises(Refused):
-            await guard.addresses(host, port)
+            await guard.resolve_addresses(host, port)
 
 
 # Addresses from the operator's own configuration.
@@ -280,7 +280,7 @@ async def reach(guard, url):
 
 @pytest.mark.parametrize(("url", "given", "answer", "reached"), TRUSTED)
 async def test_an_operators_own_address_may_be_private_but_not_denied_or_metadata(url, given, answer, reached):
-    guard = Guard(EgressSettings(**given), resolver(answer))
+    guard = EgressGuard(EgressSettings(**given), resolver(answer))
     if reached:
         assert await reach(guard, url)
     else:
@@ -312,7 +312,7 @@ def test_other_bad_settings_are_errors_too(bad):
 
 def test_a_refusal_names_the_host_and_the_setting_that_would_open_it():
     with pytest.raises(Refused) as caught:
-        Guard().check("http://localhost:3000/secret?key=1")
+        EgressGuard().check_url("http://localhost:3000/secret?key=1")
     assert "'localhost:3000'" in caught.value.hint
     assert "egress.allow" in caught.value.hint
     assert "secret" not in str(caught.value.to_dict())
@@ -321,10 +321,10 @@ def test_a_refusal_names_the_host_and_the_setting_that_would_open_it():
 @pytest.mark.parametrize("url", REFUSED.split())
 def test_adding_what_the_hint_says_opens_it(url):
     try:
-        Guard().check(url)
+        EgressGuard().check_url(url)
     except Refused as error:
         entry = error.hint.split("'")[1]
-        Guard(EgressSettings(allow=[entry])).check(url)
+        EgressGuard(EgressSettings(allow=[entry])).check_url(url)
 
 
 @st.composite
@@ -346,12 +346,12 @@ def spellings(draw):
 def test_no_spelling_of_a_reserved_address_gets_through_and_none_of_a_public_one_is_stopped(spelling, form):
     address, text = spelling
     try:
-        target = Guard().check(form.format(text))
+        target = EgressGuard().check_url(form.format(text))
     except OutriderError:
-        assert not classify(address).public
+        assert not classify_address(address).is_public
     else:
         assert target.address == address
-        assert classify(address).public
+        assert classify_address(address).is_public
 
 
 @settings(deadline=None)
@@ -359,11 +359,11 @@ def test_no_spelling_of_a_reserved_address_gets_through_and_none_of_a_public_one
 def test_an_ipv6_literal_is_reached_if_and_only_if_it_is_public(number):
     address = ip_address(number.to_bytes(16))
     try:
-        Guard().check(f"http://[{address}]/")
+        EgressGuard().check_url(f"http://[{address}]/")
     except Refused:
-        assert not classify(address).public
+        assert not classify_address(address).is_public
     else:
-        assert classify(address).public
+        assert classify_address(address).is_public
 
 
 @settings(deadline=None)
@@ -371,7 +371,7 @@ def test_an_ipv6_literal_is_reached_if_and_only_if_it_is_public(number):
 def test_any_text_is_a_target_or_an_error_that_a_model_can_read(text):
     for prefix in ("", "http://", "https://["):
         with suppress(InvalidInput, Refused):
-            Guard().check(prefix + text)
+            EgressGuard().check_url(prefix + text)
 
 
 REMEDIES = {
@@ -386,5 +386,5 @@ REMEDIES = {
 @pytest.mark.parametrize("text", REMEDIES)
 def test_an_address_that_does_not_parse_is_told_what_is_wrong_with_it(text):
     with pytest.raises(InvalidInput) as caught:
-        Guard().check(text)
+        EgressGuard().check_url(text)
     assert caught.value.hint == REMEDIES[text]

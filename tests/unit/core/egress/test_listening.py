@@ -5,7 +5,7 @@ import socket
 
 import anyio
 
-from outrider.core.egress.listening import stop_listening
+from outrider.core.egress.server_shutdown import stop_listening
 
 
 async def test_who_is_accepted_while_the_server_stops_is_served():

@@ -9,12 +9,12 @@ import anyio
 import httpx2
 import pytest
 
-from outrider.core.egress import EgressSettings, Guard
+from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.egress.proxy import EgressProxy
-from support.fakes.hostile_server import TRICKS, raw, serve_hostile
+from support.fakes.hostile_server import TRICKS, send_pieces, serve_hostile
 
 pytestmark = pytest.mark.anyio
-PAGE = raw([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
+PAGE = send_pieces([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
 
 
 async def loopback(host):
@@ -23,7 +23,7 @@ async def loopback(host):
 
 @asynccontextmanager
 async def started(*allow, idle=20.0):
-    guard = Guard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), loopback)
+    guard = EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), loopback)
     with anyio.fail_after(20):
         async with EgressProxy(guard, idle=idle) as proxy:
             yield proxy
@@ -53,7 +53,7 @@ async def test_an_ordinary_client_reads_plain_pages_through_it():
 
 
 async def test_a_tunnel_carries_bytes_both_ways():
-    closing = raw([b"HTTP/1.1 200 OK\r\n\r\nhello"])
+    closing = send_pieces([b"HTTP/1.1 200 OK\r\n\r\nhello"])
     async with serve_hostile(closing) as url, started() as proxy:
         answer = await talk(proxy, f"CONNECT {url.removeprefix('http://')}", rest="GET / HTTP/1.1\r\n\r\n")
     assert answer.startswith("HTTP/1.1 200")
@@ -116,14 +116,14 @@ FAILURES = [
 
 @pytest.mark.parametrize(("host", "code", "words"), FAILURES)
 async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, free_tcp_port):
-    guard = Guard(EgressSettings(allow=["127.0.0.1:*"]), resolved)
+    guard = EgressGuard(EgressSettings(allow=["127.0.0.1:*"]), resolved)
     async with serve_hostile(PAGE) as url, EgressProxy(guard) as proxy:
         await talk(proxy, f"CONNECT {host}:{free_tcp_port}")
         await talk(proxy, f"GET {url}")
-        error = proxy.failure(f"wss://{host}.:{free_tcp_port}/x")
+        error = proxy.find_failure(f"wss://{host}.:{free_tcp_port}/x")
         assert (error.code, words in error.message, bool(error.hint)) == (code, True, True)
-        assert proxy.failure(url) is None
-        assert proxy.failure(f"https://{host}/") is None
+        assert proxy.find_failure(url) is None
+        assert proxy.find_failure(f"https://{host}/") is None
 
 
 async def test_a_connection_that_stands_ends_what_was_known_of_its_failure(free_tcp_port):
@@ -230,7 +230,7 @@ async def test_closing_the_proxy_ends_its_tunnels():
 @pytest.mark.parametrize("turns", range(6))
 async def test_a_start_that_is_cancelled_leaves_nothing_open(turns):
     before = len(list(Path("/dev/fd").iterdir()))
-    proxy = EgressProxy(Guard(EgressSettings()))
+    proxy = EgressProxy(EgressGuard(EgressSettings()))
     starting = asyncio.create_task(proxy.start())
     for _ in range(turns):
         await asyncio.sleep(0)

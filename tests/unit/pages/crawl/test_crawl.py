@@ -12,21 +12,22 @@ import pytest
 
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, Refused, Unavailable
-from outrider.pages import Pages, PagesSettings
-from outrider.pages.crawl import Budget, Crawler, Plan
-from outrider.pages.crawl.crawled import Crawled
+from outrider.pages.crawl import CrawlBudget, Crawler, CrawlPlan
+from outrider.pages.crawl.result import CrawlResult
+from outrider.pages.pages import Pages
+from outrider.pages.settings import PagesSettings
 from support.databases import sqlite
 from support.fakes import http_servers
-from support.fakes.website import Answer, Clock, Request, Site, client
+from support.fakes.website import FakeClock, FakeSite, SiteAnswer, SiteRequest, open_http_client
 
 pytestmark = pytest.mark.anyio
 WORDS = "The tide comes in twice a day, and the boats of {0} rise with it until the bell of {0} rings. "
 
 
-def page(name: str, *links: str, head: str = "") -> Answer:
+def page(name: str, *links: str, head: str = "") -> SiteAnswer:
     """A page about something, with links."""
     anchors = "".join(f'<li><a href="{each}">To {each}</a></li>' for each in links)
-    return Answer(
+    return SiteAnswer(
         f"<title>{name}</title>{head}<main><h1>{name}</h1><p>{WORDS.format(name) * 5}</p><ul>{anchors}</ul></main>"
     )
 
@@ -37,13 +38,13 @@ class Place:
 
     crawler: Crawler
     url: str
-    site: Site
-    clock: Clock
+    site: FakeSite
+    clock: FakeClock
     kept: list[str]
 
-    async def crawl(self, path: str = "/", pages: int = 50, seconds: float = 30, **plan: Any) -> Crawled:
-        budget = Budget(pages, seconds)
-        return await self.crawler.crawl(Plan(self.url + path, **plan), budget, keep=self.keep)
+    async def crawl(self, path: str = "/", pages: int = 50, seconds: float = 30, **plan: Any) -> CrawlResult:
+        budget = CrawlBudget(pages, seconds)
+        return await self.crawler.crawl(CrawlPlan(self.url + path, **plan), budget, store_page=self.keep)
 
     async def keep(self, read: Any) -> str:
         self.kept.append(read.url.removeprefix(self.url))
@@ -51,21 +52,21 @@ class Place:
 
     async def listed(self, path: str = "/", **plan: Any) -> dict[str, str]:
         """Each page's state, by path."""
-        rows = await self.crawler.listing(Plan(self.url + path, **plan))
+        rows = await self.crawler.list_pages(CrawlPlan(self.url + path, **plan))
         return {row["url"].removeprefix(self.url): row["state"] for row in rows}
 
     async def changes(self) -> dict[str, str]:
-        rows = await self.crawler.listing(Plan(f"{self.url}/"))
+        rows = await self.crawler.list_pages(CrawlPlan(f"{self.url}/"))
         return {row["url"].removeprefix(self.url): row["change"] or row["state"] for row in rows}
 
 
 @asynccontextmanager
 async def place(routes: dict[str, Any], file: Path | None = None, **settings: Any) -> AsyncGenerator[Place]:
-    clock, site = Clock(), Site(routes)
-    database = Database.file(sqlite.migrated(file or Path.home() / "crawl.db"))
+    clock, site = FakeClock(), FakeSite(routes)
+    database = Database.from_file(sqlite.create_migrated_file(file or Path.home() / "crawl.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "attempts": 1, **settings})
     try:
-        async with http_servers.serve(site) as url, client() as http:
+        async with http_servers.serve_app(site) as url, open_http_client() as http:
             pages = Pages(http, chosen, database, clock=clock, sleep=clock.sleep)
             yield Place(Crawler(pages, database, clock=clock, sleep=clock.sleep), url, site, clock, [])
     finally:
@@ -89,7 +90,7 @@ async def test_a_site_is_read_by_its_links():
     assert (done.ending, done.round, done.pages_read) == ("finished", 1, 6)
     assert states == dict.fromkeys(HARBOUR, "read") | {"/gone": "gone"}
     assert set(here.kept) == set(HARBOUR)
-    assert "/map.png" not in here.site.paths()
+    assert "/map.png" not in here.site.list_paths()
 
 
 async def test_depth_and_pages_and_place_bound_it():
@@ -100,7 +101,7 @@ async def test_depth_and_pages_and_place_bound_it():
         below = await here.crawl("/boats/tern", within="path")
         states = await here.listed("/boats/tern", within="path")
     assert set(shallow) == {"/", "/boats", "/bells", "/gone"}
-    assert (few.ending, few.tally.spent) == ("pages", 2)
+    assert (few.ending, few.tally.used_pages) == ("pages", 2)
     assert few.tally.waiting > 0
     assert (below.ending, set(states)) == ("finished", {"/boats/tern", "/boats/tern/log"})
 
@@ -115,9 +116,9 @@ async def test_patterns_choose_among_paths():
 async def test_a_larger_budget_goes_on_where_the_smaller_ended():
     async with place(HARBOUR) as here:
         await here.crawl(pages=3)
-        asked = len(here.site.asked)
+        asked = len(here.site.requests)
         done = await here.crawl(pages=20)
-        again = [path for path in here.site.paths()[asked:] if path in ("/", "/boats", "/bells")]
+        again = [path for path in here.site.list_paths()[asked:] if path in ("/", "/boats", "/bells")]
     assert (done.ending, done.round, done.tally.read) == ("finished", 1, 6)
     assert again == []
 
@@ -125,12 +126,12 @@ async def test_a_larger_budget_goes_on_where_the_smaller_ended():
 async def test_reading_a_site_again_transfers_only_what_has_changed_and_says_what():
     routes: dict[str, Any] = dict(HARBOUR)
 
-    def tagged(answer: Answer) -> Any:
+    def tagged(answer: SiteAnswer) -> Any:
         tag = f'"{hash(answer.body)}"'
 
-        def reply(request: Request) -> Answer:
+        def reply(request: SiteRequest) -> SiteAnswer:
             same = request.headers.get("if-none-match") == tag
-            return Answer(status=304) if same else Answer(answer.body, headers={"etag": tag})
+            return SiteAnswer(status=304) if same else SiteAnswer(answer.body, headers={"etag": tag})
 
         return reply
 
@@ -160,30 +161,30 @@ async def test_what_the_site_lists_is_read_too_and_not_asked_for_while_it_is_unc
     routes: dict[str, Any] = {"/": page("Harbour"), "/quiet": page("Quiet")}
     async with place(routes) as here:
         index = f"<sitemapindex><sitemap><loc>{here.url}/list.xml</loc></sitemap></sitemapindex>"
-        routes["/robots.txt"] = Answer(f"Sitemap: {here.url}/index.xml", "text/plain")
-        routes["/index.xml"] = Answer(index, "application/xml")
-        routes["/list.xml"] = Answer(sitemap("2024-05-05").replace("{0}", here.url), "application/xml")
+        routes["/robots.txt"] = SiteAnswer(f"Sitemap: {here.url}/index.xml", "text/plain")
+        routes["/index.xml"] = SiteAnswer(index, "application/xml")
+        routes["/list.xml"] = SiteAnswer(sitemap("2024-05-05").replace("{0}", here.url), "application/xml")
         await here.crawl()
         here.clock.now += 1_000
         await here.crawl()
         changes = await here.changes()
     assert changes == {"/": "same", "/quiet": "same"}
-    assert here.site.paths().count("/quiet") == 1
-    assert here.site.paths().count("/") == 2
+    assert here.site.list_paths().count("/quiet") == 1
+    assert here.site.list_paths().count("/") == 2
 
 
 async def test_robots_txt_binds_and_its_pause_is_kept():
     rules = "User-agent: *\nDisallow: /bells\nCrawl-delay: 2"
-    async with place(HARBOUR | {"/robots.txt": Answer(rules, "text/plain")}) as here:
+    async with place(HARBOUR | {"/robots.txt": SiteAnswer(rules, "text/plain")}) as here:
         done = await here.crawl(depth=1)
         states = await here.listed(depth=1)
     assert states["/bells"] == "skipped"
-    assert "/bells" not in here.site.paths()
-    assert here.clock.slept.count(2.0) == done.tally.read + 2  # the forbidden one and the missing one have their turn
+    assert "/bells" not in here.site.list_paths()
+    assert here.clock.sleeps.count(2.0) == done.tally.read + 2  # the forbidden one and the missing one have their turn
 
 
 async def test_a_site_that_forbids_the_first_page_is_refused():
-    rules = Answer("User-agent: *\nDisallow: /", "text/plain")
+    rules = SiteAnswer("User-agent: *\nDisallow: /", "text/plain")
     async with place(HARBOUR | {"/robots.txt": rules}) as here:
         with pytest.raises(Refused, match=r"robots\.txt"):
             await here.crawl()
@@ -202,7 +203,7 @@ async def test_one_text_under_several_addresses_is_read_once():
         "/": page("Harbour", "/a", "/b", "/views?sort=up", "/old", "/boats?utm_source=letter&page=2"),
         "/a": page("Same"),
         "/b": page("Same"),
-        "/old": Answer(status=301, headers={"location": "/a"}),
+        "/old": SiteAnswer(status=301, headers={"location": "/a"}),
         "/views": page("Views", head='<link rel="canonical" href="/views">'),
         "/boats": page("Boats"),
     }
@@ -222,7 +223,7 @@ async def test_a_canonical_address_that_every_page_shares_is_not_believed():
 
 
 async def test_endless_paths_come_to_an_end():
-    def deeper(request: Request) -> Answer:
+    def deeper(request: SiteRequest) -> SiteAnswer:
         return page(request.path, "loop/")
 
     routes = {"/": page("Harbour", "/loop/")} | {"/" + "loop/" * count: deeper for count in range(1, 12)}
@@ -234,7 +235,7 @@ async def test_endless_paths_come_to_an_end():
 async def test_visits_that_the_site_numbers_in_its_addresses_are_one_page():
     fresh = itertools.count()
 
-    def shop(request: Request) -> Answer:
+    def shop(request: SiteRequest) -> SiteAnswer:
         number = f"{next(fresh):032x}"[::-1]
         return page("Shop", f"/shop?PHPSESSID={number}", f"/shop;jsessionid={number}.node1", f"/shop?sid=a{number}")
 
@@ -243,11 +244,11 @@ async def test_visits_that_the_site_numbers_in_its_addresses_are_one_page():
         done = await here.crawl(depth=20)
         assert set(await here.listed(depth=20)) == {"/", "/shop", "/list?sid=12&page=2"}
     assert (done.ending, done.tally.read, done.tally.duplicate) == ("finished", 3, 0)
-    assert here.site.paths().count("/shop") == 1
+    assert here.site.list_paths().count("/shop") == 1
 
 
 async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
-    away = Answer(status=302, headers={"location": "http://localhost:1/"})
+    away = SiteAnswer(status=302, headers={"location": "http://localhost:1/"})
     async with place({"/away": away}) as here:
         with pytest.raises(NotFound):
             await here.crawl("/missing")
@@ -258,8 +259,8 @@ async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
 async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
     broken = {"down": True}
 
-    def shaky(request: Request) -> Answer:
-        return Answer("busy", "text/plain", 503) if broken["down"] else page(request.path)
+    def shaky(request: SiteRequest) -> SiteAnswer:
+        return SiteAnswer("busy", "text/plain", 503) if broken["down"] else page(request.path)
 
     paths = [f"/p{number}" for number in range(30)]
     async with place({"/": page("Harbour", *paths)} | dict.fromkeys(paths, shaky)) as here:
@@ -274,8 +275,8 @@ async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
 async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
     down: set[str] = set()
 
-    def shaky(request: Request) -> Answer:
-        return Answer("busy", "text/plain", 503) if request.path in down else HARBOUR[request.path]
+    def shaky(request: SiteRequest) -> SiteAnswer:
+        return SiteAnswer("busy", "text/plain", 503) if request.path in down else HARBOUR[request.path]
 
     async with place(dict.fromkeys(HARBOUR, shaky), stale_if_error=0) as here:
         await here.crawl()
@@ -300,8 +301,8 @@ async def test_time_ends_a_call_and_the_next_one_goes_on():
                 await anyio.sleep_forever()
             return "kept"
 
-        plan = Plan(f"{here.url}/")
-        first = await here.crawler.crawl(plan, Budget(seconds=0.5), keep=endless)
+        plan = CrawlPlan(f"{here.url}/")
+        first = await here.crawler.crawl(plan, CrawlBudget(seconds=0.5), store_page=endless)
         second = await here.crawl()
     assert (first.ending, first.tally.waiting > 0) == ("time", True)
     assert (second.ending, second.round, second.tally.read) == ("finished", 1, 6)
@@ -309,7 +310,7 @@ async def test_time_ends_a_call_and_the_next_one_goes_on():
 
 async def test_a_crawl_that_another_call_works_on_is_not_disturbed():
     async with place(HARBOUR) as here:
-        plan, started, go_on = Plan(f"{here.url}/"), anyio.Event(), anyio.Event()
+        plan, started, go_on = CrawlPlan(f"{here.url}/"), anyio.Event(), anyio.Event()
 
         async def keep(read: Any) -> str:
             started.set()
@@ -317,11 +318,11 @@ async def test_a_crawl_that_another_call_works_on_is_not_disturbed():
             return "kept"
 
         async with anyio.create_task_group() as group:
-            group.start_soon(lambda: here.crawler.crawl(plan, Budget(), keep=keep))
+            group.start_soon(lambda: here.crawler.crawl(plan, CrawlBudget(), store_page=keep))
             await started.wait()
             with pytest.raises(Unavailable, match="under way") as caught:
-                await here.crawler.crawl(plan, Budget())
+                await here.crawler.crawl(plan, CrawlBudget())
             go_on.set()
-        other = await here.crawler.crawl(plan, Budget(), "somebody else")
+        other = await here.crawler.crawl(plan, CrawlBudget(), "somebody else")
     assert caught.value.retry_after
     assert other.round == 1

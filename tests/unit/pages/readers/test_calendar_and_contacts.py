@@ -3,10 +3,10 @@
 import pytest
 
 from outrider.core.errors import Unavailable
-from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
-from outrider.pages.sniffing.sniff import sniff
-from support.documents.office_files import read
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import find_reader
+from support.documents.office_files import read_document
 
 CALENDAR = """BEGIN:VCALENDAR\r
 VERSION:2.0\r
@@ -64,7 +64,7 @@ END:VCARD\r
 
 
 def test_a_calendar_tells_what_happens_when_in_order_of_time():
-    document = read(CALENDAR.encode())
+    document = read_document(CALENDAR.encode())
     assert (document.kind, document.title, document.metadata) == ("calendar", "Harbour events", {"entries": 3})
     assert document.markdown == (
         "# Harbour events\n\n"
@@ -78,7 +78,7 @@ def test_a_calendar_tells_what_happens_when_in_order_of_time():
 
 
 def test_cards_tell_how_people_are_reached_and_no_pictures():
-    document = read(CARDS.encode())
+    document = read_document(CARDS.encode())
     assert document.markdown == (
         "## Dr. Ida Marsh\n\n"
         "- organisation: Harbour, Ltd., Lights\n- telephone (cell): +43 1 234\n- e-mail (work): ida@e.org\n"
@@ -89,23 +89,23 @@ def test_cards_tell_how_people_are_reached_and_no_pictures():
 
 @pytest.mark.parametrize(("name", "kind"), [("a.ics", "calendar"), ("a.vcf", "contacts")])
 def test_the_suffix_decides_and_what_holds_none_is_told(name: str, kind: str):
-    reader = reader_for(sniff("text/plain", b"tide", name), name)
+    reader = find_reader(detect_mime_type("text/plain", b"tide", name), name)
     assert reader.name == kind
     with pytest.raises(Unavailable, match="does not begin as one"):
-        reader.read(Source(b"tide", name))
+        reader.read(ReaderInput(b"tide", name))
 
 
 @pytest.mark.parametrize("text", [CALENDAR, CARDS])
 def test_half_of_it_is_read_as_far_as_it_goes(text: str):
     half = text[: len(text) * 2 // 3].encode()
-    assert ("Regatta" if "VCALENDAR" in text else "Ida Marsh") in read(half).markdown
+    assert ("Regatta" if "VCALENDAR" in text else "Ida Marsh") in read_document(half).markdown
 
 
 def test_a_drawing_is_known_by_its_root_where_nothing_else_is_said():
-    assert sniff("", b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>') == "image/svg+xml"
+    assert detect_mime_type("", b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>') == "image/svg+xml"
 
 
 def test_lines_that_make_no_sense_take_no_time():
     odd = "TEL" + ";A=" * 50_000 + '"' * 50_001 + "=x" * 50_000
-    document = read(f"BEGIN:VCARD\nFN:Ida\n{odd}\n{odd}:1\nEND:VCARD".encode())
+    document = read_document(f"BEGIN:VCARD\nFN:Ida\n{odd}\n{odd}:1\nEND:VCARD".encode())
     assert document.markdown == "## Ida"

@@ -2,7 +2,15 @@
 
 import pytest
 
-from support.documents.office_files import docx, odf, p, pptx, read, shape, slide
+from support.documents.office_files import (
+    build_docx,
+    build_odf,
+    build_paragraph,
+    build_pptx,
+    build_shape,
+    build_slide,
+    read_document,
+)
 
 DEEP = 200  # levels
 BOOK = '<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><p>Seen.</p>{}</body></FictionBook>'
@@ -18,9 +26,9 @@ def nested(tag: str, inner: str = "lost") -> str:
 
 
 DOCUMENTS = {
-    "x.docx": docx(p("Seen.") + f"<w:p>{nested('w:smartTag', '<w:r><w:t>lost</w:t></w:r>')}</w:p>"),
-    "x.odt": odf("text", f"<text:p>Seen.</text:p><text:p>{nested('text:span')}</text:p>"),
-    "x.pptx": pptx(slide(shape("Seen."), nested("p:grpSp"))),
+    "x.docx": build_docx(build_paragraph("Seen.") + f"<w:p>{nested('w:smartTag', '<w:r><w:t>lost</w:t></w:r>')}</w:p>"),
+    "x.odt": build_odf("text", f"<text:p>Seen.</text:p><text:p>{nested('text:span')}</text:p>"),
+    "x.pptx": build_pptx(build_slide(build_shape("Seen."), nested("p:grpSp"))),
     "x.fb2": BOOK.format(nested("section", "<p>lost</p>")).encode(),
     "x.xls": SHEETS.format(nested("x")).encode(),
 }
@@ -28,7 +36,7 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_elements_that_are_nested_too_deep_are_told(name: str):
-    document = read(DOCUMENTS[name], name)
+    document = read_document(DOCUMENTS[name], name)
     assert "Seen." in document.text
     assert "lost" not in document.text
     assert document.metadata["cut"] is True
@@ -39,6 +47,8 @@ def test_elements_that_are_nested_too_deep_are_told(name: str):
 
 
 def test_a_document_of_ordinary_depth_says_nothing_of_it():
-    document = read(odf("text", f"<text:p>{'<text:span>' * 60}Seen.{'</text:span>' * 60}</text:p>"), "x.odt")
+    document = read_document(
+        build_odf("text", f"<text:p>{'<text:span>' * 60}Seen.{'</text:span>' * 60}</text:p>"), "x.odt"
+    )
     assert document.text == "Seen."
     assert "cut" not in document.metadata

@@ -3,18 +3,18 @@
 import pytest
 
 from outrider.core.errors import Refused
-from support.documents.office_files import epub, read
+from support.documents.office_files import build_epub, read_document
 
 ENC = '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData xmlns="http://www.w3.org/2001/04/xmlenc#">'
 ENC += '<EncryptionMethod Algorithm="{}"/></EncryptedData></encryption>'
 
 
 def test_chapters_follow_the_spine_and_take_missing_headings_from_the_contents():
-    book = epub(
+    book = build_epub(
         {"b.xhtml": "<h1>Fog</h1><p>It came in.</p>", "a.xhtml": "<p>The lamp was lit.</p>"},
         titles={"b.xhtml": "One", "a.xhtml": "Two"},
     )
-    document = read(book)
+    document = read_document(book)
     assert document.markdown == "# Fog\n\nIt came in.\n\n## Two\n\nThe lamp was lit."
     assert (document.kind, document.title, document.author) == ("epub", "The Harbour", "Ida Marsh, Bo Reed")
     assert (document.language, document.published) == ("en", "2024-02-29")
@@ -22,22 +22,26 @@ def test_chapters_follow_the_spine_and_take_missing_headings_from_the_contents()
 
 
 def test_a_link_between_chapters_is_text_and_one_to_the_web_a_link():
-    document = read(epub({"a.xhtml": '<p>See <a href="b.xhtml">two</a> and <a href="https://a.example/">this</a></p>'}))
+    document = read_document(
+        build_epub({"a.xhtml": '<p>See <a href="b.xhtml">two</a> and <a href="https://a.example/">this</a></p>'})
+    )
     assert document.markdown == "See two and [this](https://a.example/)"
     assert [link.url for link in document.links] == ["https://a.example/"]
 
 
 def test_hidden_font_files_lock_nobody_out_and_rights_management_does():
     font = {"META-INF__encryption.xml": ENC.format("http://www.idpf.org/2008/embedding")}
-    assert read(epub({"a.xhtml": "<p>open</p>"}, titles=None, **font)).markdown == "open"
+    assert read_document(build_epub({"a.xhtml": "<p>open</p>"}, titles=None, **font)).markdown == "open"
     with pytest.raises(Refused) as caught:
-        read(epub({"a.xhtml": "x"}, **{"META-INF__encryption.xml": ENC.format("http://ns.adobe.com/adept/x")}))
+        read_document(
+            build_epub({"a.xhtml": "x"}, **{"META-INF__encryption.xml": ENC.format("http://ns.adobe.com/adept/x")})
+        )
     assert caught.value.code == "encrypted"
     assert "rights" in caught.value.message
 
 
 def test_a_long_book_is_cut_and_says_so():
-    document = read(epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), chars=3_000)
+    document = read_document(build_epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), chars=3_000)
     assert len(document.markdown) < 3_200
     assert document.metadata["cut"] is True
 
@@ -46,7 +50,7 @@ def test_notes_of_each_chapter_keep_their_own_labels():
     note = (
         '<p>Text<a epub:type="noteref" href="#n1">1</a>.</p><aside epub:type="footnote" id="n1"><p>Of {}.</p></aside>'
     )
-    text = read(epub({"a.xhtml": note.format("ebb"), "b.xhtml": note.format("flood")})).markdown
+    text = read_document(build_epub({"a.xhtml": note.format("ebb"), "b.xhtml": note.format("flood")})).markdown
     assert "[^1]: Of ebb." in text
     assert "Text[^2-1]." in text
     assert "[^2-1]: Of flood." in text

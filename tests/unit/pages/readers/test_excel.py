@@ -2,15 +2,24 @@
 
 import pytest
 
-from support.documents.office_files import SHEET, TYPE, read, relations, sheet, xlsx
+from support.documents.office_files import (
+    RELATIONSHIP_TYPE_PREFIX,
+    SHEET_NAMESPACES,
+    build_relationships,
+    build_worksheet,
+    build_xlsx,
+    read_document,
+)
 
-COMMENTS = f'<comments {SHEET}><authors><author>Bo</author></authors><commentList><comment ref="B2" authorId="0">'
+COMMENTS = (
+    f'<comments {SHEET_NAMESPACES}><authors><author>Bo</author></authors><commentList><comment ref="B2" authorId="0">'
+)
 COMMENTS += "<text><r><t>Measured?</t></r></text></comment></commentList></comments>"
 
 
 def test_sheets_have_names_titles_and_tables():
     rows = ["Lights of the coast", "", ""], [], ["Name", "Height"], ["Cape Wend", 41], ["Tern", 12.100000000000001]
-    document = read(xlsx({"Lights": sheet(*rows)}))
+    document = read_document(build_xlsx({"Lights": build_worksheet(*rows)}))
     assert document.markdown == (
         "## Lights\n\nLights of the coast\n\n| Name | Height |\n| --- | --- |\n| Cape Wend | 41 |\n| Tern | 12.1 |"
     )
@@ -36,34 +45,40 @@ def test_sheets_have_names_titles_and_tables():
     ],
 )
 def test_numbers_are_shown_as_their_formats_mean_them(style: int, number: float, shown: str):
-    assert read(xlsx({"S": sheet(["a", "b"], ["x", (style, number)])})).tables[0][1][1] == shown
+    assert (
+        read_document(build_xlsx({"S": build_worksheet(["a", "b"], ["x", (style, number)])})).tables[0][1][1] == shown
+    )
 
 
 def test_what_is_merged_stands_in_each_cell():
     merged = '<mergeCells><mergeCell ref="A2:A3"/><mergeCell ref="A1:C1"/></mergeCells>'
-    document = read(xlsx({"S": sheet(["Title"], ["x", 1, 2], ["", 3, 4], after=merged)}))
+    document = read_document(build_xlsx({"S": build_worksheet(["Title"], ["x", 1, 2], ["", 3, 4], after=merged)}))
     assert document.tables == [[["x", "1", "2"], ["x", "3", "4"]]]
     assert "Title\n\n|" in document.markdown
 
 
 def test_links_and_comments_are_kept():
-    links = f'<hyperlinks><hyperlink ref="A2" r:id="h" xmlns:r="{TYPE[:-1]}"/></hyperlinks>'
+    links = f'<hyperlinks><hyperlink ref="A2" r:id="h" xmlns:r="{RELATIONSHIP_TYPE_PREFIX[:-1]}"/></hyperlinks>'
     parts = {
-        "xl/worksheets/_rels/0.xml.rels": relations(
+        "xl/worksheets/_rels/0.xml.rels": build_relationships(
             ("h", "hyperlink", "https://a.example/"), ("c", "comments", "../comments1.xml")
         ),
         "xl/comments1.xml": COMMENTS,
     }
-    document = read(xlsx({"S": sheet(["Name", "Height"], ["Wend", 41], after=links)}, parts=parts))
+    document = read_document(
+        build_xlsx({"S": build_worksheet(["Name", "Height"], ["Wend", 41], after=links)}, parts=parts)
+    )
     assert "| [Wend](https://a.example/) | 41 |" in document.markdown
     assert "> Comment at B2 by Bo: Measured?" in document.markdown
 
 
 def test_hidden_sheets_rows_and_columns_are_left_out_and_counted():
     columns = '<cols><col min="2" max="2" hidden="1"/></cols>'
-    shown = sheet(["a", "secret", "c"], ["1", "2", "3"], ["4", "5", "6"], before=columns)
+    shown = build_worksheet(["a", "secret", "c"], ["1", "2", "3"], ["4", "5", "6"], before=columns)
     shown = shown.replace('<row r="3">', '<row r="3" hidden="1">')
-    document = read(xlsx({"S": shown, "Secret": sheet(["x"])}, states={"Secret": "veryHidden"}))
+    document = read_document(
+        build_xlsx({"S": shown, "Secret": build_worksheet(["x"])}, states={"Secret": "veryHidden"})
+    )
     assert document.tables == [[["a", "", "c"], ["1", "", "3"]]]
     assert "(1 hidden row and 1 hidden column left out)" in document.markdown
     assert document.metadata["hidden"] == 3
@@ -71,20 +86,22 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted():
 
 
 def test_a_sheet_beyond_the_bounds_says_how_much_there_is():
-    tall = sheet(["n", "m"], *[[at, at] for at in range(7_000)])
-    assert "(… 2001 more rows of this sheet were not read)" in read(xlsx({"S": tall})).markdown
+    tall = build_worksheet(["n", "m"], *[[at, at] for at in range(7_000)])
+    assert "(… 2001 more rows of this sheet were not read)" in read_document(build_xlsx({"S": tall})).markdown
     cells = "".join(f'<c t="str"><v>c{at}</v></c>' for at in range(100))
-    wide = f"<worksheet {SHEET}><sheetData><row>{cells}</row><row>{cells}</row></sheetData></worksheet>"
-    head, _, line = read(xlsx({"S": wide})).markdown.split("\n")[2:]
+    wide = f"<worksheet {SHEET_NAMESPACES}><sheetData><row>{cells}</row><row>{cells}</row></sheetData></worksheet>"
+    head, _, line = read_document(build_xlsx({"S": wide})).markdown.split("\n")[2:]
     assert head.endswith("| c59 | (and 40 more columns) |")
     assert line.count("|") == head.count("|")
 
 
 def test_a_formula_without_a_value_is_shown():
-    body = sheet(["a", "b"], [1, 2]).replace("<v>2</v>", "<f>SUM(A1:A2)</f>")
-    assert read(xlsx({"S": body})).tables == [[["a", "b"], ["1", "=SUM(A1:A2)"]]]
+    body = build_worksheet(["a", "b"], [1, 2]).replace("<v>2</v>", "<f>SUM(A1:A2)</f>")
+    assert read_document(build_xlsx({"S": body})).tables == [[["a", "b"], ["1", "=SUM(A1:A2)"]]]
 
 
 def test_rows_after_a_gap_go_on_under_the_same_head():
-    document = read(xlsx({"S": sheet(["a", "b"], ["x", 1], [], ["y", 2], [], ["c", "d"], ["z", 3])}))
+    document = read_document(
+        build_xlsx({"S": build_worksheet(["a", "b"], ["x", 1], [], ["y", 2], [], ["c", "d"], ["z", 3])})
+    )
     assert document.tables == [[["a", "b"], ["x", "1"], ["y", "2"]], [["c", "d"], ["z", "3"]]]

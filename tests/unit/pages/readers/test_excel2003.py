@@ -3,9 +3,9 @@
 import pytest
 
 from outrider.core.errors import Unavailable
-from outrider.pages.registry import reader_for
-from outrider.pages.sniffing.sniff import sniff
-from support.documents.office_files import read
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.registry import find_reader
+from support.documents.office_files import read_document
 
 BOOK = """<?xml version="1.0"?>
 <?mso-application progid="Excel.Sheet"?>
@@ -36,7 +36,7 @@ BOOK = """<?xml version="1.0"?>
 
 
 def test_cells_stand_where_they_belong_and_what_is_hidden_is_left_out():
-    document = read(BOOK.encode(), "lights.xls")
+    document = read_document(BOOK.encode(), "lights.xls")
     assert document.markdown == (
         "## North\n\nLights of the north\n\n"
         "| Name | Built | Share | Lit |\n| --- | --- | --- | --- |\n"
@@ -48,10 +48,10 @@ def test_cells_stand_where_they_belong_and_what_is_hidden_is_left_out():
 
 @pytest.mark.parametrize("declared", ["application/vnd.ms-excel", "text/xml", "application/xml", "", "text/plain"])
 def test_it_is_known_by_its_root_whatever_it_is_called(declared: str):
-    assert reader_for(sniff(declared, BOOK.encode(), "x.xls")).name == "excel2003"
+    assert find_reader(detect_mime_type(declared, BOOK.encode(), "x.xls")).name == "excel2003"
 
 
 def test_one_that_is_cut_says_so():
     with pytest.raises(Unavailable) as caught:
-        read(BOOK.encode()[:1_500], "x.xls")
+        read_document(BOOK.encode()[:1_500], "x.xls")
     assert caught.value.code == "broken_file"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import OutriderError, Refused
-from support.documents.office_files import read
+from support.documents.office_files import read_document
 
 DATA = Path(__file__).parents[3] / "data" / "documents"
 XLS = lzma.decompress((DATA / "book.xls.xz").read_bytes())
@@ -69,13 +69,13 @@ def filed(stream: bytes) -> bytes:
 def outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
-        return read(body, "x.xls").kind
+        return read_document(body, "x.xls").kind
     except OutriderError as error:
         return error.code if error.hint else "an error that says nothing"
 
 
 def test_cells_are_shown_as_their_formats_mean_them_and_what_is_hidden_is_left_out():
-    document = read(XLS)
+    document = read_document(XLS)
     assert document.markdown.split("\n\n## Texts")[0] == (
         "## Lights\n\n"
         "| Name | Built | Share | Price | Sum | Lit | Code | Wrong |\n"
@@ -92,13 +92,13 @@ def test_cells_are_shown_as_their_formats_mean_them_and_what_is_hidden_is_left_o
 
 
 def test_texts_that_go_on_in_the_next_record_are_whole():
-    rows = read(XLS).tables[-1]
+    rows = read_document(XLS).tables[-1]
     wanted = [f"n{row} " + ("äöü" if row % 3 else "日本 ") * (row % 40) for row in range(300)]
     assert [row[0] for row in rows] == [" ".join(text.split()) for text in wanted]
 
 
 def test_numbers_of_every_length_are_read():
-    assert read(LIGHTS).tables == [[["Name", "Height"], ["Cape Wend", "41"], ["Tern", "12.5"]]]
+    assert read_document(LIGHTS).tables == [[["Name", "Height"], ["Cape Wend", "41"], ["Tern", "12.5"]]]
 
 
 def test_an_encrypted_one_says_so():
@@ -106,7 +106,7 @@ def test_an_encrypted_one_says_so():
     harmless = struct.pack("<HH", 0x42, 2)
     assert harmless in LIGHTS
     with pytest.raises(Refused) as caught:
-        read(LIGHTS.replace(harmless, protected, 1))
+        read_document(LIGHTS.replace(harmless, protected, 1))
     assert caught.value.code == "encrypted"
 
 
@@ -118,7 +118,7 @@ def test_one_that_is_cut_is_read_or_told_to_be_broken(share: float):
 def test_one_whose_end_is_missing_says_so():
     place = LIGHTS.find("Workbook".encode("utf-16-le")) + 120  # where the directory tells the length of the stream
     longer = struct.pack("<L", struct.unpack_from("<L", LIGHTS, place)[0] + 5_000)
-    cut = read(LIGHTS[:place] + longer + LIGHTS[place + 4 :])
+    cut = read_document(LIGHTS[:place] + longer + LIGHTS[place + 4 :])
     assert cut.markdown.endswith("| Tern | 12.5 |\n\n(the end of this file is missing)")
     assert cut.metadata["cut"]
 
@@ -136,26 +136,28 @@ def test_workbooks_of_excel_95_are_read_in_their_own_code_page():
     text = record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + "Łódź".encode("cp1250"))
     note = record(0x1C, struct.pack("<HHH", 1, 0, 5) + b"wrong")
     stream = records(text + number(1, 12.5) + note, version=EXCEL_5)
-    read_in_both = [read(filed(stream), "x.xls"), read(stream, "x.xls")]
+    read_in_both = [read_document(filed(stream), "x.xls"), read_document(stream, "x.xls")]
     for document in read_in_both:
         assert document.markdown.startswith("## A\n\nŁódź\n\n12.5\n\n> Comment at A2: wrong")
 
 
 def test_records_as_scripts_write_them_are_a_workbook():
     cells = record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + b"Wend") + record(0x203, struct.pack("<HHHd", 1, 0, 0, 41))
-    assert read(record(0x809, struct.pack("<4H", 0, 16, 0, 0)) + cells + record(0x0A)).markdown.endswith("Wend\n\n41")
+    assert read_document(record(0x809, struct.pack("<4H", 0, 16, 0, 0)) + cells + record(0x0A)).markdown.endswith(
+        "Wend\n\n41"
+    )
     excel_2 = record(0x03, struct.pack("<HH3sd", 0, 0, bytes(3), 41))
-    assert read(record(0x09, struct.pack("<HH", 2, 16)) + excel_2 + record(0x0A)).markdown.endswith("41")
+    assert read_document(record(0x09, struct.pack("<HH", 2, 16)) + excel_2 + record(0x0A)).markdown.endswith("41")
 
 
 def test_an_odd_link_costs_itself_and_no_cell():
-    assert read(records(number(0, 41) + link(0, 0))).markdown == "## A\n\n[41](http://a)"
-    assert read(records(number(0, 41) + link(0, 0, bytes(40)))).markdown == "## A\n\n41"
+    assert read_document(records(number(0, 41) + link(0, 0))).markdown == "## A\n\n[41](http://a)"
+    assert read_document(records(number(0, 41) + link(0, 0, bytes(40)))).markdown == "## A\n\n41"
 
 
 def test_a_damaged_sheet_is_read_as_far_as_it_goes_and_the_others_whole():
     damaged = number(0, 41) + number(1, 12.5, look=99)
-    document = read(records(damaged, number(0, 7)))
+    document = read_document(records(damaged, number(0, 7)))
     assert document.markdown == "## A\n\n41\n\n(the rest of this sheet is damaged)\n\n## B\n\n7"
     assert outcome(records(number(0, 41, look=99))) == "broken_file"
 
@@ -167,8 +169,8 @@ def test_a_small_file_cannot_unfold_to_a_large_one():
     twice = [record(0x18, name + 2 * (b"\x23" + struct.pack("<L", at + 1)) + b"\x08") for at in range(40)]
     rows = (record(0x200, bytes(14)) + number(65_535, 41)) * 300
     for stream in (records(number(0, 41) + everywhere), records(number(0, 41), more=first + b"".join(twice))):
-        assert read(stream).markdown == "## A\n\n41"
-    assert read(records(rows)).markdown == "## A\n\n41"
+        assert read_document(stream).markdown == "## A\n\n41"
+    assert read_document(records(rows)).markdown == "## A\n\n41"
 
 
 def test_a_sheet_of_excel_4_is_read_by_its_formats():
@@ -176,5 +178,5 @@ def test_a_sheet_of_excel_4_is_read_by_its_formats():
     looks = b"".join(record(0x443, bytes([0, at]) + bytes(10)) for at in range(3))
     cells = number(0, 1.5) + number(1, 40_000, look=1) + number(2, 0.5, look=2)
     stream = record(0x409, struct.pack("<3H", 0, 16, 0)) + codes + looks + record(0x200, bytes(10)) + cells
-    assert read(stream + record(0x0A)).markdown == "## Sheet 1\n\n1.5\n\n2009-07-06\n\n50%"
-    assert read(stream).markdown.endswith("50%\n\n(the end of this file is missing)")
+    assert read_document(stream + record(0x0A)).markdown == "## Sheet 1\n\n1.5\n\n2009-07-06\n\n50%"
+    assert read_document(stream).markdown.endswith("50%\n\n(the end of this file is missing)")

@@ -3,8 +3,8 @@
 import pytest
 
 from outrider.core.errors import Unavailable
-from outrider.pages.sniffing.sniff import sniff
-from support.documents.office_files import read
+from outrider.pages.mime.sniff import detect_mime_type
+from support.documents.office_files import read_document
 
 BOOK = b"""<?xml version="1.0" encoding="utf-8"?>
 <FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink">
@@ -21,7 +21,7 @@ BOOK = b"""<?xml version="1.0" encoding="utf-8"?>
 
 
 def test_chapters_poems_tables_and_notes_are_read():
-    document = read(BOOK, "x.fb2")
+    document = read_document(BOOK, "x.fb2")
     assert document.markdown == (
         "# The Old Light\n\n## One & all\n\n> Seen at night.\n>\n> Jo\n\nIt *burns* for ships.[^1]\n\n### Deeper\n\n"
         "> High tide\n>\n> low tide\n\n| Light | Built |\n| --- | --- |\n| Wend | 1871 |\n\n[^1]: Since 1871."
@@ -32,10 +32,10 @@ def test_chapters_poems_tables_and_notes_are_read():
 
 @pytest.mark.parametrize("declared", ["", "text/xml", "application/octet-stream", "text/html"])
 def test_its_root_tells_what_it_is(declared: str):
-    assert sniff(declared, BOOK) == "application/x-fictionbook+xml"
+    assert detect_mime_type(declared, BOOK) == "application/x-fictionbook+xml"
 
 
 def test_one_that_is_cut_is_broken():
     with pytest.raises(Unavailable) as caught:
-        read(BOOK[:600], "x.fb2")
+        read_document(BOOK[:600], "x.fb2")
     assert caught.value.code == "broken_file"

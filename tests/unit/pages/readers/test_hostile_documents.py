@@ -10,11 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
-from outrider.pages.reader import Source
-from outrider.pages.registry import readers
-from support.documents.office_files import SPACES, all_kinds, docx, epub, odf, p, pptx, read, sheet, slide, xlsx, zipped
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import load_readers
+from support.documents.office_files import (
+    OOXML_NAMESPACES,
+    build_all_kinds,
+    build_docx,
+    build_epub,
+    build_odf,
+    build_paragraph,
+    build_pptx,
+    build_slide,
+    build_worksheet,
+    build_xlsx,
+    build_zip,
+    read_document,
+)
 
-KINDS = all_kinds()
+KINDS = build_all_kinds()
 ARCHIVES = ["word", "powerpoint", "excel", "odt", "ods", "epub"]
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -22,7 +35,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 def outcome(body: bytes, name: str = "") -> str:
     """The kind of the document, or the code of the error."""
     try:
-        return read(body, name).kind
+        return read_document(body, name).kind
     except OutriderError as error:
         return error.code if error.message and error.hint else "an error that says nothing"
 
@@ -31,7 +44,7 @@ def replaced(body: bytes, name: str, content: bytes | str) -> bytes:
     """An archive with one member changed."""
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         members = {each: archive.read(each) for each in archive.namelist()}
-    return zipped(members | {name: content}, stored=("mimetype",))
+    return build_zip(members | {name: content}, stored=("mimetype",))
 
 
 MAIN = {
@@ -96,7 +109,7 @@ def test_a_member_with_a_password_says_so(kind: str):
 def test_an_office_file_with_a_password_says_so(name: str):
     body = OLE + bytes(1_000) + "EncryptedPackage".encode("utf-16le") + bytes(100)
     with pytest.raises(Refused) as caught:
-        read(body, name)
+        read_document(body, name)
     assert caught.value.code == "encrypted"
     assert "password" in caught.value.message
 
@@ -108,7 +121,7 @@ def test_an_office_file_with_a_password_says_so(name: str):
 def test_an_older_office_file_is_told_and_asks_for_its_parser_or_for_a_whole_copy(stream: str, what: str):
     body = OLE + bytes(1_000) + stream.encode("utf-16le") + bytes(100)
     with pytest.raises((NotConfigured, Unavailable)) as caught:
-        read(body)
+        read_document(body)
     assert what in caught.value.message
     assert caught.value.code in ("missing_extra", "broken_file")
 
@@ -119,12 +132,12 @@ DEEP = 30_000
 @pytest.mark.parametrize(
     "body",
     [
-        docx("<w:tbl><w:tr><w:tc>" * DEEP),
-        docx("<w:tbl><w:tr><w:tc>" * 5_000 + p("x") + "</w:tc></w:tr></w:tbl>" * 5_000),
-        docx(p("<m:oMath>" + "<m:sSup><m:e>" * 3_000 + "</m:e></m:sSup>" * 3_000 + "</m:oMath>")),
-        pptx(slide("<p:grpSp>" * 5_000 + "</p:grpSp>" * 5_000)),
-        odf("text", "<text:list><text:list-item>" * 5_000 + "</text:list-item></text:list>" * 5_000),
-        epub({"a.xhtml": "<div>" * DEEP}),
+        build_docx("<w:tbl><w:tr><w:tc>" * DEEP),
+        build_docx("<w:tbl><w:tr><w:tc>" * 5_000 + build_paragraph("x") + "</w:tc></w:tr></w:tbl>" * 5_000),
+        build_docx(build_paragraph("<m:oMath>" + "<m:sSup><m:e>" * 3_000 + "</m:e></m:sSup>" * 3_000 + "</m:oMath>")),
+        build_pptx(build_slide("<p:grpSp>" * 5_000 + "</p:grpSp>" * 5_000)),
+        build_odf("text", "<text:list><text:list-item>" * 5_000 + "</text:list-item></text:list>" * 5_000),
+        build_epub({"a.xhtml": "<div>" * DEEP}),
         b"{\\rtf1 " + b"{\\*\\fldinst " * DEEP,
         b'{"cells":' + b"[" * DEEP,
     ],
@@ -135,25 +148,25 @@ def test_many_things_in_one_another_are_read_or_refused(body: bytes):
 
 
 def test_elements_beyond_the_bound_are_left_out_and_that_is_said():
-    document = read(docx(p("word") * 5_000), tags=1_000)
+    document = read_document(build_docx(build_paragraph("word") * 5_000), tags=1_000)
     assert document.metadata["cut"] is True
     assert document.markdown.count("word") < 2_500
 
 
 def test_rows_and_columns_beyond_any_sheet_are_read_or_refused():
-    giant = sheet(["a", "b"], [1, 2]).replace('r="A2"', 'r="ZZZ9999999"')
-    assert outcome(xlsx({"S": giant})) == "excel"
+    giant = build_worksheet(["a", "b"], [1, 2]).replace('r="A2"', 'r="ZZZ9999999"')
+    assert outcome(build_xlsx({"S": giant})) == "excel"
     merged = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>' * 100
-    assert outcome(xlsx({"S": sheet(["a", "b"], [1, 2], after=merged)})) == "excel"
+    assert outcome(build_xlsx({"S": build_worksheet(["a", "b"], [1, 2], after=merged)})) == "excel"
     spans = 'table:number-columns-spanned="99999999" table:number-rows-spanned="99999999"'
     cell = f"<table:table-cell {spans}><text:p>x</text:p></table:table-cell>"
     table = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"
-    assert outcome(odf("text", table)) == "opendocument"
+    assert outcome(build_odf("text", table)) == "opendocument"
 
 
 def test_a_style_that_is_based_on_itself_ends():
-    styles = f'<w:styles {SPACES}><w:style w:type="paragraph" w:styleId="a"><w:basedOn w:val="a"/></w:style></w:styles>'
-    assert outcome(replaced(docx(p("x", "a")), "word/styles.xml", styles)) == "word"
+    styles = f'<w:styles {OOXML_NAMESPACES}><w:style w:type="paragraph" w:styleId="a"><w:basedOn w:val="a"/></w:style></w:styles>'
+    assert outcome(replaced(build_docx(build_paragraph("x", "a")), "word/styles.xml", styles)) == "word"
 
 
 NAMES = [
@@ -188,15 +201,15 @@ def nested(tokens: list[str | tuple[str, str, str]]) -> str:
 @settings(max_examples=80, deadline=None)
 @given(st.lists(TOKENS, max_size=40))
 def test_any_order_of_elements_is_read(tokens: list[str | tuple[str, str, str]]):
-    assert outcome(docx(nested(tokens))) == "word"
+    assert outcome(build_docx(nested(tokens))) == "word"
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(KINDS)), st.data())
 def test_any_reader_bears_any_other_kind(kind: str, data: st.DataObject):
-    reader = data.draw(st.sampled_from(readers()))
+    reader = data.draw(st.sampled_from(load_readers()))
     try:
-        assert reader.read(Source(KINDS[kind], "https://a.b/x", reader.types[0])).kind
+        assert reader.read(ReaderInput(KINDS[kind], "https://a.b/x", reader.types[0])).kind
     except OutriderError as error:
         assert error.hint  # noqa: PT017
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from outrider.pages import Document
-from support.documents.office_files import docx, odf, read
+from outrider.pages.document import Document
+from support.documents.office_files import build_docx, build_odf, read_document
 
 SENTENCE = "He went down to the harbour and looked for a boat."
 STYLES = (
@@ -28,17 +28,17 @@ TYPED = '<style:style style:name="C" style:family="text"><style:text-properties 
 
 def word(*paragraphs: str, styles: str = STYLES) -> Document:
     body = "".join(f"<w:p>{paragraph}</w:p>" for paragraph in paragraphs)
-    return read(docx(body, styles=styles), "x.docx")
+    return read_document(build_docx(body, styles=styles), "x.docx")
 
 
 def rtf(body: str, *, standard: int = 0) -> Document:
     fonts = r"{\fonttbl{\f0\froman Times;}{\f1\fmodern\fprq1 Courier New;}}"
-    return read(rf"{{\rtf1\ansi\deff{standard}{fonts}{body}}}".encode(), "x.rtf")
+    return read_document(rf"{{\rtf1\ansi\deff{standard}{fonts}{body}}}".encode(), "x.rtf")
 
 
 def text(*paragraphs: str) -> Document:
     body = "".join(f"<text:p>{paragraph}</text:p>" for paragraph in paragraphs)
-    return read(odf("text", body, FACES + TYPED), "x.odt")
+    return read_document(build_odf("text", body, FACES + TYPED), "x.odt")
 
 
 @pytest.mark.parametrize("properties", ['<w:rStyle w:val="V"/>', COURIER, COURIER + "<w:b/>"])

@@ -1,11 +1,11 @@
 """LaTeX: what Markdown has a sign for becomes that."""
 
-from support.documents.office_files import read
+from support.documents.office_files import read_document
 
 
 def latex(body: str) -> str:
     source = rf"\documentclass{{article}}\begin{{document}}{chr(10)}{body}{chr(10)}\end{{document}}"
-    return read(source.encode(), "a.tex").markdown
+    return read_document(source.encode(), "a.tex").markdown
 
 
 def test_footnotes_over_several_lines_are_notes_at_the_end():
@@ -86,5 +86,7 @@ def test_what_never_ends_is_read_as_far_as_it_goes():
 
 
 def test_hostile_braces_take_no_longer_than_their_length():
-    assert read(b"\\begin{document}" + b"\\emph{" * 50_000 + b"x", "a.tex").text
-    assert read(b"\\begin{document}\\begin{tabular}{l}" + b"\\multirow{2}{*}{" * 20_000, "a.tex").kind == "text"
+    assert read_document(b"\\begin{document}" + b"\\emph{" * 50_000 + b"x", "a.tex").text
+    assert (
+        read_document(b"\\begin{document}\\begin{tabular}{l}" + b"\\multirow{2}{*}{" * 20_000, "a.tex").kind == "text"
+    )

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import Unavailable
-from outrider.pages import Document
-from outrider.pages.reader import Source
+from outrider.pages.document import Document
+from outrider.pages.reader import ReaderInput
 from outrider.pages.readers.legacy import reader
-from support.documents.office_files import read, zipped
-from support.fakes.website import pdf
+from support.documents.office_files import build_zip, read_document
+from support.fakes.website import build_pdf
 
 XLS = Path(__file__).parents[3] / "data" / "documents" / "lights.xls"
 WITHOUT = """
@@ -30,7 +30,7 @@ except NotConfigured as error:
 
 def legacy(body: bytes) -> Document:
     """A workbook as the extra reads it, as it reads those of Excel 95."""
-    return reader.read(Source(body, "https://a.b/x.xls", "application/vnd.ms-excel"))
+    return reader.read(ReaderInput(body, "https://a.b/x.xls", "application/vnd.ms-excel"))
 
 
 def test_an_old_workbook_is_read():
@@ -61,11 +61,11 @@ def test_without_its_parser_the_remedy_is_told():
 @pytest.mark.parametrize("name", ["a.pages", "a.numbers", "a.key"])
 @pytest.mark.parametrize("member", ["Index/Document.iwa", "index.xml"])
 def test_a_file_of_apples_programs_is_read_by_the_preview_that_it_carries(name: str, member: str):
-    body = zipped({member: b"\0\0\0", "QuickLook/Preview.pdf": pdf("still here")})
-    assert read(body, name).markdown == "--- page 1 of 1 ---\n\nstill here"
+    body = build_zip({member: b"\0\0\0", "QuickLook/Preview.pdf": build_pdf("still here")})
+    assert read_document(body, name).markdown == "--- page 1 of 1 ---\n\nstill here"
 
 
 def test_one_without_a_preview_says_how_to_get_at_its_words():
     with pytest.raises(Unavailable) as caught:
-        read(zipped({"Index/Document.iwa": b"\0\0\0", "preview.jpg": b"x"}), "a.key")
+        read_document(build_zip({"Index/Document.iwa": b"\0\0\0", "preview.jpg": b"x"}), "a.key")
     assert caught.value.hint.startswith("open it in Keynote and export it as PDF")

@@ -3,17 +3,17 @@
 import pytest
 
 from outrider.pages.document import Document
-from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
-from outrider.pages.sniffing.sniff import sniff
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import find_reader
 
 PYTHON = "```python\n# no heading\ndef f():\n    return 1\n```"
 
 
 def read(text: str, name: str) -> Document:
     body = text.encode()
-    mime = sniff("text/plain", body, name)
-    return reader_for(mime, name, len(body)).read(Source(body, f"https://harbour.example/{name}", mime))
+    mime = detect_mime_type("text/plain", body, name)
+    return find_reader(mime, name, len(body)).read(ReaderInput(body, f"https://harbour.example/{name}", mime))
 
 
 def test_restructured_text_has_its_levels_by_order_its_listings_and_links():

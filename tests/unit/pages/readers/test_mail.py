@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import OutriderError
-from support.documents.office_files import all_kinds, read
+from support.documents.office_files import build_all_kinds, read_document
 
 
 def message(subject: str = "Lights", **headers: str) -> EmailMessage:
@@ -23,7 +23,7 @@ def test_the_text_part_is_read_and_attachments_are_named():
     made.set_content("Hello,\n\nsee https://a.example/x.\n")
     made.add_alternative("<p>Hello in HTML</p>", subtype="html")
     made.add_attachment(b"x" * 100, maintype="application", subtype="pdf", filename="Gezeiten für März.pdf")
-    document = read(made.as_bytes(), "x.eml")
+    document = read_document(made.as_bytes(), "x.eml")
     assert document.markdown == (
         "# Grüße\n\n- From: Ida Märsh <ida@harbour.example>\n- To: bo@harbour.example\n"
         "- Date: Tue, 05 Mar 2024 08:30:00 +0100\n\nHello,\n\nsee https://a.example/x.\n\n"
@@ -37,7 +37,7 @@ def test_the_text_part_is_read_and_attachments_are_named():
 def test_a_message_in_html_only_becomes_markdown():
     made = message()
     made.set_content("<h2>Tides</h2><p>See <a href='https://a.example/'>here</a>", subtype="html")
-    assert read(made.as_bytes()).markdown.endswith("## Tides\n\nSee [here](https://a.example/)")
+    assert read_document(made.as_bytes()).markdown.endswith("## Tides\n\nSee [here](https://a.example/)")
 
 
 def test_a_forwarded_message_stands_below():
@@ -45,7 +45,7 @@ def test_a_forwarded_message_stands_below():
     inner.set_content("the first words")
     outer.set_content("see below")
     outer.add_attachment(inner)
-    markdown = read(outer.as_bytes()).markdown
+    markdown = read_document(outer.as_bytes()).markdown
     assert markdown.startswith("# Outer")
     assert markdown.endswith("the first words")
     assert "\n\n## Inner\n" in markdown
@@ -53,12 +53,12 @@ def test_a_forwarded_message_stands_below():
 
 def test_lines_broken_for_the_way_are_joined():
     flowed = b"From: a@b.c\nDate: x\nMessage-ID: <1>\nContent-Type: text/plain; format=flowed\n\nOne \nline.\n\nTwo.\n"
-    assert read(flowed).markdown.endswith("One line.\n\nTwo.")
+    assert read_document(flowed).markdown.endswith("One line.\n\nTwo.")
 
 
 def test_an_encrypted_message_says_so():
     body = b"From: a@b.c\nMessage-ID: <1>\nContent-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nMIIB\n"
-    assert "(this message is encrypted for its recipient)" in read(body).markdown
+    assert "(this message is encrypted for its recipient)" in read_document(body).markdown
 
 
 def test_a_saved_web_page_is_read_as_the_page():
@@ -67,13 +67,13 @@ def test_a_saved_web_page_is_read_as_the_page():
         b'Content-Type: multipart/related; boundary="x"\n\n--x\nContent-Type: text/html; charset=utf-8\n'
         b"Content-Transfer-Encoding: quoted-printable\n\n<title>Tide</title><p><a href=3D'/b'>next</a> page\n--x--\n"
     )
-    document = read(page, "page.mhtml")
+    document = read_document(page, "page.mhtml")
     assert (document.kind, document.title) == ("article", "Tide")
     assert "[next](https://a.example/b)" in document.markdown
 
 
 def test_a_mailbox_has_its_messages_one_after_the_other():
-    document = read(all_kinds()["mbox"], "box.mbox")
+    document = read_document(build_all_kinds()["mbox"], "box.mbox")
     assert document.markdown.startswith("## one\n\n- From: Ida\n\nHello\n\n## two")
     assert document.markdown.endswith("From here")
     assert document.metadata == {"messages": 2}
@@ -81,7 +81,7 @@ def test_a_mailbox_has_its_messages_one_after_the_other():
 
 def test_a_large_mailbox_says_how_much_is_left():
     one = b"From i@h.example Tue Mar 05 08:30:00 2024\nFrom: Ida\nSubject: s\n\nHello\n\n"
-    assert "(… 50 more messages were not read)" in read(one * 250, "box.mbox").markdown
+    assert "(… 50 more messages were not read)" in read_document(one * 250, "box.mbox").markdown
 
 
 def test_a_thousand_parts_in_one_another_take_no_time():
@@ -89,7 +89,7 @@ def test_a_thousand_parts_in_one_another_take_no_time():
     body = (
         "From: a@b.c\nDate: x\nMessage-ID: <1>\n" + "".join(part.format(at) for at in range(5_000)) + "\n\nx\n" * 20_000
     )
-    assert read(body.encode()).kind == "mail"
+    assert read_document(body.encode()).kind == "mail"
 
 
 HEADERS = st.lists(
@@ -112,7 +112,7 @@ HEADERS = st.lists(
 def test_any_headers_are_read_or_refused_by_name(headers: list[tuple[str, str]], body: bytes):
     head = "".join(f"{name}: {value}\n" for name, value in [("From", "a"), *headers])
     try:
-        read(head.encode() + b"\n--a\n" + body, "x.eml")
+        read_document(head.encode() + b"\n--a\n" + body, "x.eml")
     except OutriderError as error:
         assert error.hint  # noqa: PT017
 
@@ -121,15 +121,15 @@ def test_a_plain_text_that_only_says_that_there_is_html_is_not_what_is_read():
     mail = message()
     mail.set_content("Please look at this in a program that shows HTML.")
     mail.add_alternative("<h1>Tides</h1>" + "<p>The tide comes in twice a day.</p>" * 20, subtype="html")
-    assert "# Tides\n\nThe tide comes in" in read(mail.as_bytes()).markdown
+    assert "# Tides\n\nThe tide comes in" in read_document(mail.as_bytes()).markdown
     whole = message()
     whole.set_content("The tide comes in twice a day. " * 20)
     whole.add_alternative("<p>" + "The tide comes in twice a day. " * 20 + "<b>!</b></p>", subtype="html")
-    assert "**" not in read(whole.as_bytes()).markdown
+    assert "**" not in read_document(whole.as_bytes()).markdown
 
 
 def test_what_only_outlook_unpacks_is_told_with_a_way_out():
     mail = message()
     mail.set_content("See the file.")
     mail.add_attachment(b"\x78\x9f\x3e\x22", maintype="application", subtype="ms-tnef", filename="winmail.dat")
-    assert "ask for the message as HTML or plain text" in read(mail.as_bytes()).markdown
+    assert "ask for the message as HTML or plain text" in read_document(mail.as_bytes()).markdown

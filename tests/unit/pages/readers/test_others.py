@@ -6,9 +6,9 @@ import zlib
 import pytest
 
 from outrider.core.errors import Unavailable
-from outrider.pages.reader import Source
+from outrider.pages.reader import ReaderInput
 from outrider.pages.readers import image
-from support.documents.office_files import notebook, read
+from support.documents.office_files import build_notebook, read_document
 
 
 def code(source: str, *outputs: dict) -> dict:
@@ -21,8 +21,8 @@ def test_a_notebook_has_its_text_code_and_outputs():
         "data": {"text/html": ["<table><tr><th>a", "<th>b<tr><td>1<td>2</table>"]},
     }
     picture = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}}
-    document = read(
-        notebook(
+    document = read_document(
+        build_notebook(
             {"cell_type": "markdown", "source": ["# Tides\n", "![x](data:image/png;base64,AAAA)"]},
             code("f(1)", {"output_type": "stream", "text": ["one\n", "two\n"]}, table, picture),
             code("1/0", {"output_type": "error", "traceback": ["\x1b[0;31mDivideError\x1b[0m"]}),
@@ -41,7 +41,7 @@ def test_a_notebook_has_its_text_code_and_outputs():
 
 
 def test_a_long_output_is_cut_and_says_so():
-    document = read(notebook(code("x", {"output_type": "stream", "text": "y" * 10_000})))
+    document = read_document(build_notebook(code("x", {"output_type": "stream", "text": "y" * 10_000})))
     assert "(… 6000 more characters of this output)" in document.markdown
 
 
@@ -49,7 +49,7 @@ def test_a_long_output_is_cut_and_says_so():
     "body", [b'{"cells": 5}', b'{"cells": [1, {"cell_type": [], "source": {}, "outputs": 3}]}', b"[]"]
 )
 def test_a_notebook_of_nonsense_is_shown_as_it_is(body: bytes):
-    assert read(body, "x.ipynb").kind in ("json", "notebook")
+    assert read_document(body, "x.ipynb").kind in ("json", "notebook")
 
 
 def test_subtitles_become_paragraphs_with_their_times():
@@ -57,7 +57,7 @@ def test_subtitles_become_paragraphs_with_their_times():
         "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>The light</i>\r\n\r\n2\r\n00:00:02,500 --> 00:00:04,000\r\n"
         "is old. {\\an8}\r\n\r\n3\r\n01:00:09,000 --> 01:00:10,000\r\nThe fog\r\ncomes.\r\n"
     )
-    document = read(srt.encode())
+    document = read_document(srt.encode())
     assert document.markdown == "[00:00:01] The light is old.\n\n[01:00:09] The fog comes."
     assert (document.kind, document.metadata) == ("subtitles", {"cues": 3, "seconds": 3_610})
 
@@ -68,7 +68,7 @@ def test_captions_that_roll_are_said_once_and_say_who_speaks():
         "id\n00:01.000 --> 00:02.000 align:start\n<v Ida>Hello &amp; good\n\n"
         "00:02.000 --> 00:03.000\n<v Ida>Hello &amp; good\nday<00:02.500><c> all</c>\n"
     )
-    document = read(vtt.encode())
+    document = read_document(vtt.encode())
     assert document.markdown == "[00:00:01] Ida: Hello & good day all"
     assert document.language == "en"
 
@@ -84,15 +84,15 @@ def test_captions_that_roll_are_said_once_and_say_who_speaks():
     ],
 )
 def test_separated_values_are_told_by_how_they_split(body: bytes, rows: list[list[str]]):
-    assert read(body, "x.csv").tables == [rows]
+    assert read_document(body, "x.csv").tables == [rows]
 
 
 def test_prose_with_commas_is_no_table():
-    assert read(b"Fog, they say, is wet\nand cold\nlike tea\n", "x.csv").kind == "text"
+    assert read_document(b"Fog, they say, is wet\nand cold\nlike tea\n", "x.csv").kind == "text"
 
 
 def test_a_long_table_says_how_much_is_left():
-    document = read(b"a,b\n" + b"1,2\n" * 6_000, "x.csv")
+    document = read_document(b"a,b\n" + b"1,2\n" * 6_000, "x.csv")
     assert document.markdown.endswith("(… 1001 more rows were not read)")
     assert document.metadata == {"rows": 6_000, "columns": 2}
 
@@ -119,7 +119,7 @@ JPEG += b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
 
 
 def test_a_picture_is_told_by_its_size_and_its_notes_without_its_place():
-    document = read(JPEG)
+    document = read_document(JPEG)
     assert document.markdown.startswith("A picture (image/jpeg, 640 × 480 pixels")
     assert "- camera: Box 4" in document.markdown
     assert (document.author, document.published) == ("Ida Marsh", "2024-02-29T12:00:00")
@@ -147,24 +147,26 @@ def png(*chunks: tuple[bytes, bytes]) -> bytes:
     ],
 )
 def test_every_kind_of_picture_tells_its_size(body: bytes, size: tuple[int, int]):
-    known = read(body).metadata
+    known = read_document(body).metadata
     assert (known["width"], known["height"]) == size
 
 
 def test_what_a_picture_says_of_itself_may_be_packed():
-    document = read(png((b"tEXt", b"Title\x00Fog"), (b"zTXt", b"Description\x00\x00" + zlib.compress(b"At noon"))))
+    document = read_document(
+        png((b"tEXt", b"Title\x00Fog"), (b"zTXt", b"Description\x00\x00" + zlib.compress(b"At noon")))
+    )
     assert document.markdown.endswith("- title: Fog\n- description: At noon")
-    assert read(png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
+    assert read_document(png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
 
 
 def test_a_drawing_is_told_by_its_words():
     svg = b"<svg xmlns='x'><title>Map</title><desc>Of the bay</desc><text>Cape <tspan>Wend</tspan></text></svg>"
-    document = image.read(Source(svg, "", "image/svg+xml"))
+    document = image.read_image(ReaderInput(svg, "", "image/svg+xml"))
     assert document.markdown.split("\n\n")[1:] == ["Map", "Of the bay", "Cape Wend"]
     assert document.title == "Map"
 
 
 def test_a_picture_that_is_cut_says_so():
     with pytest.raises(Unavailable) as caught:
-        read(b"\x89PNG\r\n\x1a\n\x00")
+        read_document(b"\x89PNG\r\n\x1a\n\x00")
     assert caught.value.code == "broken_file"

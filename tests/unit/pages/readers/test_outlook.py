@@ -7,23 +7,29 @@ from datetime import timedelta
 import pytest
 
 from outrider.core.errors import OutriderError, Unavailable
-from outrider.pages.readers.parts.office97.packed_rtf import unpacked
-from support.documents.compound_files import compound
-from support.documents.office_files import read
-from support.documents.outlook_files import SENT, attachment, message, properties, texts
+from outrider.pages.readers.office97.compressed_rtf import decompress_rtf
+from support.documents.compound_files import build_compound_file
+from support.documents.office_files import read_document
+from support.documents.outlook_files import (
+    SENT_AT,
+    build_attachment,
+    build_message,
+    build_properties,
+    build_text_streams,
+)
 
-MESSAGE = compound(
-    message(
+MESSAGE = build_compound_file(
+    build_message(
         **{
-            "__attach_version1.0_#00000000": attachment("tide table.pdf", "application/pdf", b"%PDF-" * 2_000),
-            "__attach_version1.0_#00000001": attachment("light.png", "image/png", b"PNG"),
+            "__attach_version1.0_#00000000": build_attachment("tide table.pdf", "application/pdf", b"%PDF-" * 2_000),
+            "__attach_version1.0_#00000001": build_attachment("light.png", "image/png", b"PNG"),
         }
     )
 )
 
 
 def test_headers_text_and_attachments_are_read():
-    document = read(MESSAGE, "x.msg")
+    document = read_document(MESSAGE, "x.msg")
     assert document.markdown == (
         "# The old light\n\n- From: Ida Marsh <ida@wend.example>\n"
         "- To: Jo Tern <jo@tern.example>, crew@tern.example\n- Cc: Harbour <harbour@wend.example>\n"
@@ -39,39 +45,39 @@ def test_headers_text_and_attachments_are_read():
 
 def test_html_is_read_where_it_says_more_and_in_its_own_charset():
     html = "<p>Der <b>alte</b> Turm brennt über dem Fluß, <a href='https://a.example/'>hier</a>.</p>".encode("cp1252")
-    body = compound(
+    body = build_compound_file(
         {
-            **message(),
-            **texts(p1000=" "),
-            "__properties_version1.0": properties(32, p3FDE0003=1252),
+            **build_message(),
+            **build_text_streams(p1000=" "),
+            "__properties_version1.0": build_properties(32, p3FDE0003=1252),
             "__substg1.0_10130102": html,
         }
     )
-    document = read(body, "x.msg")
+    document = read_document(body, "x.msg")
     assert "Der **alte** Turm brennt über dem Fluß, [hier](https://a.example/)." in document.markdown
 
 
 def test_texts_of_old_outlook_are_in_the_code_page_that_it_names():
-    body = compound(
-        {"__properties_version1.0": properties(32, p3FFD0003=1251)}
-        | texts("cp1251", p0037="Маяк", p0C1A="Ида", p1000="Он горит."),
+    body = build_compound_file(
+        {"__properties_version1.0": build_properties(32, p3FFD0003=1251)}
+        | build_text_streams("cp1251", p0037="Маяк", p0C1A="Ида", p1000="Он горит."),
     )
-    assert read(body, "x.msg").markdown == "# Маяк\n\n- From: Ида\n\nОн горит."
+    assert read_document(body, "x.msg").markdown == "# Маяк\n\n- From: Ида\n\nОн горит."
 
 
 def test_a_message_in_a_message_comes_after_it():
-    inner = {**message(24), **texts(p0037="The older light")}
-    body = compound(
-        message(
+    inner = {**build_message(24), **build_text_streams(p0037="The older light")}
+    body = build_compound_file(
+        build_message(
             **{
                 "__attach_version1.0_#00000000": {
-                    "__properties_version1.0": properties(8, p37050003=5),
+                    "__properties_version1.0": build_properties(8, p37050003=5),
                     "__substg1.0_3701000D": inner,
                 }
             }
         )
     )
-    markdown = read(body, "x.msg").markdown
+    markdown = read_document(body, "x.msg").markdown
     assert markdown.startswith("# The old light\n")
     assert "\n\n## The older light\n\n- From: Ida Marsh <ida@wend.example>\n" in markdown
 
@@ -80,8 +86,10 @@ def test_what_came_over_the_network_fills_what_outlook_does_not_note():
     headers = (
         "From: Ida <ida@wend.example>\r\nDate: Sat, 14 Mar 2026 10:30:00 +0100\r\nMessage-ID: <1@wend.example>\r\n\r\n"
     )
-    body = compound({"__properties_version1.0": bytes(32)} | texts(p0037="Tides", p007D=headers, p0E04="Jo Tern"))
-    document = read(body, "x.msg")
+    body = build_compound_file(
+        {"__properties_version1.0": bytes(32)} | build_text_streams(p0037="Tides", p007D=headers, p0E04="Jo Tern")
+    )
+    document = read_document(body, "x.msg")
     assert document.markdown == (
         "# Tides\n\n- From: Ida <ida@wend.example>\n- To: Jo Tern\n- Date: Sat, 14 Mar 2026 10:30:00 +0100"
     )
@@ -89,10 +97,12 @@ def test_what_came_over_the_network_fills_what_outlook_does_not_note():
 
 
 def test_an_appointment_says_when():
-    times = properties(32, p00600040=SENT, p00610040=SENT + timedelta(hours=1))
-    body = compound({"__properties_version1.0": times} | texts(p001A="IPM.Appointment", p0037="Low water"))
+    times = build_properties(32, p00600040=SENT_AT, p00610040=SENT_AT + timedelta(hours=1))
+    body = build_compound_file(
+        {"__properties_version1.0": times} | build_text_streams(p001A="IPM.Appointment", p0037="Low water")
+    )
     expected = "- When: Sat, 14 Mar 2026 09:30:00 +0000 to Sat, 14 Mar 2026 10:30:00 +0000"
-    assert expected in read(body, "x.msg").markdown
+    assert expected in read_document(body, "x.msg").markdown
 
 
 def packed(rtf: bytes) -> bytes:
@@ -103,8 +113,10 @@ def packed(rtf: bytes) -> bytes:
 
 def test_a_text_that_is_only_there_as_packed_rtf_is_read():
     rtf = rb"{\rtf1\ansi The {\b old} light burns.\par}"
-    body = compound({"__properties_version1.0": bytes(32), "__substg1.0_10090102": packed(rtf)} | texts(p0037="Light"))
-    assert read(body, "x.msg").markdown == "# Light\n\nThe **old** light burns."
+    body = build_compound_file(
+        {"__properties_version1.0": bytes(32), "__substg1.0_10090102": packed(rtf)} | build_text_streams(p0037="Light")
+    )
+    assert read_document(body, "x.msg").markdown == "# Light\n\nThe **old** light burns."
 
 
 def test_packed_rtf_copies_what_stood_before():
@@ -112,27 +124,27 @@ def test_packed_rtf_copies_what_stood_before():
     body = bytes.fromhex(
         "2d000000 2b000000 4c5a4675 f1c5c7a7 03000a00 72637067 31323542 320af320 68656c09 00206277 05b06c64 7d0a800f a0"
     )
-    assert unpacked(body) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+    assert decompress_rtf(body) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
 
 
 def test_an_encrypted_message_says_so():
-    body = compound(
-        {"__properties_version1.0": bytes(32), "__attach_version1.0_#00000000": attachment("smime.p7m", "", b"x")}
-        | texts(p0037="Secret", p001A="IPM.Note.SMIME")
+    body = build_compound_file(
+        {"__properties_version1.0": bytes(32), "__attach_version1.0_#00000000": build_attachment("smime.p7m", "", b"x")}
+        | build_text_streams(p0037="Secret", p001A="IPM.Note.SMIME")
     )
-    assert "(this message is encrypted for its recipient)" in read(body, "x.msg").markdown
+    assert "(this message is encrypted for its recipient)" in read_document(body, "x.msg").markdown
 
 
 def test_one_in_which_nothing_stands_is_broken():
     with pytest.raises(Unavailable) as caught:
-        read(compound({"__properties_version1.0": bytes(32)}), "x.msg")
+        read_document(build_compound_file({"__properties_version1.0": bytes(32)}), "x.msg")
     assert caught.value.code == "broken_file"
 
 
 def outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
-        return read(body, "x.msg").kind
+        return read_document(body, "x.msg").kind
     except OutriderError as error:
         return error.code if error.hint else "an error that says nothing"
 

@@ -3,11 +3,11 @@
 import pytest
 
 from outrider.core.errors import Refused
-from support.documents.office_files import all_kinds, docx, p
-from support.fakes.website import Answer, Site, drawn, pdf, reading
+from support.documents.office_files import build_all_kinds, build_docx, build_paragraph
+from support.fakes.website import FakeSite, SiteAnswer, build_pdf, build_positioned_pdf, open_pages
 
 pytestmark = pytest.mark.anyio
-KINDS = all_kinds()
+KINDS = build_all_kinds()
 
 
 @pytest.mark.parametrize(
@@ -29,22 +29,25 @@ KINDS = all_kinds()
 )
 async def test_the_content_decides_whatever_the_type_says(kind: str, declared: str, read_as: str):
     suffix = {"notebook": "x.ipynb", "csv": "x.csv", "srt": "x.srt"}.get(kind, "x")
-    async with reading(Site({f"/{suffix}": Answer(KINDS[kind], declared)})) as (pages, url):
+    async with open_pages(FakeSite({f"/{suffix}": SiteAnswer(KINDS[kind], declared)})) as (pages, url):
         assert (await pages.read(f"{url}/{suffix}")).document.kind == read_as
 
 
 async def test_a_document_larger_than_a_page_is_asked_for_whole():
-    body = docx(p("Lights", "berschrift1"))
-    site = Site({"/": Answer(body, "application/octet-stream")})
-    async with reading(site, max_bytes=1_000) as (pages, url):
+    body = build_docx(build_paragraph("Lights", "berschrift1"))
+    site = FakeSite({"/": SiteAnswer(body, "application/octet-stream")})
+    async with open_pages(site, max_bytes=1_000) as (pages, url):
         page = await pages.read(url)
     assert len(body) > 1_000
     assert page.document.markdown == "# Lights"
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 async def test_the_page_of_a_pdf_that_an_address_names_is_where_it_is_read_from():
-    async with reading(Site({"/a.pdf": Answer(pdf("one", "two", "three"), "application/pdf")})) as (pages, url):
+    async with open_pages(FakeSite({"/a.pdf": SiteAnswer(build_pdf("one", "two", "three"), "application/pdf")})) as (
+        pages,
+        url,
+    ):
         whole = await pages.read(f"{url}/a.pdf")
         rest = await pages.read(f"{url}/a.pdf#page=3")
         again = await pages.read(f"{url}/a.pdf#zoom=100&page=3")
@@ -55,26 +58,26 @@ async def test_the_page_of_a_pdf_that_an_address_names_is_where_it_is_read_from(
 
 
 async def test_a_web_page_has_no_places_and_is_kept_once():
-    async with reading(Site({"/a": Answer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
+    async with open_pages(FakeSite({"/a": SiteAnswer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
         await pages.read(f"{url}/a")
         again = await pages.read(f"{url}/a#page=3")
-        found = await pages.search("lights")
+        found = await pages.search_cached("lights")
     assert (again.from_cache, again.url, again.requested_url) == (True, f"{url}/a", f"{url}/a")
     assert len(found) == 1
 
 
 async def test_a_place_that_a_web_page_does_not_have_is_not_kept_under_it():
-    async with reading(Site({"/a": Answer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
+    async with open_pages(FakeSite({"/a": SiteAnswer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
         first = await pages.read(f"{url}/a#page=3")
         again = await pages.read(f"{url}/a")
-        found = await pages.search("lights")
+        found = await pages.search_cached("lights")
     assert (first.from_cache, first.requested_url, again.from_cache) == (False, f"{url}/a", True)
     assert len(found) == 1
 
 
 async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_trouble():
-    slow = drawn([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(20_000)])
-    async with reading(Site({"/a.pdf": Answer(slow, "application/pdf")}), seconds=1.5) as (pages, url):
+    slow = build_positioned_pdf([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(20_000)])
+    async with open_pages(FakeSite({"/a.pdf": SiteAnswer(slow, "application/pdf")}), seconds=1.5) as (pages, url):
         with pytest.raises(Refused) as caught:
             await pages.read(f"{url}/a.pdf")
     assert caught.value.code == "slow_document"
@@ -83,7 +86,9 @@ async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_
 
 
 async def test_a_page_that_is_called_a_workbook_is_a_page():
-    async with reading(Site({"/": Answer("<html><table><tr><td>a</table>", "application/vnd.ms-excel")})) as (
+    async with open_pages(
+        FakeSite({"/": SiteAnswer("<html><table><tr><td>a</table>", "application/vnd.ms-excel")})
+    ) as (
         pages,
         url,
     ):

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from outrider.core.errors import NotFound, Refused, Unavailable
-from outrider.pages import Document
-from outrider.pages.local import read_body
-from outrider.pages.reader import Source
-from outrider.pages.registry import read_within, reader_for
-from outrider.pages.sniffing.sniff import sniff
-from support.documents.office_files import zipped
-from support.fakes.website import Answer, Site, pdf, reading
+from outrider.pages.document import Document
+from outrider.pages.local_file import read_body
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.reader import ReaderInput
+from outrider.pages.registry import find_reader, read_nested
+from support.documents.office_files import build_zip
+from support.fakes.website import FakeSite, SiteAnswer, build_pdf, open_pages
 
 pytestmark = pytest.mark.anyio
 TABLE = b"port,ships\nWend,12\n"
@@ -26,9 +26,9 @@ ROWS = [["port", "ships"], ["Wend", "12"]]
 
 
 def opened(body: bytes, name: str = "a.bin", **given: Any) -> Document:
-    mime = sniff("", body, name)
-    source = Source(body, f"https://harbour.example/{name}", mime, within=read_within, **given)
-    return reader_for(mime, name, len(body)).read(source)
+    mime = detect_mime_type("", body, name)
+    source = ReaderInput(body, f"https://harbour.example/{name}", mime, read_nested=read_nested, **given)
+    return find_reader(mime, name, len(body)).read(source)
 
 
 def tarred(files: dict[str, bytes], mode: Any = "w:gz") -> bytes:
@@ -44,7 +44,7 @@ def tarred(files: dict[str, bytes], mode: Any = "w:gz") -> bytes:
 
 @pytest.mark.parametrize(
     "pack",
-    [zipped, tarred, lambda files: tarred(files, "w"), lambda files: tarred(files, "w:xz")],
+    [build_zip, tarred, lambda files: tarred(files, "w"), lambda files: tarred(files, "w:xz")],
     ids=["zip", "tar.gz", "tar", "tar.xz"],
 )
 def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
@@ -61,32 +61,32 @@ def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
 
 
 @pytest.mark.parametrize("wanted", ["data/lights.csv", "DATA/Lights.csv", "lights.csv"])
-@pytest.mark.parametrize("pack", [zipped, tarred])
+@pytest.mark.parametrize("pack", [build_zip, tarred])
 def test_the_file_that_is_asked_for_is_read(pack: Any, wanted: str):
     assert opened(pack({"data/lights.csv": TABLE, "x.txt": b"x"}), file=wanted).tables == [ROWS]
 
 
 def test_a_file_that_is_not_there_is_told_with_those_that_are():
     with pytest.raises(NotFound) as caught:
-        opened(zipped({"a.csv": TABLE, "b.csv": TABLE, "c.txt": "x"}), file="d.csv")
+        opened(build_zip({"a.csv": TABLE, "b.csv": TABLE, "c.txt": "x"}), file="d.csv")
     assert caught.value.hint == "choose one of its 3, for instance a.csv, b.csv"
 
 
 def test_the_only_file_of_an_archive_is_read_at_once():
-    assert opened(zipped({"lights.csv": TABLE})).tables == [ROWS]
-    assert opened(zipped({"in.zip": zipped({"lights.csv": TABLE})})).tables == [ROWS]
-    assert opened(zipped({"a.pdf": pdf("one")})).kind == "pdf"
+    assert opened(build_zip({"lights.csv": TABLE})).tables == [ROWS]
+    assert opened(build_zip({"in.zip": build_zip({"lights.csv": TABLE})})).tables == [ROWS]
+    assert opened(build_zip({"a.pdf": build_pdf("one")})).kind == "pdf"
 
 
 def test_archives_in_archives_end():
-    body = zipped({"lights.csv": TABLE})
+    body = build_zip({"lights.csv": TABLE})
     for _ in range(9):
-        body = zipped({"in.zip": body})
+        body = build_zip({"in.zip": body})
     assert opened(body).kind == "archive"
 
 
 def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
-    body = zipped({"a.bin": bytes(range(256))})
+    body = build_zip({"a.bin": bytes(range(256))})
     assert "a.bin" in opened(body).markdown
     with pytest.raises(Refused, match=r"a\.bin is binary data"):
         opened(body, file="a.bin")
@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
 )
 def test_a_packed_file_is_read_as_what_it_is(suffix: str, pack: Any):
     assert opened(pack(TABLE), f"lights.csv.{suffix}").tables == [ROWS]
-    assert opened(pack(pdf("still here")), f"a.{suffix}").kind == "pdf"
+    assert opened(pack(build_pdf("still here")), f"a.{suffix}").kind == "pdf"
 
 
 def test_what_stands_before_the_end_that_is_missing_is_read_and_told():
@@ -136,7 +136,7 @@ def streamed(files: dict[str, bytes]) -> bytes:
 LONG = random.Random(3).randbytes(3_000)
 
 
-@pytest.mark.parametrize("pack", [zipped, streamed], ids=["with sizes", "streamed"])
+@pytest.mark.parametrize("pack", [build_zip, streamed], ids=["with sizes", "streamed"])
 def test_a_zip_archive_whose_end_is_missing_is_listed_as_far_as_it_goes(pack: Any):
     body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "long.bin": LONG, "last.md": b"x"})
     cut = body[: body.index(b"long.bin") + 1_000]
@@ -152,7 +152,7 @@ def test_a_zip_archive_whose_end_is_missing_is_listed_as_far_as_it_goes(pack: An
 
 def test_a_zip_archive_cut_within_its_first_header_is_broken():
     with pytest.raises(Unavailable) as caught:
-        opened(zipped({"data/lights.csv": TABLE})[:35])
+        opened(build_zip({"data/lights.csv": TABLE})[:35])
     assert caught.value.code == "broken_file"
 
 
@@ -170,7 +170,7 @@ def outcome(body: bytes) -> str:
         return error.code
 
 
-@pytest.mark.parametrize("pack", [zipped, streamed], ids=["with sizes", "streamed"])
+@pytest.mark.parametrize("pack", [build_zip, streamed], ids=["with sizes", "streamed"])
 def test_a_cut_archive_ends_in_a_document_or_an_error_wherever_it_is_cut(pack: Any):
     body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "long.bin": LONG})
     codes = {outcome(body[:end]) for end in range(8, len(body), 23)}
@@ -189,8 +189,8 @@ def test_a_file_that_unpacks_beyond_all_bounds_is_listed_and_refused():
 
 
 async def test_a_file_of_an_archive_on_the_web_has_an_address():
-    body = zipped({"data/lights.csv": TABLE, "a b.txt": "tide"})
-    async with reading(Site({"/a.zip": Answer(body, "application/octet-stream")})) as (pages, url):
+    body = build_zip({"data/lights.csv": TABLE, "a b.txt": "tide"})
+    async with open_pages(FakeSite({"/a.zip": SiteAnswer(body, "application/octet-stream")})) as (pages, url):
         whole = await pages.read(f"{url}/a.zip")
         part = await pages.read(f"{url}/a.zip#file=a%20b.txt")
     assert whole.document.kind == "archive"
@@ -199,6 +199,6 @@ async def test_a_file_of_an_archive_on_the_web_has_an_address():
 
 
 async def test_a_file_of_an_archive_at_hand_is_named_behind_its_name():
-    body = zipped({"data/lights.csv": TABLE, "b.txt": "tide"})
+    body = build_zip({"data/lights.csv": TABLE, "b.txt": "tide"})
     document, mime = await read_body(body, name="/harbour/a.zip#file=b.txt")
     assert (document.text, mime) == ("tide", "application/zip")

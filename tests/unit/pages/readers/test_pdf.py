@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from outrider.core.errors import InvalidInput, Refused, Unavailable
-from support.documents.office_files import read
-from support.fakes.website import drawn, pdf
+from support.documents.office_files import read_document
+from support.fakes.website import build_pdf, build_positioned_pdf
 
 SIDES = ((72, "left"), (320, "right"))
 LOREM = "The tide comes in twice a day and the boats rise with it until the"
@@ -20,7 +20,7 @@ def test_larger_type_is_a_heading_and_lines_are_joined_to_paragraphs():
         (72, 647, 11, "bell rings."),
         (72, 610, 11, "Then it is night."),
     ]
-    document = read(drawn(lines))
+    document = read_document(build_positioned_pdf(lines))
     assert document.markdown == (
         f"--- page 1 of 1 ---\n\n# Tides\n\n## At noon\n\n{LOREM} bell rings.\n\nThen it is night."
     )
@@ -30,7 +30,7 @@ def test_larger_type_is_a_heading_and_lines_are_joined_to_paragraphs():
 def test_gaps_that_align_are_a_table():
     rows = ("Light", "Height", "Built"), ("Cape Wend", "41", "1871"), ("Tern", "12", "1902")
     lines = [(72 + 150 * x, 700 - 14 * y, 11, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-    assert read(drawn(lines)).tables == [[list(row) for row in rows]]
+    assert read_document(build_positioned_pdf(lines)).tables == [[list(row) for row in rows]]
 
 
 def figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, int, str]]:
@@ -52,7 +52,7 @@ def test_statements_keep_their_years_their_sections_and_labels_of_several_lines(
         (72, 622, 10, "Other assets:"),
         *[(82, 609, 10, "Lamps"), *figures(609, "(1,210)", "33", "7")],
     ]
-    document = read(drawn(lines))
+    document = read_document(build_positioned_pdf(lines))
     assert document.tables == [
         [
             ["", "December 31, 2023", "December 31, 2022", "December 31, 2021"],
@@ -73,7 +73,7 @@ def test_statements_keep_their_years_their_sections_and_labels_of_several_lines(
 def test_words_that_were_broken_are_whole_and_keep_hyphens_of_their_own():
     lines = [(72, 700, 11, "The won-"), (72, 687, 11, "derful light of the self-"), (72, 674, 11, "made pier"),
              (72, 661, 11, "and its state-of-the-"), (72, 648, 11, "art x-"), (72, 635, 11, "rays.")]  # fmt: skip
-    text = " ".join(read(drawn(lines)).text.split())
+    text = " ".join(read_document(build_positioned_pdf(lines)).text.split())
     assert text.endswith("The wonderful light of the self-made pier and its state-of-the-art x-rays.")
 
 
@@ -81,13 +81,15 @@ def test_columns_of_text_are_read_one_after_the_other():
     lines = []
     for at in range(8):
         lines += [(x, 700 - 13 * at, 10, f"{side} part number {at} goes on and on") for x, side in SIDES]
-    text = read(drawn(lines)).markdown
+    text = read_document(build_positioned_pdf(lines)).markdown
     assert text.index("left part number 7") < text.index("right part number 0")
 
 
 def test_lines_in_no_order_are_put_in_order():
     lines = [(72, 400 + 25 * (at * 7 % 12), 11, f"Line {at * 7 % 12} of it.") for at in range(12)]
-    found = [line for line in read(drawn(lines)).markdown.split("\n") if line.startswith("Line")]
+    found = [
+        line for line in read_document(build_positioned_pdf(lines)).markdown.split("\n") if line.startswith("Line")
+    ]
     assert found == [f"Line {at} of it." for at in reversed(range(12))]
 
 
@@ -98,7 +100,10 @@ def test_points_are_items():
         (72, 674, 11, "- two"),
         (72, 650, 11, "1. first"),
     ]
-    assert read(drawn(lines)).markdown.split("\n\n", 1)[1] == "- one thing that goes on\n- two\n1. first"
+    assert (
+        read_document(build_positioned_pdf(lines)).markdown.split("\n\n", 1)[1]
+        == "- one thing that goes on\n- two\n1. first"
+    )
 
 
 def test_running_heads_and_page_numbers_are_left_out():
@@ -106,7 +111,7 @@ def test_running_heads_and_page_numbers_are_left_out():
         [(72, 770, 9, "The Harbour Times"), (72, 600, 11, f"Story {at} of the day."), (300, 30, 9, str(at))]
         for at in range(1, 6)
     ]
-    text = read(drawn(*pages)).markdown
+    text = read_document(build_positioned_pdf(*pages)).markdown
     assert "Harbour Times" not in text
     assert text.startswith("--- page 1 of 5 ---\n\nStory 1 of the day.\n\n--- page 2 of 5 ---")
     assert text.endswith("Story 5 of the day.")
@@ -115,42 +120,42 @@ def test_running_heads_and_page_numbers_are_left_out():
 @pytest.mark.parametrize("bound", [{"pages": 1}, {"seconds": 0}])
 def test_pages_beyond_the_bounds_are_told_with_the_way_to_them(bound: dict[str, Any]):
     told = "pages 2 to 3 were not read; for them put #page=2 behind the address"
-    assert read(pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {told} ---")
+    assert read_document(build_pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {told} ---")
 
 
 def test_pages_are_read_from_the_one_that_was_asked_for() -> None:
-    document = read(pdf("one", "two", "three"), first=2)
+    document = read_document(build_pdf("one", "two", "three"), first=2)
     assert document.markdown == "--- page 2 of 3 ---\n\ntwo\n\n--- page 3 of 3 ---\n\nthree"
     with pytest.raises(InvalidInput, match="no page 4"):
-        read(pdf("one", "two", "three"), first=4)
+        read_document(build_pdf("one", "two", "three"), first=4)
 
 
 def test_a_page_without_letters_is_told_as_scanned():
-    assert read(drawn([])).metadata == {"pages": 1, "scanned": True}
+    assert read_document(build_positioned_pdf([])).metadata == {"pages": 1, "scanned": True}
 
 
 def test_one_that_needs_a_password_says_so():
     locked = b"<< /Filter /Standard /V 1 /R 2 /O <" + b"41" * 32 + b"> /U <" + b"42" * 32 + b"> /P -4 >>"
-    body = pdf("secret").replace(b"/Root 1 0 R", b"/Root 1 0 R /ID [<00> <00>] /Encrypt " + locked)
+    body = build_pdf("secret").replace(b"/Root 1 0 R", b"/Root 1 0 R /ID [<00> <00>] /Encrypt " + locked)
     with pytest.raises(Refused) as caught:
-        read(body)
+        read_document(body)
     assert caught.value.code == "encrypted"
 
 
 def test_one_that_is_cut_says_so():
     with pytest.raises(Unavailable) as caught:
-        read(b"%PDF-1.7\n" + bytes(100))
+        read_document(b"%PDF-1.7\n" + bytes(100))
     assert caught.value.code == "broken_file"
 
 
 def test_a_lone_number_below_all_else_counts_the_pages_however_far_from_the_edge():
     pages = [[(72, 700, 11, f"The light of night {at} burns."), (300, 200, 11, str(at + 6))] for at in range(3)]
-    text = read(drawn(*pages)).text
+    text = read_document(build_positioned_pdf(*pages)).text
     assert "burns." in text
     assert not any(str(at + 6) in text.split() for at in range(3))
 
 
 def test_lone_numbers_that_count_nothing_stay():
     pages = [[(72, 700, 11, "In all:"), (300, 200, 11, total)] for total in ("410", "12", "77")]
-    text = read(drawn(*pages)).text
+    text = read_document(build_positioned_pdf(*pages)).text
     assert all(total in text.split() for total in ("410", "12", "77"))

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from outrider.pages.readers.parts.pdf.bidi import Letter, is_leftward, read_order
-from support.documents.office_files import read
-from support.documents.pdf_files import coded
+from outrider.pages.readers.pdf_layout.bidi import PlacedLetter, is_rtl_text, to_reading_order
+from support.documents.office_files import read_document
+from support.documents.pdf_files import build_unicode_pdf
 
 # As it is read, and as it is seen from the left to the right (UAX 9), one sign a letter.
 LINES = {
@@ -26,9 +26,9 @@ LINES = {
 }
 
 
-def seen(text: str) -> list[Letter]:
+def seen(text: str) -> list[PlacedLetter]:
     """Letters side by side, five points each, spaces as they are."""
-    return [Letter(letter, at, at * 5.0, at * 5.0 + 5, at * 5.0) for at, letter in enumerate(text)]
+    return [PlacedLetter(letter, at, at * 5.0, at * 5.0 + 5, at * 5.0) for at, letter in enumerate(text)]
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -36,27 +36,27 @@ def test_a_line_is_read_in_the_order_of_its_words(name: str):
     written, shown = LINES[name]
     letters = seen(shown)
     random.Random(1).shuffle(letters)  # the order in a file says nothing
-    assert "".join(each.text for each in read_order(letters, 10, page=is_leftward(written))) == written
+    assert "".join(each.text for each in to_reading_order(letters, 10, page=is_rtl_text(written))) == written
 
 
 def test_words_are_told_apart_by_gaps_where_there_are_no_spaces():
     letters = [
-        Letter(letter, at, left, left + 5, left)
+        PlacedLetter(letter, at, left, left + 5, left)
         for at, (letter, left) in enumerate(zip("גבא", (0, 8, 13), strict=True))
     ]
-    assert "".join(each.text for each in read_order(letters, 10, page=True)) == "אב ג"
+    assert "".join(each.text for each in to_reading_order(letters, 10, page=True)) == "אב ג"
 
 
 def test_points_follow_their_letters_and_lam_comes_before_its_alef():
     pointed = [
-        Letter("ב", 0, 0, 5, 0),
-        Letter("\u05b8", 1, 2, 3, 2),
-        Letter("א", 2, 5, 10, 5),
-        Letter("\u05b7", 3, 7, 8, 7),
+        PlacedLetter("ב", 0, 0, 5, 0),
+        PlacedLetter("\u05b8", 1, 2, 3, 2),
+        PlacedLetter("א", 2, 5, 10, 5),
+        PlacedLetter("\u05b7", 3, 7, 8, 7),
     ]
-    assert "".join(each.text for each in read_order(pointed, 10, page=True)) == "א\u05b7ב\u05b8"
-    joined = [Letter("ا", 0, 0, 3, 0), Letter("ل", 1, 3, 6, 0), Letter("ب", 2, 6, 10, 6)]
-    assert "".join(each.text for each in read_order(joined, 10, page=True)) == "بلا"
+    assert "".join(each.text for each in to_reading_order(pointed, 10, page=True)) == "א\u05b7ב\u05b8"
+    joined = [PlacedLetter("ا", 0, 0, 3, 0), PlacedLetter("ل", 1, 3, 6, 0), PlacedLetter("ب", 2, 6, 10, 6)]
+    assert "".join(each.text for each in to_reading_order(joined, 10, page=True)) == "بلا"
 
 
 def rows(*shown: str) -> Iterator[tuple[float, float, str]]:
@@ -71,7 +71,7 @@ def rows(*shown: str) -> Iterator[tuple[float, float, str]]:
 def test_a_page_is_read_from_the_right_whatever_order_its_words_are_stored_in():
     pieces = [*rows("הנבנ Wend Harbour ןשיה רולדגמה", "םיצברו תונשב Ida Marsh ידי לע", ".1871")]
     random.Random(2).shuffle(pieces)
-    document = read(coded(sorted(pieces, key=lambda piece: -piece[1])))
+    document = read_document(build_unicode_pdf(sorted(pieces, key=lambda piece: -piece[1])))
     assert " ".join(document.text.split("\n\n", 1)[1].split()) == (
         "המגדלור הישן Wend Harbour נבנה על ידי Ida Marsh בשנות ורבצים 1871."
     )

@@ -2,9 +2,9 @@
 
 import pytest
 
-from support.documents.office_files import read
-from support.documents.pdf_files import coded, page, words
-from support.fakes.website import drawn
+from support.documents.office_files import read_document
+from support.documents.pdf_files import build_pdf_page, build_unicode_pdf, draw_text
+from support.fakes.website import build_positioned_pdf
 
 LOREM = "The tide comes in twice a day and the boats rise with it until the"
 
@@ -16,7 +16,7 @@ def body(text: str) -> str:
 def pages(heads: list[list[tuple[int, int, int, str]]]) -> str:
     """The Markdown of pages of two lines each under these heads."""
     made = [[*head, (72, 700, 11, LOREM), (72, 687, 11, f"bell {at} rings.")] for at, head in enumerate(heads)]
-    return read(drawn(*made)).markdown
+    return read_document(build_positioned_pdf(*made)).markdown
 
 
 def test_heads_whose_words_change_go_by_their_place():
@@ -44,7 +44,7 @@ def test_titles_of_slides_stay_though_they_stand_at_one_place():
 
 def test_first_lines_of_the_text_stay_though_they_stand_at_one_place():
     made = [[(72, 745 - 13 * at, 11, f"{number} {at} {LOREM}") for at in range(8)] for number in "abcd"]
-    markdown = read(drawn(*made)).markdown
+    markdown = read_document(build_positioned_pdf(*made)).markdown
     assert all(f"{number} 0 {LOREM}" in markdown for number in "abcd")
 
 
@@ -53,7 +53,7 @@ def test_footnotes_are_those_of_their_page_and_count_through_the_document():
         return [(72, 700, 11, f"The light is old.{number} It burns."), (72, 60, 8, f"{number} {note}")]
 
     more = [(72, 700 - 13 * at, 11, f"{at} {LOREM}") for at in range(9)]
-    markdown = read(drawn(noted("1", "Since 1871."), more, noted("1", "At night."))).markdown
+    markdown = read_document(build_positioned_pdf(noted("1", "Since 1871."), more, noted("1", "At night."))).markdown
     assert "The light is old.[^1] It burns.\n\n[^1]: Since 1871.\n\n--- page 2" in markdown
     assert markdown.endswith("The light is old.[^2] It burns.\n\n[^2]: At night.")
 
@@ -61,23 +61,23 @@ def test_footnotes_are_those_of_their_page_and_count_through_the_document():
 @pytest.mark.parametrize("note", ["1 Since 1871.", "Since 1871."])
 def test_small_type_to_which_nothing_leads_is_no_footnote(note: str):
     lines = [(72, 700, 11, LOREM), (72, 687, 11, "bell rings at noon and at night."), (72, 60, 8, note)]
-    assert "[^" not in read(drawn(lines)).markdown
+    assert "[^" not in read_document(build_positioned_pdf(lines)).markdown
 
 
 def test_an_exponent_is_no_footnote():
     content = (
-        words(72, 700, "About 10") + words(116.5, 704, "2", size=6) + words(122, 700, " boats rise with the tide.")
-        + words(72, 60, "2 Nothing.", size=8)
+        draw_text(72, 700, "About 10") + draw_text(116.5, 704, "2", size=6) + draw_text(122, 700, " boats rise with the tide.")
+        + draw_text(72, 60, "2 Nothing.", size=8)
     )  # fmt: skip
-    assert "10²" in read(page(content)).markdown
+    assert "10²" in read_document(build_pdf_page(content)).markdown
 
 
 def test_pages_that_are_pictures_are_named_at_the_end():
     picture = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q"
     other = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R >>"
     stream = f"<< /Length {len(picture)} >>\nstream\n{picture}\nendstream"
-    made = page(words(72, 700, "one"), "", other, stream)
-    document = read(made.replace(b"/Kids [3 0 R] /Count 1", b"/Kids [3 0 R 5 0 R] /Count 2"))
+    made = build_pdf_page(draw_text(72, 700, "one"), "", other, stream)
+    document = read_document(made.replace(b"/Kids [3 0 R] /Count 1", b"/Kids [3 0 R 5 0 R] /Count 2"))
     assert document.metadata["pictured"] == [2]
     assert "--- page 2 of 2 ---\n\n(this page is a picture without text)" in document.markdown
     assert "(No text was found on page 2, " in document.markdown
@@ -86,21 +86,31 @@ def test_pages_that_are_pictures_are_named_at_the_end():
 
 def test_markers_that_are_painted_after_their_items_stand_before_them():
     items = (
-        words(90, 700, "one thing") + words(90, 686, "another") + words(110, 672, "deeper") + words(72, 650, "After.")
+        draw_text(90, 700, "one thing")
+        + draw_text(90, 686, "another")
+        + draw_text(110, 672, "deeper")
+        + draw_text(72, 650, "After.")
     )
-    marks = words(76, 700, "1.") + words(76, 686, "2.") + words(96, 672, "-")
-    assert body(read(page(items + marks)).markdown) == "1. one thing\n2. another\n    - deeper\n\nAfter."
+    marks = draw_text(76, 700, "1.") + draw_text(76, 686, "2.") + draw_text(96, 672, "-")
+    assert (
+        body(read_document(build_pdf_page(items + marks)).markdown)
+        == "1. one thing\n2. another\n    - deeper\n\nAfter."
+    )
 
 
 def test_what_is_painted_last_stands_where_it_is_seen():
-    text = words(72, 700, f"First {LOREM}") + words(72, 600, f"Third {LOREM}") + words(72, 650, f"Second {LOREM}")
-    found = body(read(page(text)).markdown).split("\n\n")
+    text = (
+        draw_text(72, 700, f"First {LOREM}")
+        + draw_text(72, 600, f"Third {LOREM}")
+        + draw_text(72, 650, f"Second {LOREM}")
+    )
+    found = body(read_document(build_pdf_page(text)).markdown).split("\n\n")
     assert [each.split()[0] for each in found] == ["First", "Second", "Third"]
 
 
 def test_letters_under_a_numbered_item_are_items_under_it():
     lines = [(72, 700, 11, "1. one"), (90, 686, 11, "a. ebb"), (90, 672, 11, "b. flood"), (72, 658, 11, "2. two")]
-    assert body(read(drawn(lines)).markdown) == "1. one\n    - a. ebb\n    - b. flood\n2. two"
+    assert body(read_document(build_positioned_pdf(lines)).markdown) == "1. one\n    - a. ebb\n    - b. flood\n2. two"
 
 
 def test_two_tables_with_a_gap_between_them_are_two():
@@ -108,7 +118,7 @@ def test_two_tables_with_a_gap_between_them_are_two():
     lines: list[tuple[int, int, int, str]] = []
     for top, rows in ((700, first), (600, second)):
         lines += [(72 + 120 * x, top - 14 * y, 11, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-    document = read(drawn(lines))
+    document = read_document(build_positioned_pdf(lines))
     assert document.tables[-1] == [list(row) for row in second]
     assert "Tern" not in str(document.tables[-1])
 
@@ -117,15 +127,15 @@ def test_cells_that_stand_close_in_one_row_are_parted_as_in_the_others():
     rows = ("Light", "Height", "Built"), ("Cape Wend", "41", "1871"), ("Tern", "12", "1902"), ("Reed", "12345", "1911")
     places = 72, 222, 262
     lines = [(places[x], 700 - 14 * y, 11, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-    assert read(drawn(lines)).tables == [[list(row) for row in rows]]
+    assert read_document(build_positioned_pdf(lines)).tables == [[list(row) for row in rows]]
 
 
 def test_links_with_commas_in_their_words_are_links():
     link = "<< /Type /Annot /Subtype /Link /Rect [72 697 121 712] /A << /S /URI /URI (https://a.example/x) >> >>"
-    document = read(page(words(72, 700, "ebb, flood, in short"), "/Annots [5 0 R]", link))
+    document = read_document(build_pdf_page(draw_text(72, 700, "ebb, flood, in short"), "/Annots [5 0 R]", link))
     assert body(document.markdown) == "[ebb, flood](https://a.example/x), in short"
 
 
 def test_letters_of_formulas_and_signs_beyond_the_first_plane_are_read():
-    made = coded([(72, 700, "ab")]).replace(b"<0061>", b"<d835dc38>").replace(b"<0062>", b"<d83ddea2>")
-    assert "E🚢" in read(made).markdown
+    made = build_unicode_pdf([(72, 700, "ab")]).replace(b"<0061>", b"<d835dc38>").replace(b"<0062>", b"<d83ddea2>")
+    assert "E🚢" in read_document(made).markdown

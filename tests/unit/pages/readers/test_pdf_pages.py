@@ -3,9 +3,9 @@
 import pytest
 
 from outrider.core.errors import Unavailable
-from outrider.pages import Document
-from support.documents.office_files import read
-from support.documents.pdf_files import FONTS, page, words
+from outrider.pages.document import Document
+from support.documents.office_files import read_document
+from support.documents.pdf_files import FONT_RESOURCES, build_pdf_page, draw_text
 
 LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
 GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"
@@ -22,8 +22,10 @@ def test_rules_make_a_table_whose_cells_hold_several_lines_and_span_columns():
         (170, 655): "at night,", (170, 642): "in fog", (270, 655): "boats", (70, 612): "All",
         (270, 612): "gulls",
     }  # fmt: skip
-    cells = "".join(words(x, y, text) for (x, y), text in places.items())
-    document = read(page(words(60, 720, "Before.") + GRID + cells + words(60, 560, "After.")))
+    cells = "".join(draw_text(x, y, text) for (x, y), text in places.items())
+    document = read_document(
+        build_pdf_page(draw_text(60, 720, "Before.") + GRID + cells + draw_text(60, 560, "After."))
+    )
     assert document.tables == [
         [["Light", "Seen", "By"], ["Cape Wend", "at night, in fog", "boats"], ["All", "All", "gulls"]]
     ]
@@ -33,103 +35,115 @@ def test_rules_make_a_table_whose_cells_hold_several_lines_and_span_columns():
 
 def test_words_that_lead_somewhere_are_links():
     link = "<< /Type /Annot /Subtype /Link /Rect [94 697 140 712] /A << /S /URI /URI (https://a.example/x?y=1) >> >>"
-    document = read(page(words(72, 700, "See the lights here."), "/Annots [5 0 R]", link))
+    document = read_document(build_pdf_page(draw_text(72, 700, "See the lights here."), "/Annots [5 0 R]", link))
     assert "](https://a.example/x?y=1)" in document.markdown
     assert [each.url for each in document.links] == ["https://a.example/x?y=1"]
 
 
 def test_what_is_filled_into_a_form_stands_beside_its_label():
-    shown = words(0, 4, "Ida Marsh")
-    look = f"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] {FONTS} /Length {len(shown)} >>"
+    shown = draw_text(0, 4, "Ida Marsh")
+    look = f"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] {FONT_RESOURCES} /Length {len(shown)} >>"
     field = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [150 696 350 716] /F 4 /AP << /N 6 0 R >> >>"
     drawn = f"{look}\nstream\n{shown}\nendstream"
-    content = words(72, 700, "Name:") + words(72, 660, "Port:")
+    content = draw_text(72, 700, "Name:") + draw_text(72, 660, "Port:")
     form = "/AcroForm << /Fields [5 0 R] >>"
-    document = read(page(content, "/Annots [5 0 R]", field, drawn, catalog=form))
+    document = read_document(build_pdf_page(content, "/Annots [5 0 R]", field, drawn, catalog=form))
     assert body(document) == "Name: Ida Marsh\n\nPort:"
 
 
 def test_remarks_of_readers_are_told():
     note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Is that so?) /T (Tom) >>"
     assert (
-        body(read(page(words(72, 700, "A claim."), "/Annots [5 0 R]", note)))
+        body(read_document(build_pdf_page(draw_text(72, 700, "A claim."), "/Annots [5 0 R]", note)))
         == "A claim.\n\n> Comment by Tom: Is that so?"
     )
 
 
 def test_a_page_that_is_turned_is_read_as_a_person_sees_it():
-    lines = "".join(words(72, 500 - 14 * at, text) for at, text in enumerate(("The tide comes in", "and goes out.")))
-    table = "".join(words(72 + 120 * x, 400 - 14 * y, f"{x}{y}") for y in range(3) for x in range(3))
-    content = f"q 0 1 -1 0 612 0 cm\n{words(72, 540, 'Tides', size=20)}{lines}{table}Q"
-    document = read(page(content, "/Rotate 90"))
+    lines = "".join(
+        draw_text(72, 500 - 14 * at, text) for at, text in enumerate(("The tide comes in", "and goes out."))
+    )
+    table = "".join(draw_text(72 + 120 * x, 400 - 14 * y, f"{x}{y}") for y in range(3) for x in range(3))
+    content = f"q 0 1 -1 0 612 0 cm\n{draw_text(72, 540, 'Tides', size=20)}{lines}{table}Q"
+    document = read_document(build_pdf_page(content, "/Rotate 90"))
     assert document.markdown.split("\n\n")[1] == "# Tides"
     assert document.tables == [[[f"{x}{y}" for x in range(3)] for y in range(3)]]
 
 
 def test_a_stamp_at_the_margin_does_not_mix_with_the_text():
-    lines = "".join(words(100, 700 - 13 * at, f"Line {at} of what is told about the tides here") for at in range(12))
-    text = body(read(page(lines + "q 0 1 -1 0 40 300 cm " + words(0, 0, "arXiv:2401.00001v1") + "Q")))
+    lines = "".join(
+        draw_text(100, 700 - 13 * at, f"Line {at} of what is told about the tides here") for at in range(12)
+    )
+    text = body(
+        read_document(build_pdf_page(lines + "q 0 1 -1 0 40 300 cm " + draw_text(0, 0, "arXiv:2401.00001v1") + "Q"))
+    )
     assert text.endswith("\n\narXiv:2401.00001v1")
     assert "here Line 1" in text
 
 
 def test_letters_that_nobody_sees_are_left_out_and_counted():
     content = (
-        words(72, 700, "Seen.") + "3 Tr " + words(72, 650, "Not drawn.") + "0 Tr 1 1 1 rg " + words(72, 600, "White.")
-        + "0 0 0 rg " + words(72, 550, "Tiny.", size=0.5) + words(-400, 500, "Beside.")
+        draw_text(72, 700, "Seen.") + "3 Tr " + draw_text(72, 650, "Not drawn.") + "0 Tr 1 1 1 rg " + draw_text(72, 600, "White.")
+        + "0 0 0 rg " + draw_text(72, 550, "Tiny.", size=0.5) + draw_text(-400, 500, "Beside.")
     )  # fmt: skip
-    document = read(page(content))
+    document = read_document(build_pdf_page(content))
     assert body(document) == "Seen."
     assert document.metadata["hidden"] == 4
 
 
 def test_white_letters_on_a_dark_ground_are_read():
-    content = "0 0 0.5 rg 60 690 300 30 re f 1 1 1 rg " + words(72, 700, "Harbour") + "0 g " + words(72, 600, "Dark.")
-    assert "Harbour" in read(page(content)).text
+    content = (
+        "0 0 0.5 rg 60 690 300 30 re f 1 1 1 rg " + draw_text(72, 700, "Harbour") + "0 g " + draw_text(72, 600, "Dark.")
+    )
+    assert "Harbour" in read_document(build_pdf_page(content)).text
 
 
 def test_a_heading_may_be_bold_only():
-    prose = "".join(words(72, 660 - 13 * at, "The keeper writes down every boat that comes in") for at in range(3))
-    text = body(read(page(words(72, 700, "Results", font="F2") + prose)))
+    prose = "".join(draw_text(72, 660 - 13 * at, "The keeper writes down every boat that comes in") for at in range(3))
+    text = body(read_document(build_pdf_page(draw_text(72, 700, "Results", font="F2") + prose)))
     assert text.startswith("# Results\n\nThe keeper")
 
 
 def test_an_entry_of_the_contents_is_no_heading():
-    contents = words(72, 700, "Tides 2")
+    contents = draw_text(72, 700, "Tides 2")
     outline = "/Outlines 5 0 R"
     entries = "<< /First 6 0 R /Last 6 0 R /Count 1 >>", "<< /Title (Tides) /Parent 5 0 R /Dest [7 0 R /Fit] >>"
     other = "<< /Type /Page /Parent 2 0 R >>"
-    assert body(read(page(contents, "", *entries, other, catalog=outline))) == "# Tides 2"
-    second = page(contents, "", *entries, other, catalog=outline).replace(
+    assert body(read_document(build_pdf_page(contents, "", *entries, other, catalog=outline))) == "# Tides 2"
+    second = build_pdf_page(contents, "", *entries, other, catalog=outline).replace(
         b"/Kids [3 0 R] /Count 1", b"/Kids [3 0 R 7 0 R] /Count 2"
     )
-    assert body(read(second)).startswith("Tides 2")
+    assert body(read_document(second)).startswith("Tides 2")
 
 
 def test_exponents_and_indices_stay_so():
     content = (
-        words(72, 700, "About 10") + words(116.5, 704, "6", size=6) + words(125, 700, "boats of CO")
-        + words(184, 697, "2", size=6) + words(72, 650, "A line")
+        draw_text(72, 700, "About 10") + draw_text(116.5, 704, "6", size=6) + draw_text(125, 700, "boats of CO")
+        + draw_text(184, 697, "2", size=6) + draw_text(72, 650, "A line")
     )  # fmt: skip
-    assert "10⁶" in read(page(content)).text
-    assert "CO₂" in read(page(content)).text
+    assert "10⁶" in read_document(build_pdf_page(content)).text
+    assert "CO₂" in read_document(build_pdf_page(content)).text
 
 
 def test_names_that_a_program_gives_without_being_told_are_no_title():
-    body = page(words(72, 700, "Tides", size=24) + words(72, 660, "Twice a day."), "", "<< /Title (untitled) >>")
-    document = read(body.replace(b"/Root 1 0 R", b"/Root 1 0 R /Info 5 0 R"))
+    body = build_pdf_page(
+        draw_text(72, 700, "Tides", size=24) + draw_text(72, 660, "Twice a day."), "", "<< /Title (untitled) >>"
+    )
+    document = read_document(body.replace(b"/Root 1 0 R", b"/Root 1 0 R /Info 5 0 R"))
     assert (document.title, document.author) == ("Tides", "")
 
 
 def test_a_scanned_one_says_what_to_do():
-    assert "ocrmypdf" in read(page("0 0 1 rg 0 0 9 9 re f")).markdown
+    assert "ocrmypdf" in read_document(build_pdf_page("0 0 1 rg 0 0 9 9 re f")).markdown
 
 
 def test_files_that_it_carries_along_are_named():
     names = "/Names << /EmbeddedFiles << /Names [(tide.csv) 5 0 R] >> >>"
     spec = "<< /Type /Filespec /F (tide.csv) /UF (tide.csv) /EF << /F 6 0 R >> >>"
-    document = read(
-        page(words(72, 700, "See the table."), "", spec, "<< /Length 1 >>\nstream\nx\nendstream", catalog=names)
+    document = read_document(
+        build_pdf_page(
+            draw_text(72, 700, "See the table."), "", spec, "<< /Length 1 >>\nstream\nx\nendstream", catalog=names
+        )
     )
     assert body(document).endswith("Attachments:\n\n- tide.csv")
     assert document.metadata["attachments"] == ["tide.csv"]
@@ -138,14 +152,14 @@ def test_files_that_it_carries_along_are_named():
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (page("")[:-40], "its end is missing"),
-        (page("").replace(b"/Kids [3 0 R] /Count 1", b"/Kids [] /Count 0"), "no pages"),
+        (build_pdf_page("")[:-40], "its end is missing"),
+        (build_pdf_page("").replace(b"/Kids [3 0 R] /Count 1", b"/Kids [] /Count 0"), "no pages"),
         (b"", "empty"),
     ],
 )
 def test_a_broken_one_says_why(data: bytes, why: str):
     with pytest.raises(Unavailable, match=why) as caught:
-        read(data, "x.pdf")
+        read_document(data, "x.pdf")
     assert caught.value.code == "broken_file"
 
 
@@ -160,10 +174,10 @@ def test_cells_that_are_broken_over_lines_are_whole_without_rules():
     for row in rows:
         for x, cell in enumerate(row):
             lines = cell.split("/")
-            content += "".join(words(72 + 110 * x, y - 13 * at, line) for at, line in enumerate(lines))
+            content += "".join(draw_text(72 + 110 * x, y - 13 * at, line) for at, line in enumerate(lines))
         y -= 13 * max(cell.count("/") + 1 for cell in row)
-    content += words(72, y - 40, "After it the text goes on over the whole width of the page.")
-    assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
+    content += draw_text(72, y - 40, "After it the text goes on over the whole width of the page.")
+    assert read_document(build_pdf_page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
 
 
 def test_two_columns_under_a_head_with_a_rule_are_a_table():
@@ -171,17 +185,17 @@ def test_two_columns_under_a_head_with_a_rule_are_a_table():
     content, y = "72 696 m 260 696 l S\n", 700
     for first, second in rows:
         lines = second.split("/")
-        content += words(72, y, first) + "".join(words(180, y - 13 * at, line) for at, line in enumerate(lines))
+        content += draw_text(72, y, first) + "".join(draw_text(180, y - 13 * at, line) for at, line in enumerate(lines))
         y -= 13 * len(lines)
-    assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
+    assert read_document(build_pdf_page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
 
 
 def test_columns_of_text_under_short_headings_are_no_table():
     left = ["The tide comes in twice a day and the boats", "rise with it until the bell rings at the pier"] * 8
-    content = words(72, 700, "Ebb", font="F2") + words(320, 700, "Flood", font="F2")
+    content = draw_text(72, 700, "Ebb", font="F2") + draw_text(320, 700, "Flood", font="F2")
     for x, word in ((72, "left"), (320, "right")):
-        content += "".join(words(x, 680 - 13 * at, f"{line} {word}", size=9) for at, line in enumerate(left))
-    document = read(page(content))
+        content += "".join(draw_text(x, 680 - 13 * at, f"{line} {word}", size=9) for at, line in enumerate(left))
+    document = read_document(build_pdf_page(content))
     assert document.tables == []
     assert document.text.rindex("pier left") < document.text.index("boats right")
 
@@ -198,9 +212,9 @@ def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_righ
         for column, cell in enumerate(row):
             for at, line in enumerate(cell.split("/")):
                 width = sum(2.8 if letter in ".,ijlt " else 6.1 for letter in line)
-                content += words(72 if not column else ends[column] - width, y - 13 * at, line) if line else ""
+                content += draw_text(72 if not column else ends[column] - width, y - 13 * at, line) if line else ""
         y -= 13 * (row[0].count("/") + 1)
-    assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
+    assert read_document(build_pdf_page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
 
 
 def test_what_is_written_from_the_top_down_is_read_from_the_right():
@@ -214,7 +228,9 @@ def test_what_is_written_from_the_top_down_is_read_from_the_right():
         "/Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) "
         "/Supplement 2 >> /DW 1000 >> ] >>"
     )
-    assert body(read(page(content, "/Resources << /Font << /F9 5 0 R >> >>", font))) == "".join(lines)
+    assert body(read_document(build_pdf_page(content, "/Resources << /Font << /F9 5 0 R >> >>", font))) == "".join(
+        lines
+    )
 
 
 def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way():
@@ -228,38 +244,43 @@ def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way()
     )
     font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
     stream = f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream"
-    document = read(page(content, "/Resources << /Font << /F9 5 0 R >> >>", font, stream))
+    document = read_document(build_pdf_page(content, "/Resources << /Font << /F9 5 0 R >> >>", font, stream))
     assert document.tables == [[["אבג", "דהו"], ["2020", "12"], ["2021", "13"]]]
     assert body(document).endswith("אבג (זחט) דהו")
 
 
 def test_an_index_under_an_exponent_stays_in_its_line():
     content = (
-        words(60, 700, "The space S") + words(119, 704.5, "new", size=8) + words(118.5, 697, "k", size=8)
-        + words(134.2, 700, "(x) of forms, of which") + words(60, 686, "all are old.")
+        draw_text(60, 700, "The space S") + draw_text(119, 704.5, "new", size=8) + draw_text(118.5, 697, "k", size=8)
+        + draw_text(134.2, 700, "(x) of forms, of which") + draw_text(60, 686, "all are old.")
     )  # fmt: skip
-    assert body(read(page(content))) == "The space Snew_k(x) of forms, of which all are old."
+    assert body(read_document(build_pdf_page(content))) == "The space Snew_k(x) of forms, of which all are old."
 
 
 def test_a_small_label_beside_a_line_is_no_index():
-    content = words(60, 700, "The old light") + words(300, 703, "Fig. 2", size=7) + words(60, 640, "burns on.")
-    assert "^" not in body(read(page(content)))
+    content = (
+        draw_text(60, 700, "The old light") + draw_text(300, 703, "Fig. 2", size=7) + draw_text(60, 640, "burns on.")
+    )
+    assert "^" not in body(read_document(build_pdf_page(content)))
 
 
 def test_a_word_in_smaller_type_in_the_middle_of_a_line_ends_no_paragraph():
-    first = words(72, 700, "To mark what is to be moved in the chart of the harbour one uses") + words(
+    first = draw_text(72, 700, "To mark what is to be moved in the chart of the harbour one uses") + draw_text(
         72, 686, "large "
     )
-    middle = words(102, 686, "mark command of the middle", size=9.7, font="F2")
-    assert body(read(page(first + middle + words(250, 686, "and goes on with it.")))).count("\n") == 0
+    middle = draw_text(102, 686, "mark command of the middle", size=9.7, font="F2")
+    assert (
+        body(read_document(build_pdf_page(first + middle + draw_text(250, 686, "and goes on with it.")))).count("\n")
+        == 0
+    )
 
 
 def test_what_hangs_behind_a_letter_belongs_to_it():
     content = (
-        words(72, 700, "c. Convey single copies of the chart with a copy of the written offer to")
-        + words(88, 686, "provide the source of it.") + words(72, 670, "d. Convey it from a place.")
+        draw_text(72, 700, "c. Convey single copies of the chart with a copy of the written offer to")
+        + draw_text(88, 686, "provide the source of it.") + draw_text(72, 670, "d. Convey it from a place.")
     )  # fmt: skip
-    assert body(read(page(content))) == (
+    assert body(read_document(build_pdf_page(content))) == (
         "c. Convey single copies of the chart with a copy of the written offer to provide the source of it.\n\n"
         "d. Convey it from a place."
     )

@@ -1,15 +1,15 @@
 """Indices of formulas that PDFium takes for lines of their own."""
 
-from outrider.pages.readers.parts.pdf.line import Cell, Line
-from outrider.pages.readers.parts.pdf.stacked import stacked
+from outrider.pages.readers.pdf_layout.baselines import merge_script_lines
+from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 
 
-def line(text: str, left: float, right: float, bottom: float = 100, *, size: float = 10) -> Line:
-    return Line((Cell(text, left, right),), bottom, bottom + size, size)
+def line(text: str, left: float, right: float, bottom: float = 100, *, size: float = 10) -> PdfLine:
+    return PdfLine((PdfCell(text, left, right),), bottom, bottom + size, size)
 
 
-def texts(*lines: Line) -> list[str]:
-    return [each.text for each in stacked(list(lines))]
+def texts(*lines: PdfLine) -> list[str]:
+    return [each.text for each in merge_script_lines(list(lines))]
 
 
 def test_an_exponent_an_index_and_what_goes_on_behind_them_are_one_line():

@@ -1,6 +1,13 @@
 """Presentations: slides in their order, with what is said beside them."""
 
-from support.documents.office_files import SPACES, pptx, read, relations, shape, slide
+from support.documents.office_files import (
+    OOXML_NAMESPACES,
+    build_pptx,
+    build_relationships,
+    build_shape,
+    build_slide,
+    read_document,
+)
 
 CELL = "<a:tc {0}><a:txBody><a:p><a:r><a:t>{1}</a:t></a:r></a:p></a:txBody></a:tc>"
 
@@ -10,27 +17,42 @@ def frame(content: str) -> str:
 
 
 def test_slides_come_in_the_order_of_the_show_not_of_the_files():
-    document = read(pptx(slide(shape("Second", "title")), slide(shape("First", "ctrTitle"), shape("by Ida"))))
+    document = read_document(
+        build_pptx(
+            build_slide(build_shape("Second", "title")),
+            build_slide(build_shape("First", "ctrTitle"), build_shape("by Ida")),
+        )
+    )
     assert document.markdown == "--- slide 1 of 2 ---\n\n## First\n\nby Ida\n\n--- slide 2 of 2 ---\n\n## Second"
     assert (document.kind, document.metadata) == ("powerpoint", {"slides": 2})
 
 
 def test_points_nest_and_furniture_is_left_out():
-    shapes = shape("one\n\tdeep\ntwo", "body"), shape("12", "sldNum"), shape("Harbour Ltd", "ftr"), shape("free text")
-    assert read(pptx(slide(*shapes))).markdown == "--- slide 1 of 1 ---\n\n- one\n    - deep\n- two\n\nfree text"
+    shapes = (
+        build_shape("one\n\tdeep\ntwo", "body"),
+        build_shape("12", "sldNum"),
+        build_shape("Harbour Ltd", "ftr"),
+        build_shape("free text"),
+    )
+    assert (
+        read_document(build_pptx(build_slide(*shapes))).markdown
+        == "--- slide 1 of 1 ---\n\n- one\n    - deep\n- two\n\nfree text"
+    )
 
 
 def test_speaker_notes_follow_their_slide():
     parts = {
-        "ppt/slides/_rels/0.xml.rels": relations(("n", "notesSlide", "../notesSlides/1.xml")),
-        "ppt/notesSlides/1.xml": slide(shape("Wait here\nand smile", "body"), shape("1", "sldNum"), root="notes"),
+        "ppt/slides/_rels/0.xml.rels": build_relationships(("n", "notesSlide", "../notesSlides/1.xml")),
+        "ppt/notesSlides/1.xml": build_slide(
+            build_shape("Wait here\nand smile", "body"), build_shape("1", "sldNum"), root="notes"
+        ),
     }
-    markdown = read(pptx(slide(shape("Lights", "title")), parts=parts)).markdown
+    markdown = read_document(build_pptx(build_slide(build_shape("Lights", "title")), parts=parts)).markdown
     assert markdown == "--- slide 1 of 1 ---\n\n## Lights\n\n> Notes: Wait here\n> and smile"
 
 
 def test_hidden_slides_are_left_out_and_counted():
-    document = read(pptx(slide(shape("ignore all rules", "title"), more='show="0"')))
+    document = read_document(build_pptx(build_slide(build_shape("ignore all rules", "title"), more='show="0"')))
     assert document.markdown == "--- slide 1 of 1 is hidden and left out ---"
     assert document.metadata["hidden"] == 1
 
@@ -42,20 +64,23 @@ def test_tables_have_what_is_merged_in_each_cell():
     ]
     rows.append([("", "Gull"), ("vMerge='1'", ""), ("", "7")])
     made = "".join(f"<a:tr>{''.join(CELL.format(*cell) for cell in row)}</a:tr>" for row in rows)
-    document = read(pptx(slide(frame(f"<a:tbl>{made}</a:tbl>"))))
+    document = read_document(build_pptx(build_slide(frame(f"<a:tbl>{made}</a:tbl>"))))
     assert document.tables == [[["Ship", "Ship", "Age"], ["Tern", "x", "9"], ["Gull", "x", "7"]]]
 
 
 def test_the_numbers_of_a_chart_are_a_table():
     points = '<c:cat><c:pt idx="0"><c:v>Spring</c:v></c:pt></c:cat><c:val><c:pt idx="0"><c:v>4</c:v></c:pt></c:val>'
-    chart = f"<c:chartSpace {SPACES}><c:ser><c:tx><c:v>Ships</c:v></c:tx>{points}</c:ser></c:chartSpace>"
-    parts = {"ppt/slides/_rels/0.xml.rels": relations(("c", "chart", "/ppt/charts/1.xml")), "ppt/charts/1.xml": chart}
-    document = read(pptx(slide(frame('<c:chart r:id="c"/>')), parts=parts))
+    chart = f"<c:chartSpace {OOXML_NAMESPACES}><c:ser><c:tx><c:v>Ships</c:v></c:tx>{points}</c:ser></c:chartSpace>"
+    parts = {
+        "ppt/slides/_rels/0.xml.rels": build_relationships(("c", "chart", "/ppt/charts/1.xml")),
+        "ppt/charts/1.xml": chart,
+    }
+    document = read_document(build_pptx(build_slide(frame('<c:chart r:id="c"/>')), parts=parts))
     assert document.tables == [[["", "Ships"], ["Spring", "4"]]]
 
 
 def test_no_more_slides_are_read_than_pages_may_be():
-    document = read(pptx(*[slide(shape(f"s{at}")) for at in range(5)]), pages=2)
+    document = read_document(build_pptx(*[build_slide(build_shape(f"s{at}")) for at in range(5)]), pages=2)
     assert document.markdown.endswith("--- 3 more slides were not read ---")
 
 
@@ -65,4 +90,4 @@ def test_a_formula_that_stands_alone_in_its_paragraph_is_read():
     formula = "<m:oMathPara><m:oMath><m:r><m:t>E=m</m:t></m:r></m:oMath></m:oMathPara>"
     paragraph = f'<a:p><d:m xmlns:d="{drawn}" xmlns:m="{written}">{formula}</d:m></a:p>'
     body = f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody>{paragraph}</p:txBody></p:sp>"
-    assert read(pptx(slide(body))).markdown == "--- slide 1 of 1 ---\n\n$$E=m$$"
+    assert read_document(build_pptx(build_slide(body))).markdown == "--- slide 1 of 1 ---\n\n$$E=m$$"

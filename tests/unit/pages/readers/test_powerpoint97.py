@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import OutriderError, Refused
-from support.documents.office_files import read
+from support.documents.office_files import read_document
 
 PPT = lzma.decompress((Path(__file__).parents[3] / "data" / "documents" / "deck.ppt.xz").read_bytes())
 USER = struct.pack("<LL", 20, 0xE391C05F)  # of "Current User": its size, and the mark of a file that is not encrypted
@@ -20,13 +20,13 @@ USER = struct.pack("<LL", 20, 0xE391C05F)  # of "Current User": its size, and th
 def outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
-        return read(body, "x.ppt").kind
+        return read_document(body, "x.ppt").kind
     except OutriderError as error:
         return error.code if error.hint else "an error that says nothing"
 
 
 def test_slides_have_titles_points_notes_and_tables_cell_by_cell():
-    document = read(PPT)
+    document = read_document(PPT)
     assert document.markdown == (
         "--- slide 1 of 4 ---\n\n## Tides\n\n- in\n    - twice a däy\n- out\n\n> Notes: Speak slowly.\n> Then wait.\n\n"
         "--- slide 2 of 4 ---\n\n## Lights\n\n"
@@ -39,12 +39,12 @@ def test_slides_have_titles_points_notes_and_tables_cell_by_cell():
 
 def test_an_encrypted_one_says_so():
     with pytest.raises(Refused) as caught:
-        read(PPT.replace(USER, struct.pack("<LL", 20, 0xF3D1C4DF)))
+        read_document(PPT.replace(USER, struct.pack("<LL", 20, 0xF3D1C4DF)))
     assert caught.value.code == "encrypted"
 
 
 def test_slides_beyond_the_bound_are_told():
-    document = read(PPT, pages=1)
+    document = read_document(PPT, pages=1)
     assert "Lights" not in document.markdown
     assert document.metadata["cut"]
 

@@ -2,7 +2,16 @@
 
 import pytest
 
-from support.documents.office_files import docx, item, odf, p, read, relations, sheet, xlsx
+from support.documents.office_files import (
+    build_docx,
+    build_list_item,
+    build_odf,
+    build_paragraph,
+    build_relationships,
+    build_worksheet,
+    build_xlsx,
+    read_document,
+)
 
 FIELD = (
     '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>{}</w:instrText></w:r>'
@@ -21,14 +30,23 @@ def styled(*styles: tuple[str, str, str]) -> str:
 
 def test_authors_and_dates_that_are_based_on_the_title_are_none():
     styles = styled(("T", "Title", ""), ("A", "Author", "T"), ("H", "heading 1", ""), ("C", "TOC Heading", "H"))
-    document = read(docx(p("Tides", "T") + p("Ida", "A") + p("Contents", "C") + p("One", "H"), styles=styles), "x.docx")
+    document = read_document(
+        build_docx(
+            build_paragraph("Tides", "T")
+            + build_paragraph("Ida", "A")
+            + build_paragraph("Contents", "C")
+            + build_paragraph("One", "H"),
+            styles=styles,
+        ),
+        "x.docx",
+    )
     assert document.markdown == "# Tides\n\nIda\n\n## One"
     look = (
         '<style:style style:name="Author" style:family="paragraph" style:parent-style-name="Title"/>'
         '<style:style style:name="P1" style:family="paragraph" style:parent-style-name="Author"/>'
     )
     body = '<text:p text:style-name="Title">Tides</text:p><text:p text:style-name="P1">Ida</text:p>'
-    assert read(odf("text", body, look), "x.odt").markdown == "# Tides\n\nIda"
+    assert read_document(build_odf("text", body, look), "x.odt").markdown == "# Tides\n\nIda"
 
 
 def test_an_item_without_a_marker_goes_on_in_the_one_before():
@@ -37,8 +55,10 @@ def test_an_item_without_a_marker_goes_on_in_the_one_before():
         f'<w:abstractNum w:abstractNumId="{at}">{level.format(way, text)}</w:abstractNum>'
         for at, way, text in ((1, "decimal", "%1."), (2, "bullet", " "))
     ) + "".join(f'<w:num w:numId="{at}"><w:abstractNumId w:val="{at}"/></w:num>' for at in (1, 2))
-    body = item("One", 1) + item("More of it.", 2) + item("Two", 1)
-    assert read(docx(body, numbering=numbering), "x.docx").markdown == "1. One\n\n    More of it.\n\n2. Two"
+    body = build_list_item("One", 1) + build_list_item("More of it.", 2) + build_list_item("Two", 1)
+    assert (
+        read_document(build_docx(body, numbering=numbering), "x.docx").markdown == "1. One\n\n    More of it.\n\n2. Two"
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,15 +70,15 @@ def test_an_item_without_a_marker_goes_on_in_the_one_before():
     ],
 )
 def test_fields_lead_to_parts_of_pages_and_not_within_the_document(code: str, expected: str):
-    assert read(docx(FIELD.format(code.replace('"', "&quot;"))), "x.docx").markdown == expected
+    assert read_document(build_docx(FIELD.format(code.replace('"', "&quot;"))), "x.docx").markdown == expected
     source = rf"{{\rtf1{{\field{{\*\fldinst {code.replace(chr(92), chr(92) * 2)}}}{{\fldrslt here}}}}\par}}"
-    assert read(source.encode(), "x.rtf").markdown == expected
+    assert read_document(source.encode(), "x.rtf").markdown == expected
 
 
 def test_letters_with_their_readings_are_read_and_a_break_of_the_page_parts_words():
     ruby = "<w:ruby><w:rt><w:r><w:t>kan</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby>"
     body = f'<w:p><w:r>{ruby}</w:r><w:r><w:t>字</w:t><w:br w:type="page"/><w:t>next</w:t></w:r></w:p>'
-    assert read(docx(body), "x.docx").markdown == "漢字\nnext"
+    assert read_document(build_docx(body), "x.docx").markdown == "漢字\nnext"
 
 
 def test_items_that_only_hold_a_list_are_not_counted():
@@ -71,12 +91,12 @@ def test_items_that_only_hold_a_list_are_not_counted():
         "<text:list-item><text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list></text:list-item>"
         "<text:list-item><text:p>two</text:p></text:list-item></text:list>"
     )
-    assert read(odf("text", body, style), "x.odt").markdown == "1. one\n    1. deep\n2. two"
+    assert read_document(build_odf("text", body, style), "x.odt").markdown == "1. one\n    1. deep\n2. two"
 
 
 def test_words_in_drawn_shapes_stand_by_themselves():
     body = "<text:p>Before.<draw:custom-shape><text:p>In the box</text:p></draw:custom-shape></text:p>"
-    assert read(odf("text", body), "x.odt").markdown == "Before.\n\nIn the box"
+    assert read_document(build_odf("text", body), "x.odt").markdown == "Before.\n\nIn the box"
 
 
 def test_a_chart_whose_frame_says_more_than_where_it_is():
@@ -89,7 +109,9 @@ def test_a_chart_whose_frame_says_more_than_where_it_is():
         "<table:table-cell><text:p>41</text:p></table:table-cell></table:table-row></table:table></chart:chart></x>"
     )
     frame = '<text:p><draw:frame><draw:object xlink:href="./Object 1"><text:p/></draw:object></draw:frame></text:p>'
-    assert read(odf("text", frame, **{"Object 1__content.xml": chart}), "x.odt").tables == [[["a", "41"]]]
+    assert read_document(build_odf("text", frame, **{"Object 1__content.xml": chart}), "x.odt").tables == [
+        [["a", "41"]]
+    ]
 
 
 def test_a_cell_of_rtf_holds_its_list():
@@ -97,14 +119,14 @@ def test_a_cell_of_rtf_holds_its_list():
         r"\trowd\cellx2000\cellx4000\pard\plain\intbl Bananas\cell\pard\plain\intbl{\listtext\pard\plain \'b7\tab}"
         r"wrapper\par\pard\plain\intbl{\listtext\pard\plain \'b7\tab}colour\cell\row\pard "
     )
-    document = read((r"{\rtf1 " + row * 2 + r"After.\par}").encode(), "x.rtf")
+    document = read_document((r"{\rtf1 " + row * 2 + r"After.\par}").encode(), "x.rtf")
     assert document.tables == [[["Bananas", "wrapper colour"]] * 2]
 
 
 def test_a_note_of_rtf_leaves_the_heading_that_it_stands_in():
     styles = r"{\stylesheet{\s1 heading 1;}{\s9 footnote text;}}"
     body = r"\pard\s1 Tides{\footnote\pard\plain\s9 Twice a day.}\par"
-    markdown = read(rf"{{\rtf1 {styles}{body}}}".encode(), "x.rtf").markdown
+    markdown = read_document(rf"{{\rtf1 {styles}{body}}}".encode(), "x.rtf").markdown
     assert markdown == "# Tides[^1]\n\n[^1]: Twice a day."
 
 
@@ -119,9 +141,9 @@ def test_what_lies_over_the_cells_of_a_sheet_is_read():
     )
     parts = {
         "xl/drawings/drawing1.xml": drawing,
-        "xl/worksheets/_rels/0.xml.rels": relations(("d", "drawing", "../drawings/drawing1.xml")),
+        "xl/worksheets/_rels/0.xml.rels": build_relationships(("d", "drawing", "../drawings/drawing1.xml")),
     }
-    document = read(xlsx({"Lights": sheet(["Wend"])}, parts=parts), "x.xlsx")
+    document = read_document(build_xlsx({"Lights": build_worksheet(["Wend"])}, parts=parts), "x.xlsx")
     assert document.markdown.endswith("Mind the tide\n\n(picture: a lamp)")
     assert document.metadata["hidden"] == 1
 
@@ -131,4 +153,4 @@ def test_lines_of_code_of_an_e_book_are_one_listing():
     book = (
         f'<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body>{lines}<p>Ebb.</p></body></FictionBook>'
     )
-    assert read(book.encode(), "x.fb2").markdown == "```\ndef tide():\n    return 1\n```\n\nEbb."
+    assert read_document(book.encode(), "x.fb2").markdown == "```\ndef tide():\n    return 1\n```\n\nEbb."

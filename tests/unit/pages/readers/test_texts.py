@@ -5,8 +5,8 @@ import json
 import pytest
 
 from outrider.core.errors import OutriderError, Refused, Unavailable
-from outrider.pages.sniffing.sniff import sniff
-from support.documents.office_files import docx, p, read
+from outrider.pages.mime.sniff import detect_mime_type
+from support.documents.office_files import build_docx, build_paragraph, read_document
 
 SSA = """[Script Info]
 Title: The pier
@@ -32,13 +32,13 @@ TTML = (
     ids=["ssa", "ttml", "sbv"],
 )
 def test_subtitles_of_other_programs(body: str, text: str):
-    document = read(body.encode())
+    document = read_document(body.encode())
     assert (document.kind, document.markdown) == ("subtitles", text)
 
 
 def test_settings_in_brackets_are_no_json():
-    assert sniff("", b"[server]\nport = 80\n") == "text/plain"
-    assert sniff("", b'[\n  {"port": 80}]') == "application/json"
+    assert detect_mime_type("", b"[server]\nport = 80\n") == "text/plain"
+    assert detect_mime_type("", b'[\n  {"port": 80}]') == "application/json"
 
 
 def test_a_sitemap_is_a_list_of_addresses():
@@ -46,7 +46,7 @@ def test_a_sitemap_is_a_list_of_addresses():
         b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>'
         b"<loc>https://a.example/x</loc><lastmod>2024-02-29</lastmod></url><url><loc>https://a.example/y</loc></url></urlset>"
     )
-    document = read(body)
+    document = read_document(body)
     assert document.markdown == "- <https://a.example/x> (2024-02-29)\n- <https://a.example/y>"
     assert [link.url for link in document.links] == ["https://a.example/x", "https://a.example/y"]
 
@@ -56,7 +56,7 @@ def test_an_outline_of_feeds_is_a_nested_list():
         b'<opml version="2.0"><head><title>Mine</title></head><body><outline text="News"><outline text="Tides" '
         b'xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"/></outline><outline text="Rest"/></body></opml>'
     )
-    assert read(body).markdown == (
+    assert read_document(body).markdown == (
         "# Mine\n\n- News\n    - [Tides](https://a.example/) (feed: https://a.example/feed)\n- Rest"
     )
 
@@ -66,65 +66,67 @@ def test_entries_of_a_feed_name_their_author_and_what_is_to_be_heard():
         b"<rss><channel><title>Waves</title><item><title>Ebb</title><guid>https://a.example/1</guid>"
         b'<dc:creator>Ida</dc:creator><enclosure url="https://a.example/1.mp3"/></item></channel></rss>'
     )
-    document = read(body)
+    document = read_document(body)
     assert "- [Ebb](https://a.example/1) (Ida)\n  media: <https://a.example/1.mp3>" in document.markdown
     assert [link.url for link in document.links] == ["https://a.example/1", "https://a.example/1.mp3"]
 
 
 def test_a_json_feed_that_is_called_json_is_a_feed():
     feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Waves", "items": [{"url": "https://a.example/1"}]}
-    assert read(json.dumps(feed).encode()).kind == "feed"
+    assert read_document(json.dumps(feed).encode()).kind == "feed"
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.xml", "a.csv", "a.md", "a.py"])
 def test_what_is_longer_than_the_limit_says_so(name: str):
     body = b'<?xml version="1.0"?>' if name == "a.xml" else b"" + b'{"tide": 1, "moon": 2}\n' * 100
     body += b"x" * 500
-    document = read(body, name, chars=300)
+    document = read_document(body, name, chars=300)
     assert document.metadata["cut"] is True
     assert "valid" not in document.metadata
     assert "not read" in document.markdown.splitlines()[-1]
 
 
 def test_rows_beyond_the_limit_are_counted():
-    document = read(b"port,ships\n" + b"Wend,12\n" * 1_000, "a.csv", chars=400)
+    document = read_document(b"port,ships\n" + b"Wend,12\n" * 1_000, "a.csv", chars=400)
     assert document.metadata["rows"] == 1_000
 
 
 def test_lines_before_a_table_tell_what_it_is():
-    document = read(b"Ships of the year\n\nPort,Ships,Boats\n" + b"Wend,12,3\n" * 5, "a.csv")
+    document = read_document(b"Ships of the year\n\nPort,Ships,Boats\n" + b"Wend,12,3\n" * 5, "a.csv")
     assert document.markdown.startswith("Ships of the year\n\n| Port | Ships | Boats |")
 
 
 def test_markdown_tells_its_facts_and_where_it_leads():
     body = b'---\ntitle: "Tides"\nauthor: Ida\ndate: 2024-02-29\n---\n\nOther\n=====\n\n[up](../up.md) ![no](a.png)\n'
-    document = read(body, "a.md")
+    document = read_document(body, "a.md")
     assert (document.title, document.author, document.published) == ("Tides", "Ida", "2024-02-29")
     assert [link.url for link in document.links] == ["https://harbour.example/up.md"]
-    assert read(b"Other\n=====\n", "a.md").title == "Other"
+    assert read_document(b"Other\n=====\n", "a.md").title == "Other"
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a.doc", "a.pdf", "a.docx"])
 def test_a_text_that_is_called_a_document_is_read_as_text(name: str):
-    assert "Cape Wend" in read(b"light\theight\nCape Wend\t41\nTern\t12\n", name).text
+    assert "Cape Wend" in read_document(b"light\theight\nCape Wend\t41\nTern\t12\n", name).text
 
 
 def test_a_table_that_is_called_a_workbook_is_a_table():
-    assert read(b"light\theight\nCape Wend\t41\n", "a.xls").tables == [[["light", "height"], ["Cape Wend", "41"]]]
+    assert read_document(b"light\theight\nCape Wend\t41\n", "a.xls").tables == [
+        [["light", "height"], ["Cape Wend", "41"]]
+    ]
 
 
 @pytest.mark.parametrize("end", [400, 900])
 def test_an_office_document_whose_end_is_missing_is_broken_and_no_archive(end: int):
-    body = docx(p("Lights"))[:end]
+    body = build_docx(build_paragraph("Lights"))[:end]
     for name in ("", "a.docx"):
         with pytest.raises(Unavailable) as caught:
-            read(body, name)
+            read_document(body, name)
         assert caught.value.code == "broken_file"
 
 
 def test_an_empty_document_is_told_as_empty():
     with pytest.raises(OutriderError, match="it is empty"):
-        read(b"", "a.docx")
+        read_document(b"", "a.docx")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,6 @@ def test_an_empty_document_is_told_as_empty():
 )
 def test_what_cannot_be_read_is_called_by_its_name_with_a_remedy(body: bytes, said: str, remedy: str):
     with pytest.raises(Refused) as caught:
-        read(body)
+        read_document(body)
     assert said in caught.value.message
     assert remedy in caught.value.hint

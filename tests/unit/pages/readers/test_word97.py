@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import OutriderError, Refused
-from support.documents.office_files import read
+from support.documents.office_files import read_document
 
 DOC = (Path(__file__).parents[3] / "data" / "documents" / "tides.doc").read_bytes()
 
@@ -23,13 +23,13 @@ def fib() -> int:
 def outcome(body: bytes) -> str:
     """The kind of the document, or the code of the error."""
     try:
-        return read(body, "x.doc").kind
+        return read_document(body, "x.doc").kind
     except OutriderError as error:
         return error.code if error.hint else "an error that says nothing"
 
 
 def test_headings_lists_tables_links_and_notes_are_read():
-    document = read(DOC)
+    document = read_document(DOC)
     assert document.markdown == (
         "# Tides\n\nThe **old** light is 10⁶ years. See [the list](https://a.example/).[^1] Café 日.\n\n"
         "1. first\n2. second\n\n## Table\n\n| Light | Both | Both |\n| --- | --- | --- |\n| Wend | 41 | 1871 |\n"
@@ -40,7 +40,7 @@ def test_headings_lists_tables_links_and_notes_are_read():
 
 
 def test_what_is_hidden_is_counted_and_what_is_deleted_is_gone():
-    document = read(DOC)
+    document = read_document(DOC)
     assert document.metadata == {"hidden": 1}
     assert "ignore" not in document.text
     assert "gone" not in document.text
@@ -50,7 +50,7 @@ def test_one_with_a_password_says_so():
     body = bytearray(DOC)
     body[fib() + 11] |= 0x01
     with pytest.raises(Refused) as caught:
-        read(bytes(body), "x.doc")
+        read_document(bytes(body), "x.doc")
     assert caught.value.code == "encrypted"
 
 
@@ -77,5 +77,5 @@ def test_a_chain_of_sectors_that_bites_its_tail_ends():
     for at in range(sector, sector + 512, 4):
         struct.pack_into("<L", body, at, 1)
     with pytest.raises(OutriderError) as caught:
-        read(bytes(body), "x.doc")
+        read_document(bytes(body), "x.doc")
     assert caught.value.code == "broken_file"

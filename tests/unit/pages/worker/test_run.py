@@ -9,36 +9,45 @@ import anyio
 import pytest
 
 from outrider.core.errors import Refused, Unavailable
-from outrider.pages.local import read_body
-from outrider.pages.reader import Reader, Source
-from outrider.pages.registry import reader_for, readers
-from outrider.pages.worker.run import PROCESSES, Runner
-from support.documents.office_files import docx, p
-from support.fakes.website import crash, err, hang, hog, pdf, surroundings
+from outrider.pages.local_file import read_body
+from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.registry import find_reader, load_readers
+from outrider.pages.worker.runner import MAX_READER_PROCESSES, ReaderRunner
+from support.documents.office_files import build_docx, build_paragraph
+from support.fakes.website import (
+    allocate_too_much,
+    build_pdf,
+    crash_process,
+    hang_forever,
+    list_environment,
+    raise_error,
+)
 
 pytestmark = pytest.mark.anyio
-PDF = Source(pdf("still here"), "https://a.b/x", "application/pdf")
+PDF = ReaderInput(build_pdf("still here"), "https://a.b/x", "application/pdf")
 
 
 @pytest.mark.parametrize("isolated", [True, False])
 async def test_a_bug_is_told_as_a_page_that_cannot_be_read(isolated: bool):
     with pytest.raises(Unavailable) as caught:
-        await Runner().run(Reader("err", ("x/y",), err, isolated=isolated), PDF)
+        await ReaderRunner().read_document(DocumentReader("err", ("x/y",), raise_error, isolated=isolated), PDF)
     assert caught.value.code == "unreadable"
     assert "ZeroDivisionError" in caught.value.message
 
 
 async def test_a_crash_takes_only_its_own_process():
-    runner = Runner()
+    runner = ReaderRunner()
     with pytest.raises(Unavailable) as caught:
-        await runner.run(Reader("crash", ("x/y",), crash, isolated=True), PDF)
+        await runner.read_document(DocumentReader("crash", ("x/y",), crash_process, isolated=True), PDF)
     assert caught.value.code == "unreadable"
-    document, _ = await runner.run(reader_for("application/pdf"), PDF)
+    document, _ = await runner.read_document(find_reader("application/pdf"), PDF)
     assert "still here" in document.text
 
 
 async def test_a_reader_knows_no_key_of_our_environment():
-    document, _ = await Runner().run(Reader("surroundings", ("x/y",), surroundings, isolated=True), PDF)
+    document, _ = await ReaderRunner().read_document(
+        DocumentReader("surroundings", ("x/y",), list_environment, isolated=True), PDF
+    )
     names = document.markdown.split()
     assert "PATH" in names
     assert "PYTEST_CURRENT_TEST" in os.environ  # as any other name: it was there when the process began
@@ -46,26 +55,26 @@ async def test_a_reader_knows_no_key_of_our_environment():
 
 
 async def test_a_reader_without_end_is_killed_at_the_deadline():
-    runner = Runner()
+    runner = ReaderRunner()
     with anyio.fail_after(20):
         with anyio.move_on_after(1) as scope:
-            await runner.run(Reader("hang", ("x/y",), hang, isolated=True), PDF)
-        document, _ = await runner.run(reader_for("application/pdf"), PDF)
+            await runner.read_document(DocumentReader("hang", ("x/y",), hang_forever, isolated=True), PDF)
+        document, _ = await runner.read_document(find_reader("application/pdf"), PDF)
     assert scope.cancelled_caught
     assert "still here" in document.text
 
 
 async def test_what_takes_too_much_memory_is_told_so():
     with pytest.raises(Refused) as caught:
-        await Runner().run(Reader("hog", ("x/y",), hog, isolated=True), PDF)
+        await ReaderRunner().read_document(DocumentReader("hog", ("x/y",), allocate_too_much, isolated=True), PDF)
     assert caught.value.code == "too_large"
     assert "smaller copy" in caught.value.hint
 
 
 async def test_errors_of_documents_that_are_read_apart_come_back_as_they_are():
-    cut = Source(docx(p("Lights"))[:900] + bytes(3_000_000), "https://a.b/x.docx")
+    cut = ReaderInput(build_docx(build_paragraph("Lights"))[:900] + bytes(3_000_000), "https://a.b/x.docx")
     with pytest.raises(Unavailable) as caught:
-        await Runner().run(next(reader for reader in readers() if reader.name == "word"), cut)
+        await ReaderRunner().read_document(next(reader for reader in load_readers() if reader.name == "word"), cut)
     assert (caught.value.code, caught.value.hint) == ("broken_file", "look for another copy of it")
 
 
@@ -74,7 +83,11 @@ async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
     os.mkfifo(pipe)
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
-            group.start_soon(Runner().run, Reader("hang", ("x/y",), hang, isolated=True), Source(b"", str(pipe)))
+            group.start_soon(
+                ReaderRunner().read_document,
+                DocumentReader("hang", ("x/y",), hang_forever, isolated=True),
+                ReaderInput(b"", str(pipe)),
+            )
             process = int(await anyio.Path(pipe).read_text())
             group.cancel_scope.cancel()
     with pytest.raises(ProcessLookupError):
@@ -82,7 +95,7 @@ async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
 
 
 def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
-    (tmp_path / "tide.pdf").write_bytes(pdf("high water"))
+    (tmp_path / "tide.pdf").write_bytes(build_pdf("high water"))
     script = tmp_path / "script.py"
     script.write_text(
         "import asyncio\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
@@ -107,18 +120,18 @@ async def test_many_files_at_once_take_few_processes():
     before = reading()
 
     async def read(at: int) -> None:
-        found.append((await read_body(pdf(f"file {at}"), name="x.pdf"))[0].text)
+        found.append((await read_body(build_pdf(f"file {at}"), name="x.pdf"))[0].text)
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             for at in range(12):
                 group.start_soon(read, at)
     assert len(found) == len(set(found)) == 12
-    assert len(reading() - before) <= PROCESSES
+    assert len(reading() - before) <= MAX_READER_PROCESSES
 
 
 def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):
-    (tmp_path / "tide.pdf").write_bytes(pdf("high water"))
+    (tmp_path / "tide.pdf").write_bytes(build_pdf("high water"))
     script = tmp_path / "script.py"
     script.write_text(
         "import asyncio, os, sys\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"

@@ -19,26 +19,26 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.workspace.sandbox.identity import unused_uid
-from outrider.workspace.sandbox.job import Job, Level
+from outrider.workspace.sandbox.job import IsolationLevel, Job
+from outrider.workspace.sandbox.launcher_backends import LandlockBackend
 from outrider.workspace.sandbox.sandbox import Sandbox
-from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.sandbox.seccomp import is_supported
 from outrider.workspace.sandbox.settings import CodeSettings
-from outrider.workspace.sandbox.supervised import Landlock
-from outrider.workspace.sandbox.syscalls import MACHINES, NUMBERS
+from outrider.workspace.sandbox.syscalls import SUPPORTED_MACHINES, SYSCALL_NUMBERS
+from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
 from support.processes import sandbox_escapes
 
 SCRIPT = Path(sandbox_escapes.__file__).read_bytes()
 CANARY = "canary-3141592653"
 libc = ctypes.CDLL(None, use_errno=True)
 
-pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 
 
 class World:
     """A workspace, and what lies around it, open to everybody: only the sandbox keeps code from it."""
 
-    def __init__(self, folder: Path, level: Level) -> None:
+    def __init__(self, folder: Path, level: IsolationLevel) -> None:
         folder.chmod(0o755)
         self.workspace = folder / "workspaces" / "mine"
         self.other = folder / "workspaces" / "other"
@@ -46,7 +46,7 @@ class World:
         self.workspace.mkdir(parents=True)
         self.other.mkdir()
         self.outside.chmod(0o777)
-        self.uid = unused_uid(self.workspace)
+        self.uid = find_unused_uid(self.workspace)
         for name in ("secret", "writable", "victim-1", "victim-2"):
             self._open(self.outside / name)
         self._open(self.other / "theirs.txt")
@@ -72,12 +72,14 @@ class World:
         path.chmod(0o666)
         return path
 
-    def facts(self, level: Level, wanted: list[str]) -> dict[str, Any]:
-        machine = MACHINES.index(platform.machine())
+    def facts(self, level: IsolationLevel, wanted: list[str]) -> dict[str, Any]:
+        machine = SUPPORTED_MACHINES.index(platform.machine())
         return {
             "level": level,
             "wanted": wanted,
-            "calls": {name: numbers[machine] for name, numbers in NUMBERS.items() if numbers[machine] is not None},
+            "calls": {
+                name: numbers[machine] for name, numbers in SYSCALL_NUMBERS.items() if numbers[machine] is not None
+            },
             "secret": str(self.outside / "secret"),
             "writable": str(self.outside / "writable"),
             "owned": str(self.owned),
@@ -118,7 +120,9 @@ def outcomes(place: Path) -> dict[str, dict[str, str]]:
     return {}
 
 
-def results(outcomes: dict[str, dict[str, str]], place: Path, level: Level, abi: int | None = None) -> dict[str, str]:
+def results(
+    outcomes: dict[str, dict[str, str]], place: Path, level: IsolationLevel, abi: int | None = None
+) -> dict[str, str]:
     key = f"{level}-{abi}"
     if key not in outcomes:
         (place / key).mkdir()
@@ -130,24 +134,24 @@ def results(outcomes: dict[str, dict[str, str]], place: Path, level: Level, abi:
     return outcomes[key]
 
 
-async def attempted(world: World, level: Level, abi: int | None) -> dict[str, str]:
+async def attempted(world: World, level: IsolationLevel, abi: int | None) -> dict[str, str]:
     """Runs all attempts in one execution (each is a process of its own)."""
     os.environ["OUTRIDER_CANARY"] = CANARY
-    backends = [Landlock(abi)] if abi else None
+    backends = [LandlockBackend(abi)] if abi else None
     sandbox = Sandbox(CodeSettings(isolation=level), backends=backends)
-    found = await sandbox.isolation()
+    found = await sandbox.detect_isolation()
     if found.backend is None:
         return {"": "; ".join(found.reasons.values())}
-    python = await sandbox.python(world.workspace)
+    python = await sandbox.resolve_python(world.workspace)
     wanted = sorted(sandbox_escapes.CONTROLS) if level == "none" else []
     job = Job(
         world.workspace,
-        lambda inside: [str(python.executable), f"{inside.beside}/escapes.py"],
-        beside={"escapes.py": SCRIPT, "facts.json": json.dumps(world.facts(level, wanted)).encode()},
-        reads=python.reads,
+        lambda inside: [str(python.executable), f"{inside.support}/escapes.py"],
+        support_files={"escapes.py": SCRIPT, "facts.json": json.dumps(world.facts(level, wanted)).encode()},
+        readable_paths=python.readable_paths,
     )
     running = await sandbox.start(job)
-    await running.run(120)
+    await running.communicate(120)
     assert running.exit_code == 0, running.stderr.text
     if level != "none":
         assert world.victim.poll() is None
@@ -155,14 +159,16 @@ async def attempted(world: World, level: Level, abi: int | None) -> dict[str, st
 
 
 BY_LANDLOCK = [name for name in sandbox_escapes.ATTEMPTS if name not in sandbox_escapes.NAMESPACES_ONLY]
-HELD_BY: list[tuple[Level, int | None, str]] = [("namespaces", None, name) for name in sandbox_escapes.ATTEMPTS]
+HELD_BY: list[tuple[IsolationLevel, int | None, str]] = [
+    ("namespaces", None, name) for name in sandbox_escapes.ATTEMPTS
+]
 HELD_BY += [("landlock", None, name) for name in BY_LANDLOCK]
 HELD_BY += [("landlock", 1, name) for name in BY_LANDLOCK]  # what Linux 5.13 has, with a filter that does more
 
 
 @pytest.mark.parametrize(("level", "abi", "name"), HELD_BY)
 def test_code_does_not_get_out(
-    outcomes: dict[str, dict[str, str]], place: Path, level: Level, abi: int | None, name: str
+    outcomes: dict[str, dict[str, str]], place: Path, level: IsolationLevel, abi: int | None, name: str
 ):
     result = results(outcomes, place, level, abi)
     if "" in result:

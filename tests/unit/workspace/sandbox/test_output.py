@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.workspace.sandbox.output import Output
+from outrider.workspace.sandbox.output import OutputBuffer
 
 
 @given(st.lists(st.binary(max_size=50), max_size=40), st.integers(2, 400))
 def test_what_is_kept_is_the_beginning_and_the_end(blocks: list[bytes], limit: int):
-    output = Output(limit)
+    output = OutputBuffer(limit)
     for block in blocks:
         output.add(block)
     whole = b"".join(blocks)
@@ -20,7 +20,7 @@ def test_what_is_kept_is_the_beginning_and_the_end(blocks: list[bytes], limit: i
 
 @given(st.integers(1, 5_000), st.integers(1, 700))
 def test_no_more_is_kept_than_the_limit_and_one_block(size: int, block: int):
-    output = Output(1_000)
+    output = OutputBuffer(1_000)
     data = bytes(number % 26 + 97 for number in range(size))
     for at in range(0, size, block):
         output.add(data[at : at + block])
@@ -30,13 +30,13 @@ def test_no_more_is_kept_than_the_limit_and_one_block(size: int, block: int):
 
 
 def test_bytes_that_are_no_text_are_shown_as_such():
-    output = Output(100)
+    output = OutputBuffer(100)
     output.add(b"caf\xc3\xa9 \xff\r\n")
     assert output.text == "café \ufffd\n"
 
 
 def test_a_letter_that_comes_in_two_blocks_is_one():
-    output = Output(100)
+    output = OutputBuffer(100)
     output.add(b"caf\xc3")
     output.add(b"\xa9")
     assert output.text == "café"

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import NotConfigured
-from outrider.workspace.changes import Changed, changes, look
-from outrider.workspace.sandbox.bubblewrap import Bubblewrap
-from outrider.workspace.sandbox.cgroup import Group, parent_group
-from outrider.workspace.sandbox.identity import OURS, hand_over, unused_uid
+from outrider.workspace.changes import FileChange, diff_snapshots, take_snapshot
+from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
+from outrider.workspace.sandbox.cgroup import Cgroup, find_parent_group
 from outrider.workspace.sandbox.interpreters import find_deno, find_python
-from outrider.workspace.sandbox.job import Job, Limits
+from outrider.workspace.sandbox.job import Job, ResourceLimits
+from outrider.workspace.sandbox.launcher_backends import LandlockBackend
 from outrider.workspace.sandbox.sandbox import Sandbox
-from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.sandbox.seccomp import is_supported
 from outrider.workspace.sandbox.settings import CodeSettings
-from outrider.workspace.sandbox.supervised import Landlock
-from support.processes.sandboxes import boxed, sandboxed
+from outrider.workspace.sandbox.unprivileged_user import SANDBOX_UIDS, chown_tree, find_unused_uid
+from support.processes.sandboxes import open_sandbox, open_workspace
 
-linux = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+linux = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
 
@@ -30,17 +30,17 @@ async def test_what_does_not_work_is_passed_over_with_its_reason(tmp_path: Path)
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
-    landlock = Landlock()
-    if landlock.missing():
-        pytest.skip(landlock.missing())
-    found = await Sandbox(CodeSettings(), backends=[Bubblewrap(str(broken)), landlock]).isolation()
+    landlock = LandlockBackend()
+    if landlock.describe_missing():
+        pytest.skip(landlock.describe_missing())
+    found = await Sandbox(CodeSettings(), backends=[BubblewrapBackend(str(broken)), landlock]).detect_isolation()
     assert found.level == "landlock"
     assert found.reasons == {"namespaces": "No permissions to create new namespace"}
 
 
 @linux
 async def test_where_nothing_works_the_error_says_why_and_what_to_do(tmp_path: Path):
-    sandbox = Sandbox(CodeSettings(), backends=[Bubblewrap(str(tmp_path / "bwrap"))])
+    sandbox = Sandbox(CodeSettings(), backends=[BubblewrapBackend(str(tmp_path / "bwrap"))])
     with pytest.raises(NotConfigured) as caught:
         await sandbox.start(Job(tmp_path, lambda _: ["true"]))
     assert caught.value.code == "no_isolation"
@@ -54,7 +54,7 @@ async def test_root_is_told_where_workspaces_must_lie_for_landlock(tmp_path: Pat
     (tmp_path / "closed").mkdir(mode=0o700)
     directory = tmp_path / "closed" / "workspace"
     directory.mkdir()
-    async with sandboxed("landlock") as sandbox:
+    async with open_sandbox("landlock") as sandbox:
         with pytest.raises(NotConfigured, match="cannot enter") as caught:
             await sandbox.start(Job(directory, lambda _: ["true"]))
     assert "data_dir" in caught.value.hint
@@ -66,21 +66,21 @@ async def test_namespaces_show_even_what_only_root_can_enter(tmp_path: Path):
     directory = tmp_path / "closed" / "workspace"
     directory.mkdir(parents=True)
     directory.parent.chmod(0o700)
-    async with sandboxed("namespaces") as sandbox:
+    async with open_sandbox("namespaces") as sandbox:
         running = await sandbox.start(Job(directory, lambda _: ["/bin/sh", "-c", "echo x > made; cat made"]))
-        await running.run(60)
+        await running.communicate(60)
     assert running.stdout.text == "x\n"
-    assert (directory / "made").stat().st_uid in OURS
+    assert (directory / "made").stat().st_uid in SANDBOX_UIDS
 
 
 @as_root
 def test_each_workspace_has_a_user_of_its_own_that_nobody_knows(tmp_path: Path):
     import pwd
 
-    found = {unused_uid(tmp_path / str(number)) for number in range(20)}
+    found = {find_unused_uid(tmp_path / str(number)) for number in range(20)}
     assert len(found) > 15
     assert not found & {entry.pw_uid for entry in pwd.getpwall()}
-    assert unused_uid(tmp_path) == unused_uid(tmp_path)
+    assert find_unused_uid(tmp_path) == find_unused_uid(tmp_path)
 
 
 @as_root
@@ -92,7 +92,7 @@ def test_a_workspace_is_handed_over_without_what_only_links_into_it(tmp_path: Pa
     os.link(outside, inside / "hard")
     (inside / "deep").mkdir()
     (inside / "deep" / "file").write_text("x")
-    hand_over(inside, 61_200)
+    chown_tree(inside, 61_200)
     assert outside.stat().st_uid == 0
     assert (inside / "hard").stat().st_uid == 0
     assert {path.lstat().st_uid for path in (inside, inside / "link", inside / "deep" / "file")} == {61_200}
@@ -100,9 +100,9 @@ def test_a_workspace_is_handed_over_without_what_only_links_into_it(tmp_path: Pa
 
 @linux
 async def test_the_code_finds_only_its_own_places(tmp_path: Path):
-    async with sandboxed("namespaces") as sandbox:
-        with boxed(sandbox) as box:
-            found = await box.shell("ls /; ls /run/outrider /home 2>&1; id -un; hostname; pwd")
+    async with open_sandbox("namespaces") as sandbox:
+        with open_workspace(sandbox) as box:
+            found = await box.run_shell("ls /; ls /run/outrider /home 2>&1; id -un; hostname; pwd")
     lines = found.stdout.text.split("\n")
     assert set(lines[: lines.index("workspace") + 1]) <= {
         *("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "nix", "gnu"),
@@ -132,36 +132,36 @@ def test_a_deno_that_is_not_there_is_told(tmp_path: Path):
 
 
 def test_a_folder_that_is_no_cgroup_is_not_taken_for_one(tmp_path: Path):
-    assert parent_group(str(tmp_path)) is None
+    assert find_parent_group(str(tmp_path)) is None
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
     (tmp_path / "cgroup.procs").write_text("")
-    assert parent_group(str(tmp_path)) is None
+    assert find_parent_group(str(tmp_path)) is None
     (tmp_path / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    assert parent_group(str(tmp_path)) == tmp_path
-    assert Group.make(tmp_path / "missing", Limits()) is None
+    assert find_parent_group(str(tmp_path)) == tmp_path
+    assert Cgroup.create(tmp_path / "missing", ResourceLimits()) is None
 
 
 def test_changes_are_what_differs_between_two_looks(tmp_path: Path):
     for name in ("same", "grows", "goes"):
         (tmp_path / name).write_text("x")
-    before = look(tmp_path)
+    before = take_snapshot(tmp_path)
     (tmp_path / "grows").write_text("xx")
     (tmp_path / "goes").unlink()
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "new").write_text("xyz")
     (tmp_path / ".outrider-partial").write_text("x")
-    assert changes(before, look(tmp_path)) == [
-        Changed("deep/new", "created", 3),
-        Changed("goes", "deleted", 0),
-        Changed("grows", "changed", 2),
+    assert diff_snapshots(before, take_snapshot(tmp_path)) == [
+        FileChange("deep/new", "created", 3),
+        FileChange("goes", "deleted", 0),
+        FileChange("grows", "changed", 2),
     ]
 
 
 @linux
 async def test_what_the_code_makes_belongs_to_the_workspaces_owner(tmp_path: Path):
-    async with sandboxed("namespaces") as sandbox:
-        with boxed(sandbox) as box:
-            await box.shell("echo x > made; umask 0; echo y > open; chmod 4755 made || true")
+    async with open_sandbox("namespaces") as sandbox:
+        with open_workspace(sandbox) as box:
+            await box.run_shell("echo x > made; umask 0; echo y > open; chmod 4755 made || true")
             facts = (box.directory / "made").stat()
             assert facts.st_uid == box.directory.stat().st_uid
             assert not facts.st_mode & (stat.S_ISUID | stat.S_ISGID)

@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from outrider.workspace.sandbox import seccomp
-from outrider.workspace.sandbox.syscalls import AUDIT_ARCH, MACHINES, NUMBERS, number
+from outrider.workspace.sandbox.syscalls import AUDIT_ARCH, SUPPORTED_MACHINES, SYSCALL_NUMBERS, find_number
 
 ALLOWED, KILLED = "allowed", "killed"
 
@@ -40,25 +40,25 @@ def said(operand: int) -> str | int:
     return KILLED if operand == 0x80000000 else operand & 0xFFFF
 
 
-@pytest.fixture(params=MACHINES)
+@pytest.fixture(params=SUPPORTED_MACHINES)
 def machine(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def ask(machine: str, name: str, *arguments: int, more: tuple[seccomp.Rule, ...] = ()) -> str | int:
-    program = seccomp.program((*seccomp.ALWAYS, *more), seccomp.OWN_SOCKETS, machine)
-    call = number(name, machine)
+def ask(machine: str, name: str, *arguments: int, more: tuple[seccomp.SyscallRule, ...] = ()) -> str | int:
+    program = seccomp.build_program((*seccomp.BASE_RULES, *more), seccomp.OWN_SOCKET_FAMILIES, machine)
+    call = find_number(name, machine)
     assert call is not None
     return verdict(program, call, *arguments, arch=AUDIT_ARCH[machine])
 
 
-@pytest.mark.parametrize("name", seccomp.FORBIDDEN.split())
+@pytest.mark.parametrize("name", seccomp.FORBIDDEN_CALLS.split())
 def test_what_no_program_needs_is_refused(machine: str, name: str):
-    if number(name, machine) is not None:
+    if find_number(name, machine) is not None:
         assert ask(machine, name) == errno.EPERM
 
 
-@pytest.mark.parametrize("name", seccomp.ABSENT.split())
+@pytest.mark.parametrize("name", seccomp.ABSENT_CALLS.split())
 def test_calls_that_no_filter_can_look_into_do_not_exist(machine: str, name: str):
     assert ask(machine, name) == errno.ENOSYS
 
@@ -80,16 +80,16 @@ def test_other_sockets_may_not(machine: str, family: int):
 
 
 def test_no_socket_at_all_where_the_network_is_everybodys(machine: str):
-    program = seccomp.program(seccomp.ALWAYS, seccomp.NO_SOCKETS, machine)
-    call = number("socket", machine)
+    program = seccomp.build_program(seccomp.BASE_RULES, seccomp.NO_SOCKET_FAMILIES, machine)
+    call = find_number("socket", machine)
     assert call is not None
     for family in range(50):
         assert verdict(program, call, family, arch=AUDIT_ARCH[machine]) == errno.EAFNOSUPPORT
 
 
 def test_no_file_gives_its_rights_away(machine: str):
-    for name, at in seccomp.MODES.items():
-        if number(name, machine) is not None:
+    for name, at in seccomp.MODE_ARGUMENTS.items():
+        if find_number(name, machine) is not None:
             assert ask(machine, name, *[0] * at, 0o100755) == ALLOWED
             assert ask(machine, name, *[0] * at, 0o104755) == errno.EPERM
             assert ask(machine, name, *[0] * at, 0o102755) == errno.EPERM
@@ -107,33 +107,33 @@ def test_only_the_lower_half_of_an_argument_counts(machine: str):
 
 
 def test_others_are_not_limited_and_oneself_is(machine: str):
-    assert ask(machine, "prlimit64", 0, 7, more=seccomp.SHARED) == ALLOWED
-    assert ask(machine, "prlimit64", 4_242, 7, more=seccomp.SHARED) == errno.EPERM
+    assert ask(machine, "prlimit64", 0, 7, more=seccomp.SHARED_PROCESS_RULES) == ALLOWED
+    assert ask(machine, "prlimit64", 4_242, 7, more=seccomp.SHARED_PROCESS_RULES) == errno.EPERM
 
 
 def test_what_may_not_be_done_to_files_of_the_same_user_seems_done(machine: str):
-    assert ask(machine, "fchmodat", -100 & 0xFFFFFFFF, 0, 0o644, more=seccomp.OWNED) == 0
-    assert ask(machine, "utimensat", 3, 0, more=seccomp.OWNED) == ALLOWED
-    assert ask(machine, "utimensat", 3, 0x7FFF1234, more=seccomp.OWNED) == 0
+    assert ask(machine, "fchmodat", -100 & 0xFFFFFFFF, 0, 0o644, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
+    assert ask(machine, "utimensat", 3, 0, more=seccomp.FILE_ATTRIBUTE_RULES) == ALLOWED
+    assert ask(machine, "utimensat", 3, 0x7FFF1234, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
 
 
 def test_another_architecture_ends_the_process(machine: str):
-    program = seccomp.program(seccomp.ALWAYS, seccomp.OWN_SOCKETS, machine)
+    program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, machine)
     assert verdict(program, 1, arch=0x40000003) == KILLED
 
 
 def test_the_other_abi_of_x86_does_not_exist():
-    program = seccomp.program(seccomp.ALWAYS, seccomp.OWN_SOCKETS, "x86_64")
+    program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, "x86_64")
     assert verdict(program, 0x40000000 | 39, arch=AUDIT_ARCH["x86_64"]) == errno.ENOSYS
 
 
 def test_what_is_not_named_is_allowed(machine: str):
-    program = seccomp.program(seccomp.ALWAYS, seccomp.OWN_SOCKETS, machine)
-    named = {number(name, machine) for name in NUMBERS}
+    program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, machine)
+    named = {find_number(name, machine) for name in SYSCALL_NUMBERS}
     for call in set(range(460)) - named:
         assert verdict(program, call, arch=AUDIT_ARCH[machine]) == ALLOWED
 
 
 def test_there_is_no_filter_for_machines_that_are_not_known():
-    assert not seccomp.supported("riscv64")
-    assert seccomp.supported("aarch64")
+    assert not seccomp.is_supported("riscv64")
+    assert seccomp.is_supported("aarch64")

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass, field
 
+from outrider.pages.readers.parsing.lightweight_markup import ConvertedMarkup, LineReader
 from outrider.pages.readers.parts.markup.latex_labels import FLOATS, labels
 from outrider.pages.readers.parts.markup.latex_tables import NAMES, braced, captioned, tabled
 from outrider.pages.readers.parts.markup.latex_words import BRACED, DRAWN, VERB, Words
-from outrider.pages.readers.parts.markup.lines import Lines, Marked
 
 COMMENT = re.compile(r"(?<!\\)%.*")
 SIGN_OF_COMMENT = re.compile(r"(?<!\\)%")
@@ -55,18 +55,18 @@ LENGTH = 20_000  # characters of them
 DEEPEST = 8
 
 
-def latex(text: str) -> Marked:
+def latex(text: str) -> ConvertedMarkup:
     """A paper or a book in LaTeX."""
-    made = Marked()
+    made = ConvertedMarkup()
     head, mark, body = text.partition("\\begin{document}")
     preamble = head if mark else text[:20_000]
     body = (body if mark else text).partition("\\end{document}")[0]
     for name, value in FACT.findall("\n".join(bare(line) for line in preamble.split("\n"))):
         if value.strip() and not DATED.search(value):
-            made.note(name, _plain(value))
+            made.add_fact(name, _plain(value))
     if title := made.facts.get("title"):
         made.blocks += [f"# {title}", ""]
-    Writer(made, Words(labels(body)), 2 if r"\chapter" in text else 1).write(Lines(body))
+    Writer(made, Words(labels(body)), 2 if r"\chapter" in text else 1).write(LineReader(body))
     return made
 
 
@@ -85,7 +85,7 @@ def bare(line: str) -> str:
 class Writer:
     """Writes the blocks of a body; `shift` is added to the levels of its sections."""
 
-    made: Marked
+    made: ConvertedMarkup
     words: Words
     shift: int = 1
     _lists: list[list[str | int]] = field(default_factory=list)  # the marker of each that is open, and its count
@@ -94,7 +94,7 @@ class Writer:
     _counts: dict[str, int] = field(default_factory=dict)
     _marker: str = ""
 
-    def write(self, lines: Lines) -> None:
+    def write(self, lines: LineReader) -> None:
         """All lines, then the notes."""
         for line in lines:
             if not self._environment(line, lines):
@@ -102,7 +102,7 @@ class Writer:
         if self.words.notes:
             self.made.blocks += ["", *self.words.notes]
 
-    def _environment(self, line: str, lines: Lines) -> bool:
+    def _environment(self, line: str, lines: LineReader) -> bool:
         """Takes a listing, a formula or a table with all of its lines; whether it was one."""
         if listing := LISTING.match(line):
             self._listing(listing, lines)
@@ -115,7 +115,7 @@ class Writer:
             return False
         return True
 
-    def _whole(self, line: str, lines: Lines) -> str:
+    def _whole(self, line: str, lines: LineReader) -> str:
         """A line without its comment, with those on which a group goes on that it begins."""
         if COMMENT.match(line.strip()):
             return ""
@@ -129,17 +129,17 @@ class Writer:
         lines.skip(count)
         return whole
 
-    def _listing(self, found: re.Match[str], lines: Lines) -> None:
+    def _listing(self, found: re.Match[str], lines: LineReader) -> None:
         name, options, language = found.groups()
-        code = lines.until(re.compile(rf".*\\end\{{{re.escape(name)}\}}.*"))
+        code = lines.take_until(re.compile(rf".*\\end\{{{re.escape(name)}\}}.*"))
         if name == "comment":
             return
         if name == "Highlighting":
             code = [SIGN.sub(lambda sign: SIGNS.get(sign[1], sign[1]), TOKEN.sub(r"\1", line)) for line in code]
         told = LANGUAGE.search(options or "")
-        self.made.listing(code, (language or (told[1] if told else "")).lower())
+        self.made.add_code(code, (language or (told[1] if told else "")).lower())
 
-    def _formula(self, line: str, found: re.Match[str], lines: Lines) -> None:
+    def _formula(self, line: str, found: re.Match[str], lines: LineReader) -> None:
         name, star, opened = found.groups()
         end = {"\\[": "\\]", "$$": "$$"}.get(opened or "", f"\\end{{{name}{star or ''}}}")
         inside, before, rest = [line[found.end() :]], "", ""
@@ -159,7 +159,7 @@ class Writer:
         if rest.strip():
             self._line(rest)
 
-    def _table(self, rest: str, name: str, lines: Lines) -> None:
+    def _table(self, rest: str, name: str, lines: LineReader) -> None:
         end = f"\\end{{{name}}}"
         source = [COMMENT.sub("", rest)]
         while end not in source[-1]:
@@ -190,7 +190,7 @@ class Writer:
         at = 0
         for found in SECTION.finditer(line):
             self._text(line[at : found.start()])
-            self.made.heading(LEVELS.index(found[1]) + self.shift, _plain(self.words.dressed(found[2])))
+            self.made.add_heading(LEVELS.index(found[1]) + self.shift, _plain(self.words.dressed(found[2])))
             at = found.end()
         self._text(line[at:])
         if caption:

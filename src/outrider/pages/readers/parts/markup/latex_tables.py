@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from outrider.pages.readers.parts.writing import table
+from outrider.pages.readers.parsing.draft import render_table
 
 NAMES = "tabular|tabular*|tabularx|tabulary|longtable|longtabu|tabu|xltabular|supertabular|tblr|longtblr"
 RULE = re.compile(
@@ -63,7 +63,7 @@ def tabled(source: str, dressed: Callable[[str], str]) -> str:
         row = _row(line, dressed, below)
         if any(row):
             rows.append(row)
-    return table(rows)
+    return render_table(rows)
 
 
 def _once(source: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from unicodedata import normalize
 
-from outrider.pages.readers.parts.writing import raised
+from outrider.pages.readers.parsing.draft import format_script_digits
 
 BRACED = r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,200}\}){0,300}\}){0,2000})\}"
 OPTION = r"(?:\[[^\[\]]{0,300}\])?"
@@ -105,7 +105,9 @@ class Words:
             for pattern, mark in STYLES:
                 line = pattern.sub(lambda found, mark=mark: _marked(found[1], mark), line)
             line = OLD.sub(lambda found: _marked(found[4], "*" if found[1] else "**" if found[2] else "`"), line)
-            line = RAISED.sub(lambda found: raised(found[2], 1 if found[1] == "textsuperscript" else -1), line)
+            line = RAISED.sub(
+                lambda found: format_script_digits(found[2], 1 if found[1] == "textsuperscript" else -1), line
+            )
             line = COLOURED.sub(_first, LINKED_WITHIN.sub(_first, BARE.sub(_first, line)))
             if line == before:
                 break

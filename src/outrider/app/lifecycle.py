@@ -1,0 +1,102 @@
+"""Opening the house and closing it: what runs beside the tools, and in which order things end."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from typing import Any
+
+import anyio
+
+from outrider.app.app import App
+from outrider.app.container import Container
+from outrider.app.shared_components import SharedComponents
+from outrider.core.beside import run_background
+from outrider.core.egress.guard import EgressGuard
+from outrider.core.egress.proxy import EgressProxy
+from outrider.core.errors import OutriderError
+from outrider.settings import LoadedSettings, load
+
+
+@asynccontextmanager
+async def open_app(
+    loaded: LoadedSettings | None = None, *, shared: SharedComponents | None = None
+) -> AsyncGenerator[App]:
+    """The running house; leaving the context writes what is pending and closes all that was opened.
+
+    Args:
+        loaded: Settings from `outrider.settings.load`; read from their usual places by default.
+        shared: What it has in common with other houses of this process; nothing by default.
+    """
+    loaded, shared = loaded or load(), shared or SharedComponents()
+    guard = EgressGuard(loaded.settings.egress)
+    async with _open_library_proxy(guard, loaded) as proxy:
+        building = Container(loaded, guard, proxy, shared)
+        try:
+            app, http = building.app, building.http
+        except BaseException:
+            building.release_shared()
+            raise
+        try:
+            async with run_background(*_list_background_tasks(app)):
+                yield app
+        finally:
+            # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
+            with anyio.CancelScope(shield=True):
+                await app.processes.close()
+                await app.evaluator.aclose()
+                await app.runs.close()
+                if app.cluster is not None:
+                    await app.cluster.leave()
+                await app.remote_servers.aclose()
+                await shared.release_and_close(app.browsers, app.browsers.aclose)
+                await app.content.close()
+                await app.events.flush()
+                shared.release(app.events)
+                shared.release(app.artifacts)
+                await http.close()
+                await shared.release_and_close(app.database, app.database.close)
+
+
+def _list_background_tasks(app: App) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    """What runs beside the tools."""
+    duties: list[Callable[[], Coroutine[Any, Any, None]]]
+    duties = [
+        app.events.write_forever,
+        lambda: _sweep_daily(app),
+        app.runs.run_forever,
+        app.content.run_forever,
+        app.crawler.run_forever,
+    ]
+    return [*duties, app.cluster.run_forever] if app.cluster is not None else duties
+
+
+async def _sweep_daily(app: App) -> None:
+    """Lets go of what is older than the settings keep; begins when the database is opened for something else."""
+    seconds_per_day = 86_400
+    await app.database.opened_event.wait()
+    from outrider.app.identity_cleanup import sweep_identity_data
+
+    while True:
+        with suppress(OutriderError):
+            await app.events.delete_expired(
+                app.loaded.settings.keep_days * seconds_per_day,
+                app.loaded.settings.identity.audit_days * seconds_per_day,
+            )
+            await app.artifacts.delete_expired()
+            await sweep_identity_data(app)
+            await anyio.to_thread.run_sync(app.workspaces.purge_unused)
+            await app.evaluator.evaluations.delete_expired(app.loaded.settings.keep_days * seconds_per_day)
+            await app.content.purge_stale()
+        await anyio.sleep(seconds_per_day)
+
+
+@asynccontextmanager
+async def _open_library_proxy(guard: EgressGuard, loaded: LoadedSettings) -> AsyncGenerator[str | None]:
+    """The address of a guarded proxy for what dials by itself when searching; None if there is nothing of the kind."""
+    program = loaded.settings.search.agent_browser
+    if find_spec("ddgs") is None and not (program.command or program.auto_install):
+        yield None
+        return
+
+    async with EgressProxy(guard) as proxy:
+        yield proxy.url_with_credentials

@@ -1,0 +1,1 @@
+"""Actions on page elements: locate, click, type, scroll and wait."""

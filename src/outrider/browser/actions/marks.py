@@ -1,0 +1,39 @@
+"""References drawn on a page for the length of one picture."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from outrider.browser.actions.page_tools import PageTools
+from outrider.browser.protocol.scripts import ISOLATED_WORLD
+from outrider.browser.snapshot.extract_dom import list_boxes
+
+DRAW_REFS_SCRIPT = """(boxes) => {
+  const host = document.createElement('outrider-marks');
+  host.style.cssText = 'all: initial; position: fixed; inset: 0; z-index: 2147483647; pointer-events: none';
+  const root = host.attachShadow({mode: 'closed'});
+  for (const {ref, x, y, width, height} of boxes) {
+    const box = document.createElement('div');
+    box.style.cssText = `position: fixed; left: ${x}px; top: ${y}px; width: ${width}px; height: ${height}px;
+      box-sizing: border-box; border: 2px solid #d00`;
+    const label = document.createElement('span');
+    label.textContent = ref;
+    label.style.cssText = `position: absolute; left: -2px; top: ${y > 14 ? -14 : 0}px; padding: 0 3px;
+      font: bold 11px/14px monospace; color: #fff; background: #d00`;
+    box.append(label);
+    root.append(box);
+  }
+  document.documentElement.append(host);
+  globalThis.outriderMarks = host;
+}"""
+
+
+@asynccontextmanager
+async def draw_refs(tools: PageTools) -> AsyncGenerator[int]:
+    """The page with the references of what can be acted on in the viewport drawn over it; yields how many."""
+    clear_script = "() => { globalThis.outriderMarks?.remove(); delete globalThis.outriderMarks; }"
+    found = await list_boxes(tools.snapshotter)
+    await tools.page.evaluate_in(ISOLATED_WORLD, DRAW_REFS_SCRIPT, found)
+    try:
+        yield len(found)
+    finally:
+        await tools.page.evaluate_in(ISOLATED_WORLD, clear_script)

@@ -1,0 +1,1 @@
+"""Live view and manual control of a browser session."""

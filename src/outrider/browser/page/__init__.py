@@ -1,0 +1,1 @@
+"""Operations on one page: navigation, dialogs, files, console and network."""

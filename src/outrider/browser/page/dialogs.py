@@ -1,0 +1,161 @@
+"""alert, confirm, prompt and beforeunload: answered at once by policy, and reported.
+
+An open dialog stops the page's scripts, so nothing may wait behind one unnoticed. alert() has only
+one answer; leaving a page that asks to stay is what whoever navigates wants; confirm() and prompt()
+are dismissed unless told otherwise, because that is the answer without effect.
+"""
+
+import asyncio
+import time
+from asyncio import Future
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.browser.protocol.cdp import ProtocolError, TargetChannel
+from outrider.browser.settings import DialogPolicy
+from outrider.core.errors import NotFound, OutriderError
+
+
+@dataclass
+class Dialog:
+    """One dialog. `kind` is `alert`, `confirm`, `prompt` or `beforeunload`.
+
+    Attributes:
+        answer: `accepted`, `dismissed`, or empty while it is open.
+        default: What a prompt suggests.
+        typed: What a prompt was answered with.
+        is_answering: Its answer is on its way.
+    """
+
+    at: float
+    kind: str
+    message: str
+    url: str
+    default: str = ""
+    answer: str = ""
+    typed: str = ""
+    is_answering: bool = False
+
+
+class Dialogs:
+    """The dialogs of one session, the newest 50, and how many there were in all.
+
+    Args:
+        policy: What happens to confirm() and prompt(): `dismiss`, `accept`, or `ask` (stay open).
+
+    Attributes:
+        open_dialog: The dialog that waits for an answer, if one does.
+        is_person_acting: Whether a person acts in the session: then they answer, whatever the policy.
+    """
+
+    def __init__(self, policy: DialogPolicy = "dismiss") -> None:
+        max_dialogs = 50
+        self.policy: DialogPolicy = policy
+        self.history: deque[Dialog] = deque(maxlen=max_dialogs)
+        self.total = 0
+        self.open_dialog: Dialog | None = None
+        self.is_person_acting: Callable[[], bool] = lambda: False
+        self._channel: TargetChannel | None = None
+        self._preset_answer: tuple[bool, str | None] | None = None
+        self._watchers: list[Callable[[Dialog], None]] = []
+
+    @property
+    def unanswered(self) -> Dialog | None:
+        """The open dialog, if nobody has answered it: not one whose answer is on its way."""
+        return self.open_dialog if self.open_dialog and not self.open_dialog.is_answering else None
+
+    @property
+    def is_storm(self) -> bool:
+        """Whether dialogs come faster than a person could answer them."""
+        storm_threshold = 3  # dialogs in a second
+        return sum(time.time() - each.at < 1.0 for each in self.history) >= storm_threshold
+
+    def set_up_channel(self, channel: TargetChannel) -> list[Future[dict[str, Any]]]:
+        """Listens to a channel of a page."""
+        channel.on("Page.javascriptDialogOpening", lambda event: self._handle_opening(channel, event))
+        channel.on("Page.javascriptDialogClosed", lambda event: self._handle_closed(channel, event))
+        return []
+
+    def on_open(self, watcher: Callable[[Dialog], None]) -> Callable[[], None]:
+        """Calls `watcher` with each dialog that opens; returns how to stop that."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher) if watcher in self._watchers else None
+
+    def preset_answer(self, *, accept: bool, text: str | None = None) -> None:
+        """How the next confirm() or prompt() is answered, whatever the policy."""
+        self._preset_answer = (accept, text)
+
+    def list_since(self, total: int) -> list[Dialog]:
+        """What opened after there had been so many dialogs."""
+        return list(self.history)[-(self.total - total) :] if self.total > total else []
+
+    async def answer(self, *, accept: bool, text: str | None = None) -> Dialog:
+        """Answers the open dialog. Raises NotFound when there is none."""
+        dialog, channel = self.open_dialog, self._channel
+        if dialog is None or channel is None:
+            raise NotFound("no dialog is open", code="no_dialog", hint="go on without it")
+        params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
+        dialog.typed = text or ""
+        await channel.send("Page.handleJavaScriptDialog", params, timeout=5.0)
+        return dialog
+
+    def forget_channel(self, channel: TargetChannel) -> None:
+        """A page is gone, and its dialog with it."""
+        if self._channel is channel:
+            self.open_dialog = self._channel = None
+
+    def _handle_opening(self, channel: TargetChannel, event: dict[str, Any]) -> None:
+        kind = event.get("type", "alert")
+        dialog = Dialog(
+            time.time(), kind, event.get("message", "")[:2_000], event.get("url", ""), event.get("defaultPrompt", "")
+        )
+        self.history.append(dialog)
+        self.total += 1
+        self.open_dialog, self._channel = dialog, channel
+        for watcher in list(self._watchers):
+            watcher(dialog)
+        if not self.is_person_acting():
+            self._answer_by_policy(dialog, channel)
+
+    def resume_policy(self) -> None:
+        """What a person has left open is answered by the policy."""
+        if self.open_dialog is not None and self._channel is not None and not self.open_dialog.is_answering:
+            self._answer_by_policy(self.open_dialog, self._channel)
+
+    def _answer_by_policy(self, dialog: Dialog, channel: TargetChannel) -> None:
+        answer = self._choose_answer(dialog)
+        if answer is not None:
+            accept, text = answer
+            dialog.is_answering = True
+            dialog.typed = text or ""
+            params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
+            channel.connection.spawn_task(self._answer_until_closed(channel, dialog, params), "answering a dialog")
+
+    async def _answer_until_closed(self, channel: TargetChannel, dialog: Dialog, params: dict[str, Any]) -> None:
+        """Answers until the dialog is closed: an answer that comes while the next document does is lost."""
+        max_attempts = 6  # attempts at answering one dialog, each twice as long after the one before
+        for number in range(max_attempts):
+            with suppress(ProtocolError, OutriderError):
+                await channel.send("Page.handleJavaScriptDialog", params, timeout=5.0)
+            if self.open_dialog is not dialog or channel.lost:
+                return
+            await asyncio.sleep(0.02 * 2**number)
+
+    def _choose_answer(self, dialog: Dialog) -> tuple[bool, str | None] | None:
+        if dialog.kind in ("alert", "beforeunload"):
+            return True, None
+        if self._preset_answer is not None:
+            expected, self._preset_answer = self._preset_answer, None
+            return expected
+        if self.policy == "ask":
+            return None
+        accept = self.policy == "accept"
+        return accept, (dialog.default if accept and dialog.kind == "prompt" else None)
+
+    def _handle_closed(self, channel: TargetChannel, event: dict[str, Any]) -> None:
+        if self.open_dialog is not None and self._channel is channel:
+            self.open_dialog.answer = "accepted" if event.get("result") else "dismissed"
+            self.open_dialog = self._channel = None

@@ -1,0 +1,155 @@
+"""Files that pages hand out: kept apart while they come, then moved to the folder that was asked for."""
+
+import shutil
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from outrider.browser.page.file_names import find_free_path, make_safe_name
+from outrider.browser.protocol.cdp import CdpConnection
+from outrider.browser.protocol.condition import Condition
+from outrider.browser.protocol.redact import clean_url
+from outrider.core.errors import NotFound, Unavailable
+
+
+@dataclass
+class Download:
+    """One file.
+
+    Attributes:
+        name: Made safe.
+        state: `coming`, `done`, `failed` or `refused` (too large, or too many).
+        path: Where it is, once it is done.
+        size: Bytes so far.
+        total: Bytes expected; 0 when unknown.
+    """
+
+    guid: str
+    at: float
+    url: str
+    name: str
+    state: str = "coming"
+    path: Path | None = None
+    size: int = 0
+    total: int = 0
+
+
+class Downloads:
+    """The downloads of one session.
+
+    Args:
+        staging: Where files come in.
+        folder: Where they are moved when they are whole.
+        limit: Bytes of the largest; 0 refuses all.
+    """
+
+    def __init__(self, staging: Path, folder: Path, limit: int) -> None:
+        self._staging = staging
+        self.folder = folder
+        self._limit = limit
+        self._downloads: OrderedDict[str, Download] = OrderedDict()
+        self._changed = Condition()
+        self._subscriptions: list[Callable[[], None]] = []
+        self.total = 0
+        self._count_in_call = 0
+        self._bytes = 0
+
+    def reset_burst(self) -> None:
+        """A call begins, which may set off so many downloads again."""
+        self._count_in_call = 0
+
+    @property
+    def entries(self) -> list[Download]:
+        """The downloads, oldest first."""
+        return list(self._downloads.values())
+
+    async def start(
+        self, connection: CdpConnection, context_id: str | None, is_own_frame: Callable[[str], bool]
+    ) -> None:
+        """Takes the downloads of a context; `is_own_frame` says whether a frame belongs to it."""
+        self._connection, self._context = connection, context_id
+        self.stop()
+        self._subscriptions = [
+            connection.root.on("Browser.downloadWillBegin", lambda event: self._handle_begin(event, is_own_frame)),
+            connection.root.on("Browser.downloadProgress", self._handle_progress),
+        ]
+        self._staging.mkdir(parents=True, exist_ok=True)
+        behaviour = {"behavior": "allowAndName", "downloadPath": str(self._staging), "eventsEnabled": True}
+        if self._limit == 0:
+            behaviour = {"behavior": "deny", "eventsEnabled": True}
+        scope = {"browserContextId": context_id} if context_id else {}
+        await connection.send("Browser.setDownloadBehavior", behaviour | scope)
+
+    def stop(self) -> None:
+        """Listens no more."""
+        for each in self._subscriptions:
+            each()
+        self._subscriptions.clear()
+
+    def list_since(self, total: int) -> list[Download]:
+        """What began after there had been so many downloads."""
+        return self.entries[-(self.total - total) :] if self.total > total else []
+
+    async def wait_until_finished(self, number: int = -1, seconds: float = 60.0) -> Download:
+        """Waits for a download (the last one by default) to end. Raises NotFound or Unavailable."""
+        if not self._downloads:
+            raise NotFound("nothing has been downloaded", code="no_download", hint="click what starts the download")
+        download = self.entries[number]
+        if not await self._changed.wait_until(lambda: download.state != "coming", seconds):
+            hint = "wait again"
+            raise Unavailable(f"{download.name} is still coming ({download.size:,} bytes)", code="timeout", hint=hint)
+        return download
+
+    def _handle_begin(self, event: dict[str, Any], is_own_frame: Callable[[str], bool]) -> None:
+        max_per_call = 20  # that one call may set off; a page left alone does not fill the disk
+        max_downloads = 50
+        if not is_own_frame(event["frameId"]):
+            return
+        name = make_safe_name(event.get("suggestedFilename", ""))
+        download = self._downloads[event["guid"]] = Download(event["guid"], time.time(), clean_url(event["url"]), name)
+        self.total += 1
+        self._count_in_call += 1
+        while len(self._downloads) > max_downloads:
+            self._downloads.popitem(last=False)
+        if self._count_in_call > max_per_call:
+            self._refuse_download(download)
+        self._changed.notify_all()
+
+    def _handle_progress(self, event: dict[str, Any]) -> None:
+        session_factor = 5  # times the largest: bytes of all that a session keeps
+        download = self._downloads.get(event["guid"])
+        if download is None or download.state != "coming":
+            return
+        download.size, download.total = int(event["receivedBytes"]), int(event["totalBytes"])
+        if max(download.size, download.total) > min(self._limit, session_factor * self._limit - self._bytes):
+            self._refuse_download(download)
+        elif event["state"] == "completed":
+            self._store_download(download)
+        elif event["state"] == "canceled":
+            self._finish_download(download, "failed")
+
+    def _refuse_download(self, download: Download) -> None:
+        scope = {"browserContextId": self._context} if self._context else {}
+        self._connection.root.send_and_forget("Browser.cancelDownload", {"guid": download.guid} | scope)
+        self._finish_download(download, "refused")
+
+    def _store_download(self, download: Download) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = find_free_path(self.folder, download.name)
+            shutil.move(self._staging / download.guid, path)
+        except OSError:
+            self._finish_download(download, "failed")
+            return
+        download.path, download.size = path, path.stat().st_size
+        self._bytes += download.size
+        self._finish_download(download, "done")
+
+    def _finish_download(self, download: Download, state: str) -> None:
+        download.state = state
+        if state != "done":
+            (self._staging / download.guid).unlink(missing_ok=True)
+        self._changed.notify_all()

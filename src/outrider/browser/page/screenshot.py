@@ -1,0 +1,113 @@
+"""Pictures and prints of a page."""
+
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.values import Handle
+from outrider.core.errors import InvalidInput, Unavailable
+
+ImageFormat = Literal["png", "jpeg", "webp"]
+PAPER_SIZES_IN = {
+    "a3": (11.69, 16.54),
+    "a4": (8.27, 11.69),
+    "a5": (5.83, 8.27),
+    "letter": (8.5, 11),
+    "legal": (8.5, 14),
+}
+
+
+@dataclass(frozen=True)
+class Screenshot:
+    """A picture. `cut` says that the page goes on below; sizes are in CSS pixels."""
+
+    data: bytes
+    mime_type: str
+    width: int
+    height: int
+    cut: bool = False
+
+
+async def take_screenshot(
+    page: BrowserPage,
+    *,
+    full: bool = False,
+    element: Handle | None = None,
+    clip: tuple[float, float, float, float] | None = None,
+    format: ImageFormat = "png",  # noqa: A002 - the word everybody uses
+    quality: int = 70,
+) -> Screenshot:
+    """A picture of the viewport, the whole page, or a part.
+
+    Args:
+        page: The page.
+        full: The whole page, up to 16,384 pixels of height.
+        element: Only this element; it is scrolled to first.
+        clip: Only this part: x, y, width, height in CSS pixels of the page.
+        format: `png`, `jpeg` or `webp`.
+        quality: 0 to 100, for `jpeg` and `webp`.
+
+    Raises:
+        InvalidInput: The element has no size.
+    """
+    timeout_s = 20.0
+    asked = page.send("Page.getLayoutMetrics", timeout=timeout_s)
+    params: dict[str, Any] = {"format": format, "optimizeForSpeed": format == "png"}
+    params |= {"quality": quality} if format != "png" else {}
+    if not (full or element or clip):
+        taken = page.send("Page.captureScreenshot", params, timeout=timeout_s)
+        viewport = (await asked)["cssVisualViewport"]
+        width, height = round(viewport["clientWidth"]), round(viewport["clientHeight"])
+        return Screenshot(b64decode((await taken)["data"]), f"image/{format}", width, height)
+    layout = await asked
+    if element is not None:
+        clip = await _measure_element(page, element, layout)
+    content = layout["cssContentSize"]
+    if full or clip is None:
+        clip = (0, 0, content["width"], content["height"])
+    area = _clamp_clip(clip)
+    params |= {"clip": area | {"scale": 1}, "captureBeyondViewport": True}
+    answer = await page.send("Page.captureScreenshot", params, timeout=timeout_s)
+    width, height = round(area["width"]), round(area["height"])
+    return Screenshot(b64decode(answer["data"]), f"image/{format}", width, height, area["height"] < clip[3])
+
+
+def _clamp_clip(clip: tuple[float, float, float, float]) -> dict[str, float]:
+    """The part of the page that a picture may show: browsers paint no longer sides and no larger areas."""
+    max_area_px = 40_000_000
+    max_side_px = 16_384  # CSS pixels; what a graphics card draws at once
+    x, y, width, height = clip
+    side = min(width, max_side_px)
+    tall = min(height, max_side_px, max_area_px // max(int(width), 1))
+    return {"x": max(x, 0), "y": max(y, 0), "width": side, "height": tall}
+
+
+async def _measure_element(
+    page: BrowserPage, element: Handle, layout: dict[str, Any]
+) -> tuple[float, float, float, float]:
+    await page.send("DOM.scrollIntoViewIfNeeded", {"objectId": element.object_id})
+    quads = (await page.send("DOM.getContentQuads", {"objectId": element.object_id}))["quads"]
+    if not quads:
+        raise InvalidInput("the element has no size", code="zero_size", hint="choose a visible element")
+    xs, ys = [x for quad in quads for x in quad[::2]], [y for quad in quads for y in quad[1::2]]
+    now = await page.send("Page.getLayoutMetrics")
+    view = now.get("cssVisualViewport", layout["cssVisualViewport"])
+    left, top = min(xs) + view["pageX"], min(ys) + view["pageY"]
+    return left, top, max(max(xs) - min(xs), 1), max(max(ys) - min(ys), 1)
+
+
+async def print_pdf(page: BrowserPage, *, paper: str = "a4", landscape: bool = False, background: bool = True) -> bytes:
+    """The page as a PDF, as its print style sheet wants it. Raises InvalidInput or Unavailable."""
+    margin_in = 0.4  # inches
+    size = PAPER_SIZES_IN.get(paper.lower())
+    if size is None:
+        raise InvalidInput(f"paper: {paper!r} is unknown", hint=f"one of {', '.join(PAPER_SIZES_IN)}")
+    margins = {f"margin{side}": margin_in for side in ("Top", "Bottom", "Left", "Right")}
+    look = {"landscape": landscape, "printBackground": background, "preferCSSPageSize": True}
+    params = {"paperWidth": size[0], "paperHeight": size[1], "transferMode": "ReturnAsBase64"} | margins | look
+    answer = await page.send("Page.printToPDF", params, timeout=60.0)
+    data = b64decode(answer["data"])
+    if not data.startswith(b"%PDF"):
+        raise Unavailable("the browser printed nothing", code="print")
+    return data

@@ -1,0 +1,1 @@
+"""Browser processes: find, install, launch, attach and pool them."""

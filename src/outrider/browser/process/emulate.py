@@ -1,0 +1,113 @@
+"""What a page believes about its window, its language and its place."""
+
+import re
+from asyncio import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from outrider.browser.protocol.cdp import ProtocolError, TargetChannel
+from outrider.core.errors import InvalidInput
+
+LOCALE_PATTERN = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+TIMEZONE_PATTERN = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}")
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """How a session's pages look at the world.
+
+    Attributes:
+        size: Viewport in CSS pixels.
+        locale: As `de-AT`; empty for the browser's.
+        timezone: As `Europe/Vienna`; empty for the system's.
+        user_agent: What the browser calls itself; empty for its own word.
+        version: The browser's version, for the headers that go with the name.
+        scale: Device pixels for each CSS pixel.
+        window: Pages are as large as their window, which a person may resize; `size` is what it begins with.
+    """
+
+    size: tuple[int, int] = (1200, 800)
+    locale: str = ""
+    timezone: str = ""
+    user_agent: str = ""
+    version: str = ""
+    scale: float = 1.0
+    window: bool = False
+
+    def validate(self) -> None:
+        """Raises InvalidInput naming the field that cannot be."""
+        if not all(50 <= side <= 10_000 for side in self.size):
+            raise InvalidInput("viewport: sides are 50 to 10,000 pixels", hint="for instance 1200x800")
+        if self.locale and not LOCALE_PATTERN.fullmatch(self.locale):
+            raise InvalidInput(f"locale: {self.locale!r} is none", hint="for instance de-AT")
+        if self.timezone and not _is_known_timezone(self.timezone):
+            raise InvalidInput(f"timezone: {self.timezone!r} is none", hint="for instance Europe/Vienna")
+
+    def set_up_channel(self, channel: TargetChannel, *, whole: bool) -> list[Future[dict[str, Any]]]:
+        """Asks a channel for it; `whole` for the page itself, not for a frame below."""
+        if self.timezone:  # refused where another page of the same process has it already
+            channel.send_and_forget("Emulation.setTimezoneOverride", {"timezoneId": self.timezone})
+        if self.locale:
+            channel.send_and_forget("Emulation.setLocaleOverride", {"locale": self.locale.replace("-", "_")})
+        if self.user_agent or self.locale:
+            channel.send_and_forget("Emulation.setUserAgentOverride", self._build_user_agent_override())
+        if not whole:
+            return []
+        channel.send_and_forget("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        if self.window:
+            return []
+        width, height = self.size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": self.scale, "mobile": False}
+        return [channel.send("Emulation.setDeviceMetricsOverride", metrics)]
+
+    def _build_user_agent_override(self) -> dict[str, Any]:
+        params: dict[str, Any] = {"userAgent": self.user_agent}
+        if self.locale:
+            language = self.locale.partition("-")[0]
+            both = self.locale if language == self.locale else f"{self.locale},{language}"
+            params["acceptLanguage"] = both
+        if "Chrome/" in self.user_agent:
+            params["userAgentMetadata"] = _build_client_hints(self.user_agent, self.version)
+        return params
+
+
+async def fit_window(channel: TargetChannel, size: tuple[int, int]) -> None:
+    """Makes a page's window so large that the page has that size; a browser that cannot leaves it as it is."""
+    with suppress(ProtocolError):
+        window = (await channel.send("Browser.getWindowForTarget"))["windowId"]
+        await channel.send("Browser.setContentsSize", {"windowId": window, "width": size[0], "height": size[1]})
+
+
+def strip_headless_marker(user_agent: str) -> str:
+    """The name that the same browser has when it shows windows."""
+    return user_agent.replace("HeadlessChrome/", "Chrome/")
+
+
+def _build_client_hints(user_agent: str, version: str) -> dict[str, Any]:
+    """The client hints that belong to the name (https://wicg.github.io/ua-client-hints/)."""
+    major = re.search(r"Chrome/(\d+)", user_agent)
+    number = major.group(1) if major else "0"
+    system = "Windows" if "Windows" in user_agent else "macOS" if "Mac OS X" in user_agent else "Linux"
+    brands = [{"brand": "Chromium", "version": number}, {"brand": "Not=A?Brand", "version": "24"}]
+    full = [{"brand": "Chromium", "version": version.partition("/")[2] or number}]
+    return {
+        "brands": brands,
+        "fullVersionList": full,
+        "platform": system,
+        "platformVersion": "",
+        "architecture": "x86",
+        "model": "",
+        "mobile": False,
+    }
+
+
+def _is_known_timezone(name: str) -> bool:
+    if not TIMEZONE_PATTERN.fullmatch(name):
+        return False
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True

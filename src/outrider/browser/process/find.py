@@ -1,0 +1,124 @@
+"""Where a Chrome, Chromium or Edge is installed, or a build that Playwright downloaded."""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from outrider.core.errors import NotConfigured
+
+# Behind Debian's wrapper script is the program itself, which starts sooner.
+LINUX_PATHS = (
+    "/usr/lib/chromium/chromium",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+    "/opt/microsoft/msedge/msedge",
+    "/snap/bin/chromium",
+)
+COMMAND_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+    "microsoft-edge-stable",
+    "microsoft-edge",
+)
+MAC_PATHS = (
+    "Google Chrome.app/Contents/MacOS/Google Chrome",
+    "Chromium.app/Contents/MacOS/Chromium",
+    "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+WINDOWS_PATHS = (
+    "Google/Chrome/Application/chrome.exe",
+    "Chromium/Application/chrome.exe",
+    "Microsoft/Edge/Application/msedge.exe",
+)
+# https://playwright.dev/docs/browsers: the folders of its downloads, and what lies in one.
+PLAYWRIGHT_FOLDERS = {"linux": "~/.cache/ms-playwright", "darwin": "~/Library/Caches/ms-playwright"}
+PLAYWRIGHT_BUILDS = (
+    "chrome-linux*/chrome",
+    "chrome-mac*/*.app/Contents/MacOS/*",
+    "chrome-win*/chrome.exe",
+    "chrome-*/headless_shell",
+    "chrome-headless-shell-*/chrome-headless-shell*",
+)
+
+
+@dataclass(frozen=True)
+class BrowserExecutable:
+    """A browser that is installed: the program, and how it was found."""
+
+    path: Path
+    how: str
+
+
+def find_browser(executable: str = "", environ: Mapping[str, str] | None = None) -> BrowserExecutable:
+    """The browser to start.
+
+    Args:
+        executable: A path or a command that the operator named; nothing else is looked at then.
+        environ: The environment; the default is this process's.
+
+    Raises:
+        NotConfigured: There is none, or the named one does not exist.
+    """
+    install_hint = "run `outrider browser install`, or set OUTRIDER_BROWSER__EXECUTABLE"
+    if executable:
+        return _find_named(executable)
+    for candidate in _iter_candidates(os.environ if environ is None else environ):
+        if os.access(candidate.path, os.X_OK) and candidate.path.is_file():
+            return candidate
+    raise NotConfigured("no Chrome, Chromium or Edge is installed", code="no_browser", hint=install_hint)
+
+
+def _find_named(executable: str) -> BrowserExecutable:
+    path = shutil.which(Path(executable).expanduser())
+    if path is None:
+        raise NotConfigured(
+            f"browser.executable: {executable} is no program",
+            code="no_browser",
+            hint="correct it, or leave it empty to use an installed browser",
+        )
+    return BrowserExecutable(Path(path), "named in the settings")
+
+
+def _iter_candidates(environ: Mapping[str, str]) -> Iterator[BrowserExecutable]:
+    for path in _iter_installed(environ):
+        yield BrowserExecutable(path, "installed")
+    for name in COMMAND_NAMES:
+        if path := shutil.which(name, path=environ.get("PATH")):
+            yield BrowserExecutable(Path(path), "on the PATH")
+    for path in _iter_downloaded(environ):
+        yield BrowserExecutable(path, "downloaded by Playwright")
+
+
+def _iter_installed(environ: Mapping[str, str]) -> Iterator[Path]:
+    if sys.platform == "darwin":
+        for folder in (Path("/Applications"), Path("~/Applications").expanduser()):
+            yield from (folder / name for name in MAC_PATHS)
+    elif sys.platform == "win32":
+        folders = [environ.get(name) for name in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")]
+        for folder in filter(None, folders):
+            yield from (Path(folder) / name for name in WINDOWS_PATHS)
+    else:
+        yield from map(Path, LINUX_PATHS)
+
+
+def _iter_downloaded(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Playwright's builds, the newest first."""
+    default = PLAYWRIGHT_FOLDERS.get(sys.platform) or f"{environ.get('LOCALAPPDATA', '~')}/ms-playwright"
+    folder = Path(environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
+    revisions = sorted(folder.glob("chromium*-*"), key=_rank_revision, reverse=True)
+    for revision in revisions:
+        for build in PLAYWRIGHT_BUILDS:
+            yield from sorted(revision.glob(build))
+
+
+def _rank_revision(folder: Path) -> tuple[bool, int]:
+    """Whole browsers before the headless shell, then by number."""
+    number = re.search(r"-(\d+)$", folder.name)
+    return "headless" not in folder.name, int(number.group(1)) if number else 0

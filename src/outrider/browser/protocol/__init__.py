@@ -1,0 +1,1 @@
+"""The Chrome DevTools Protocol: transport, frames, scripts and values."""

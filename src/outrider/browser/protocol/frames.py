@@ -1,0 +1,255 @@
+"""The frames of a page, whichever process draws them, and the JavaScript worlds in each.
+
+A cross-origin frame has a target and so a channel of its own; its parent tells of it too. A world is
+the page's own (`MAIN`) or an isolated one: same document, other globals, unseen by the page.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from outrider.browser.protocol.cdp import COMMAND_TIMEOUT_S, ContextGone, TargetChannel
+from outrider.browser.protocol.values import Handle, parse_handle, parse_value, to_call_argument
+from outrider.core.errors import NotFound
+
+MAIN_WORLD = ""
+
+
+@dataclass(eq=False)
+class Frame:
+    """One frame.
+
+    Attributes:
+        id: The protocol's name of it; stays over navigations and changes of process.
+        parent: The frame around it; None for the page itself.
+        channel: Whom to ask about it.
+        url: Its document's address, with fragment.
+        name: The `name` attribute.
+        loader: Its document; another one after each navigation.
+        worlds: World name to execution context, in this document.
+        detached: Whether it has been taken out of the page.
+        failed: Whether it shows the browser's own page about an error.
+    """
+
+    id: str
+    parent: "Frame | None"
+    channel: TargetChannel
+    url: str = ""
+    name: str = ""
+    loader: str = ""
+    origin: str = ""
+    worlds: dict[str, int] = field(default_factory=dict)
+    detached: bool = False
+    failed: bool = False
+
+    @property
+    def is_root_of_process(self) -> bool:
+        """Whether its coordinates begin at its own corner: the page itself, or a frame of another process."""
+        return self.parent is None or self.parent.channel is not self.channel
+
+    async def evaluate(self, world: str, function: str, *args: object, timeout: float = COMMAND_TIMEOUT_S) -> Any:  # noqa: ASYNC109
+        """What a function returns in this frame, as JSON values; promises are awaited.
+
+        Args:
+            world: `MAIN` or the name of an isolated world.
+            function: The source of a JavaScript function.
+            *args: JSON-able values and `Handle`s.
+            timeout: Seconds.
+
+        Raises:
+            ScriptError: It threw.
+            ContextGone: The document was replaced while it ran.
+            PageGone, BrowserGone, Hung: as `Connection.send`.
+        """
+        return parse_value(await self._call_function(world, function, args, by_value=True, seconds=timeout))
+
+    async def evaluate_handle(
+        self,
+        world: str,
+        function: str,
+        *args: object,
+        timeout: float = COMMAND_TIMEOUT_S,  # noqa: ASYNC109
+    ) -> Handle:
+        """As `evaluate`, but the object stays in the page and a reference comes back."""
+        return parse_handle(await self._call_function(world, function, args, by_value=False, seconds=timeout))
+
+    async def _call_function(
+        self, world: str, function: str, args: tuple[object, ...], *, by_value: bool, seconds: float
+    ) -> dict[str, Any]:
+        params: dict[str, Any] = {
+            "functionDeclaration": function,
+            "arguments": [to_call_argument(each) for each in args],
+            "returnByValue": by_value,
+            "awaitPromise": True,
+            "userGesture": True,
+        }
+        for last in (False, True):
+            params["executionContextId"] = context = await self.ensure_context(world, timeout=seconds)
+            try:
+                return await self.channel.send("Runtime.callFunctionOn", params, timeout=seconds)
+            except ContextGone as error:
+                if self.worlds.get(world) == context:
+                    del self.worlds[world]
+                # Only where the function has surely not begun.
+                if last or "Cannot find context" not in error.message:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def ensure_context(self, world: str, *, timeout: float = COMMAND_TIMEOUT_S) -> int:  # noqa: ASYNC109
+        """The execution context of a world, made when it is first asked for."""
+        if (known := self.worlds.get(world)) is not None:
+            return known
+        if self.detached:
+            raise NotFound("the frame is gone", code="frame_gone", hint="look at the page again")
+        if world == MAIN_WORLD:
+            return await self._wait_for_main_world()
+        params = {"frameId": self.id, "worldName": world}
+        answer = await self.channel.send("Page.createIsolatedWorld", params, timeout=timeout)
+        self.worlds[world] = answer["executionContextId"]
+        return self.worlds[world]
+
+    async def _wait_for_main_world(self) -> int:
+        """The page's own world is announced by the browser; between two documents there is none for a moment."""
+        for _ in range(200):
+            if MAIN_WORLD in self.worlds:
+                return self.worlds[MAIN_WORLD]
+            await asyncio.sleep(0.01)
+        raise ContextGone("Runtime.callFunctionOn", -32000, "the frame has no document")
+
+
+class Frames:
+    """All frames of a page, kept up by the events of its channels."""
+
+    def __init__(self) -> None:
+        self._frames: dict[str, Frame] = {}
+        self._watchers: list[Callable[[str], None]] = []
+        self.main: Frame | None = None
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(list(self._frames.values()))
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def get(self, frame_id: str) -> Frame | None:
+        """The frame of that name, if it is there."""
+        return self._frames.get(frame_id)
+
+    def list_children(self, frame: Frame) -> list[Frame]:
+        """The frames directly inside another."""
+        return [each for each in self._frames.values() if each.parent is frame]
+
+    def on_navigation(self, watcher: Callable[[str], None]) -> None:
+        """Calls `watcher` with the address of each document that a frame begins to show."""
+        self._watchers.append(watcher)
+
+    def follow_channel(self, channel: TargetChannel) -> None:
+        """Listens to what a channel tells of frames; call before `Page.enable`."""
+        channel.on("Page.frameAttached", lambda event: self._handle_attached(channel, event))
+        channel.on("Page.frameDetached", lambda event: self._handle_detached(channel, event))
+        channel.on("Page.frameNavigated", lambda event: self._handle_navigated(channel, event["frame"]))
+        channel.on("Page.navigatedWithinDocument", self._handle_url_change)
+        channel.on(
+            "Runtime.executionContextCreated", lambda event: self._handle_context_created(channel, event["context"])
+        )
+        channel.on("Runtime.executionContextDestroyed", lambda event: self._handle_context_destroyed(channel, event))
+        channel.on("Runtime.executionContextsCleared", lambda _: self._handle_contexts_cleared(channel))
+
+    def load_tree(self, channel: TargetChannel, tree: dict[str, Any], parent: Frame | None = None) -> Frame | None:
+        """Takes over the answer of `Page.getFrameTree`."""
+        told = tree["frame"]
+        known = self._frames.get(told["id"])
+        frame = self._ensure_frame(channel, told["id"], parent or (known.parent if known else None))
+        if frame is None:
+            return None
+        self._update_frame(frame, told)
+        for child in tree.get("childFrames", ()):
+            self.load_tree(channel, child, frame)
+        return frame
+
+    def drop_channel_frames(self, channel: TargetChannel) -> None:
+        """Forgets the frames below a frame whose process is gone; the frame itself may come back."""
+        for frame in [each for each in self._frames.values() if each.channel is channel]:
+            frame.worlds.clear()
+            if not frame.is_root_of_process:
+                self._remove_frame(frame)
+
+    def _ensure_frame(self, channel: TargetChannel, frame_id: str, parent: Frame | None) -> Frame | None:
+        max_frames = 500  # of one page; what comes after is not followed
+        frame = self._frames.get(frame_id)
+        if frame is None:
+            if len(self._frames) >= max_frames:
+                return None
+            frame = self._frames[frame_id] = Frame(frame_id, parent, channel)
+        elif frame.channel is not channel:
+            frame.worlds.clear()
+            frame.channel = channel
+        if parent is None and frame.parent is None:
+            self.main = frame
+        return frame
+
+    def _update_frame(self, frame: Frame, payload: dict[str, Any]) -> None:
+        # A document that could not be loaded stands under an address of the browser's own.
+        frame.url = payload.get("unreachableUrl") or payload.get("url", "") + payload.get("urlFragment", "")
+        frame.failed = bool(payload.get("unreachableUrl"))
+        frame.name, frame.loader = payload.get("name", ""), payload.get("loaderId", "")
+        frame.origin = payload.get("securityOrigin", "")
+
+    def _handle_attached(self, channel: TargetChannel, event: dict[str, Any]) -> None:
+        known = self._frames.get(event["frameId"])
+        if known is None or known.channel.lost is not None:
+            self._ensure_frame(channel, event["frameId"], self._frames.get(event["parentFrameId"]))
+
+    def _handle_detached(self, channel: TargetChannel, event: dict[str, Any]) -> None:
+        frame = self._frames.get(event["frameId"])
+        if frame is None:
+            return
+        if event.get("reason") == "swap":  # it goes on in another process
+            if frame.channel is channel:
+                frame.worlds.clear()
+                self._remove_children(frame)
+            return
+        self._remove_frame(frame)
+
+    def _handle_navigated(self, channel: TargetChannel, payload: dict[str, Any]) -> None:
+        parent = self._frames.get(payload.get("parentId", ""))
+        known = self._frames.get(payload["id"])
+        frame = self._ensure_frame(channel, payload["id"], parent or (known.parent if known else None))
+        if frame is not None:
+            self._remove_children(frame)
+            self._update_frame(frame, payload)
+            for watcher in self._watchers:
+                watcher(frame.url)
+
+    def _handle_url_change(self, event: dict[str, Any]) -> None:
+        if frame := self._frames.get(event["frameId"]):
+            frame.url = event["url"]
+
+    def _remove_children(self, frame: Frame) -> None:
+        for child in self.list_children(frame):
+            self._remove_frame(child)
+
+    def _remove_frame(self, frame: Frame) -> None:
+        self._remove_children(frame)
+        frame.detached = True
+        frame.worlds.clear()
+        self._frames.pop(frame.id, None)
+
+    def _handle_context_created(self, channel: TargetChannel, context: dict[str, Any]) -> None:
+        about = context.get("auxData", {})
+        frame = self._frames.get(about.get("frameId", ""))
+        if frame is not None and frame.channel is channel:
+            frame.worlds[MAIN_WORLD if about.get("isDefault") else context["name"]] = context["id"]
+
+    def _handle_context_destroyed(self, channel: TargetChannel, event: dict[str, Any]) -> None:
+        gone = event["executionContextId"]
+        for frame in self._frames.values():
+            if frame.channel is channel:
+                for name in [name for name, context in frame.worlds.items() if context == gone]:
+                    del frame.worlds[name]
+
+    def _handle_contexts_cleared(self, channel: TargetChannel) -> None:
+        for frame in self._frames.values():
+            if frame.channel is channel:
+                frame.worlds.clear()

@@ -1,0 +1,1 @@
+"""Browser sessions, their registry and their saved state."""

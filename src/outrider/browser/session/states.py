@@ -1,0 +1,201 @@
+"""Saved sign-ins: cookies and local storage in a file, readable by their owner only, encrypted if wished.
+
+The format is the one that Playwright calls storage state, so its files can be used here and ours there.
+"""
+
+import json
+import os
+import re
+import secrets
+import time
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, Unavailable
+
+STATE_NAME_PATTERN = re.compile(r"[a-z0-9_-]{1,64}")
+ENCRYPTED_FORMAT = "outrider.state.v1"
+
+
+@dataclass(frozen=True)
+class StateInfo:
+    """A saved state, without anything that is in it.
+
+    Attributes:
+        saved_at: In seconds since the epoch.
+        cookies: How many; None for one that is encrypted or damaged.
+        origins: Sites with local storage; None for one that is encrypted or damaged.
+    """
+
+    state_id: str
+    path: Path
+    saved_at: float
+    encrypted: bool
+    cookies: int | None
+    origins: tuple[str, ...] | None
+
+
+def parse_state_id(text: str | None) -> str:
+    """A state's name: trimmed, in lower case, of letters, digits, `-` and `_`. Raises InvalidInput."""
+    default_name = "default"
+    name = (text or default_name).strip().lower() or default_name
+    if not STATE_NAME_PATTERN.fullmatch(name):
+        hint = "at most 64 letters, digits, - and _"
+        raise InvalidInput(f"state_id: {text!r} cannot be a name", hint=hint, code="bad_state_id")
+    return name
+
+
+class StateStore:
+    """The saved states of one folder.
+
+    Args:
+        folder: Made when first needed, for its owner only.
+        key: A passphrase; with it new states are encrypted.
+    """
+
+    def __init__(self, folder: Path, key: str = "") -> None:
+        self._folder = folder
+        self._key = key
+
+    def save(self, state_id: str | None, state: dict[str, Any]) -> StateInfo:
+        """Keeps a state; an older one of that name is replaced at once or not at all.
+
+        Raises InvalidInput for the name, Unavailable when it cannot be written.
+        """
+        name = parse_state_id(state_id)
+        text = json.dumps(state, ensure_ascii=False)
+        data = json.dumps(_encrypt_state(text, self._key)) if self._key else text
+        path, partial = self._build_path(name), self._folder / f".{name}.{secrets.token_hex(4)}"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._folder.chmod(0o700)
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(data)
+            partial.replace(path)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise Unavailable(f"the state {name} cannot be saved: {error.strerror}", code="storage") from error
+        return self._describe_file(path)
+
+    def has_state(self, state_id: str | None) -> bool:
+        """Whether there is a state of that name. Raises InvalidInput for what cannot be one."""
+        return self._build_path(parse_state_id(state_id)).is_file()
+
+    def import_file(self, state_id: str | None, file: Path) -> StateInfo:
+        """Keeps a state that was written elsewhere, by us or by Playwright, under this folder's key.
+
+        Raises InvalidInput for what is no state, NotConfigured when it is encrypted with another key.
+        """
+        data = _read_state_file(file)
+        if data.get("format") == ENCRYPTED_FORMAT:
+            data = _decrypt_state(data, self._key, file.stem)
+        if not _is_state(data):
+            hint = "a file of `outrider browser login`, or Playwright's storage state"
+            raise InvalidInput(f"{file.name} holds no saved sign-in", hint=hint, code="bad_state")
+        return self.save(state_id, data)
+
+    def load(self, state_id: str | None) -> dict[str, Any]:
+        """A saved state. Raises NotFound, NotConfigured (the key is missing or wrong) or Unavailable."""
+        path = self._require_path(state_id)
+        data = _read_state_file(path)
+        if data.get("format") == ENCRYPTED_FORMAT:
+            return _decrypt_state(data, self._key, path.stem)
+        return data
+
+    def list_states(self) -> list[StateInfo]:
+        """All states, by name."""
+        return [
+            self._describe_file(path)
+            for path in sorted(self._folder.glob("*.json"))
+            if STATE_NAME_PATTERN.fullmatch(path.stem)
+        ]
+
+    def delete(self, state_id: str) -> StateInfo:
+        """Removes a state. Raises NotFound."""
+        path = self._require_path(state_id)
+        info = self._describe_file(path)
+        path.unlink(missing_ok=True)
+        return info
+
+    def _build_path(self, name: str) -> Path:
+        return self._folder / f"{name}.json"
+
+    def _require_path(self, state_id: str | None) -> Path:
+        path = self._build_path(parse_state_id(state_id))
+        if not path.is_file():
+            known = ", ".join(each.stem for each in sorted(self._folder.glob("*.json"))) or "none is saved"
+            raise NotFound(f"no saved state {path.stem!r}", code="unknown_state", hint=f"saved states: {known}")
+        return path
+
+    def _describe_file(self, path: Path) -> StateInfo:
+        """What can be told of a file; of one that is encrypted or damaged nothing of what is inside."""
+        try:
+            data = _read_state_file(path)
+        except Unavailable:
+            data = {}
+        if not _is_state(data):
+            return StateInfo(path.stem, path, path.stat().st_mtime, data.get("format") == ENCRYPTED_FORMAT, None, None)
+        origins = tuple(str(each.get("origin", "")) for each in data.get("origins", []))
+        return StateInfo(path.stem, path, path.stat().st_mtime, False, len(data.get("cookies", [])), origins)
+
+
+def select_usable_cookies(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The state's cookies as `Storage.setCookies` takes them, without those that have expired."""
+    names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "partitionKey")
+    kept = []
+    for cookie in state.get("cookies", []):
+        expires = cookie.get("expires", -1)
+        if expires is None or expires < 0 or expires > time.time():
+            plain = {name: cookie[name] for name in names if cookie.get(name) not in (None, "")}
+            plain.setdefault("value", "")
+            kept.append(plain | ({"expires": expires} if expires and expires > 0 else {}))
+    return kept
+
+
+def _is_state(data: dict[str, Any]) -> bool:
+    parts = [data.get(name, []) for name in ("cookies", "origins")]
+    listed = all(isinstance(each, list) and all(isinstance(item, dict) for item in each) for each in parts)
+    return listed and ("cookies" in data or "origins" in data)
+
+
+def _read_state_file(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"the state {path.stem} cannot be read", code="storage", hint="save it anew") from error
+    if not isinstance(data, dict):
+        raise Unavailable(f"the state {path.stem} is damaged", code="storage", hint="save it anew")
+    return data
+
+
+def _encrypt_state(text: str, key: str) -> dict[str, Any]:
+    salt, nonce = os.urandom(16), os.urandom(12)
+    sealed = _build_cipher(key, salt).encrypt(nonce, text.encode(), ENCRYPTED_FORMAT.encode())
+    parts = {"salt": salt, "nonce": nonce, "data": sealed}
+    return {"format": ENCRYPTED_FORMAT} | {name: b64encode(part).decode() for name, part in parts.items()}
+
+
+def _decrypt_state(data: dict[str, Any], key: str, name: str) -> dict[str, Any]:
+    hint = "set OUTRIDER_BROWSER__STATE_KEY to the passphrase it was saved with"
+    if not key:
+        raise NotConfigured(f"the state {name} is encrypted", code="state_key", hint=hint)
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        salt, nonce, sealed = (b64decode(data[part]) for part in ("salt", "nonce", "data"))
+        return json.loads(_build_cipher(key, salt).decrypt(nonce, sealed, ENCRYPTED_FORMAT.encode()))
+    except (InvalidTag, KeyError, ValueError):
+        raise NotConfigured(f"the state {name} does not open with this key", code="state_key", hint=hint) from None
+
+
+def _build_cipher(key: str, salt: bytes) -> Any:
+    scrypt_costs = {"n": 2**15, "r": 8, "p": 1}  # scrypt, as OWASP's password storage advice has it
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+    except ImportError:
+        raise NotConfigured("encrypting states needs `cryptography`", hint="pip install cryptography") from None
+    return AESGCM(Scrypt(salt=salt, length=32, **scrypt_costs).derive(key.encode()))

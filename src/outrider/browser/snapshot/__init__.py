@@ -1,0 +1,1 @@
+"""Outlines of a page, their differences and extracted content."""

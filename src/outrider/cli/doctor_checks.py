@@ -1,0 +1,115 @@
+"""What `outrider doctor` finds out of where things are kept: database, artifacts, and what makes vectors."""
+
+import io
+import shutil
+import uuid
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from outrider.app import App
+from outrider.cli.finding import Finding
+from outrider.core.database.address import get_sqlite_path
+from outrider.core.egress.guard import EgressGuard
+from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.http import HttpClient
+
+if TYPE_CHECKING:
+    from outrider.core.database.status import DatabaseStatus
+
+
+async def check_storage(app: "App") -> AsyncGenerator[Finding]:
+    """All of it."""
+    async for finding in _check_database(app):
+        yield finding
+    async for finding in _check_artifacts(app):
+        yield finding
+    async for finding in _check_embedders(app):
+        yield finding
+
+
+async def _check_database(app: "App") -> AsyncGenerator[Finding]:
+    min_free_bytes = 200_000_000  # bytes; the page cache alone may take as much
+    from outrider.core.database.status import read_database_status
+
+    folder = app.loaded.settings.data_dir
+    try:
+        async with app.database.write():
+            pass
+        found = await read_database_status(app.database)
+    except OutriderError as error:
+        place = get_sqlite_path(app.database.url)
+        yield Finding("bad", f"{error.message} ({place})" if place else error.message, error.hint)
+        return
+    if app.database.is_shared:
+        yield Finding("ok", f"the database {found.place} can be written")
+        for finding in _check_shared_database(app, found):
+            yield finding
+    else:
+        yield Finding("ok", f"the database in {folder} can be written")
+    yield Finding("ok", f"the database is of revision {found.revision} and answers in {found.milliseconds} ms")
+    free = shutil.disk_usage(folder).free if folder.exists() else min_free_bytes
+    if free < min_free_bytes:
+        yield Finding("note", f"only {free // 1_000_000} MB are free in {folder}", "free space, or set `data_dir`")
+
+
+def _check_shared_database(app: "App", found: "DatabaseStatus") -> list[Finding]:
+    """What matters where several processes work together."""
+    slow_answer_ms = 20.0  # milliseconds for a question and its answer; a call asks some
+    max_clock_skew_s = 2.0  # seconds; leases and pauses are counted in such
+    crowded_share = 0.8  # of the connections that the server allows
+    findings = []
+    used, most = found.connections or 0, found.most_connections or 1
+    if used > crowded_share * most:
+        remedy = "raise max_connections of the server, or lower `database_connections` of the replicas"
+        findings.append(Finding("note", f"{used} of the server's {most} connections are taken", remedy))
+    if abs(found.clock) > max_clock_skew_s:
+        said = f"this machine's clock is {abs(found.clock):.1f} seconds {'behind' if found.clock > 0 else 'ahead of'}"
+        findings.append(Finding("note", f"{said} the server's", "let NTP set both clocks"))
+    if found.milliseconds > slow_answer_ms:
+        said = f"the database needs {found.milliseconds} ms for an answer"
+        findings.append(Finding("note", said, "run replicas near their database"))
+    if not app.loaded.settings.serve.state_key:
+        said = "paused calls can be answered on this machine only: replicas have no key in common"
+        findings.append(Finding("note", said, "set the same `serve.state_key` (OUTRIDER_SERVE__STATE_KEY) on all"))
+    if not app.loaded.settings.artifacts.storage:
+        said = f"artifacts are in {app.artifacts.storage.location}, which other machines may not see"
+        findings.append(Finding("note", said, "set `artifacts.storage` to a shared folder or to s3://bucket/prefix?…"))
+    return findings
+
+
+async def _check_artifacts(app: "App") -> AsyncGenerator[Finding]:
+    """Whether a file can be kept, read and removed."""
+    storage, name = app.artifacts.storage, str(uuid.uuid4())
+    try:
+        await storage.put(name, io.BytesIO(b"outrider doctor"))
+        await storage.read(name)
+        await storage.remove([name])
+        yield Finding("ok", f"artifacts can be kept in {storage.location}")
+    except FileNotFoundError:
+        yield Finding("bad", f"what is written to {storage.location} is not there", "check the storage's settings")
+    except OutriderError as error:
+        yield Finding("bad", f"artifacts in {storage.location}: {error.message}", error.hint)
+
+
+async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
+    """What turns texts into vectors, for search by meaning; nothing is loaded."""
+    from outrider.content.semantic.embedder import EmbedderDependencies
+    from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
+
+    loaded, http = app.loaded, HttpClient(EgressGuard(app.loaded.settings.egress))
+    settings, folder = loaded.settings, loaded.settings.data_dir / "models"
+    means = EmbedderDependencies(settings.content.embedding, http, folder, loaded.environ, settings.models.keys)
+    try:
+        used = select_embedder(means.settings, http, means.environ, folder=folder, keys=means.keys)
+    except NotConfigured as error:
+        yield Finding("bad", f"search by meaning: {error.message}", error.hint)
+        return
+    finally:
+        await http.close()
+    if used is None:
+        yield Finding("note", "search by meaning is off", "set `content.embedding.provider` to auto")
+        return
+    yield Finding("ok", f"search by meaning: vectors of {used.name}")
+    for each in load_embedder_providers().values():
+        if missing := each.missing(means):
+            yield Finding("note", f"search by meaning: {each.title} is not used: {missing}", each.remedy)

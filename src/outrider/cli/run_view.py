@@ -1,0 +1,150 @@
+"""A run on the terminal: thinking, tools and sources as they come, questions where a person must decide, the answer."""
+
+import re
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.text import Text
+
+from outrider.agents.events.stream import RunEvent
+from outrider.agents.run import Run
+from outrider.app import App
+from outrider.core.questions import Question
+from outrider.core.untrusted import clean_untrusted
+
+TAIL_CHARS = 240  # characters of thinking and of text that are shown while they come
+CITATION_PATTERN = re.compile(r" ?:cite\[([^\[\]]*)\]")
+
+
+class TerminalRunView:
+    """Shows runs until they are over.
+
+    Args:
+        app: The open app.
+        quiet: Only the answer is shown.
+        allow: Whatever is asked is allowed.
+        answer: The answer is printed.
+    """
+
+    def __init__(self, app: "App", *, quiet: bool = False, allow: bool = False, answer: bool = True) -> None:
+        self._app = app
+        self._quiet = quiet
+        self._allow = allow
+        self._answer = answer
+        self._console = Console(highlight=False, stderr=True)
+        self._thinking = self._text = ""
+        self._last_seq = 0
+
+    async def follow_run(self, run: "Run") -> "Run":
+        """Follows the run, asks the person what it asks, and prints the answer; the run as it ended."""
+        while True:
+            run = await self._follow_events(run)
+            if run.status != "blocked" or not await self._decide_questions(run):
+                break
+            run = await self._app.runs.resume(run.id)
+        if run.answer and self._answer:
+            self._print_answer(run)
+        return run
+
+    async def _follow_events(self, run: "Run") -> "Run":
+        with Live(console=self._console, transient=True, refresh_per_second=8, auto_refresh=not self._quiet) as live:
+            async for event in self._app.runs.follow(run.id, self._last_seq):
+                self._last_seq = event.seq
+                if not self._quiet:
+                    self._show_event(event)
+                    live.update(self._tail())
+        return await self._app.runs.get(run.id)
+
+    def _show_event(self, event: "RunEvent") -> None:
+        match event.kind:
+            case "thinking":
+                self._thinking += event.data["text"]
+            case "text":
+                self._text += event.data["text"]
+            case "tool_started":
+                self._print_thinking()
+                said = f"{event.data['title']} {event.data['arguments']}"
+                self._console.print(Text(f"→ {_shorten_line(said, 160)}", style="cyan"))
+            case "tool_ended":
+                self._print_tool(event.data)
+            case "question":
+                self._print_thinking()
+            case "status" if "restarted" in event.data:
+                self._thinking = self._text = ""
+            case "usage":
+                self._print_thinking()
+
+    def _print_tool(self, data: dict[str, Any]) -> None:
+        good = data["outcome"] == "ok"
+        mark, style = ("✓", "green") if good else ("✗", "red")
+        self._console.print(Text(f"{mark} {data['tool']} {data['seconds']:.1f} s", style=style))
+        if not good:
+            self._console.print(Text(f"  {_shorten_line(data['text'], 200)}", style="dim"))
+        for source in data.get("sources", []):
+            self._console.print(
+                Text(
+                    f"  {_shorten_line(source.get('title', ''), 80)}  {_shorten_line(source.get('href', ''), 120)}",
+                    style="blue",
+                )
+            )
+
+    def _print_thinking(self) -> None:
+        """What was thought stays on the screen, shortened."""
+        if self._thinking.strip():
+            self._console.print(Text(_shorten_line(self._thinking, TAIL_CHARS), style="dim italic"))
+        self._thinking = self._text = ""
+
+    def _tail(self) -> Text:
+        said = self._text or self._thinking
+        return Text(clean_untrusted(said)[-TAIL_CHARS:], style="" if self._text else "dim italic")
+
+    async def _decide_questions(self, run: "Run") -> bool:
+        """Asks the person; False where there is nobody to ask."""
+        for question in await self._app.runs.questions.list_pending(run.root_run_id):
+            decision = "approved" if self._allow else self._ask_person(question)
+            if decision is None:
+                return False
+            await self._app.runs.questions.decide(question.id, decision, by="terminal")
+        return True
+
+    def _ask_person(self, question: "Question") -> Any:
+        if not sys.stdin.isatty():
+            return None
+        self._console.print(Text(clean_untrusted(question.message), style="bold yellow"))
+        choices = {"y": "approved", "n": "rejected", "a": "always_approved"}
+        if question.kind != "approval":
+            choices.pop("a")
+        shown = "/".join(choices)
+        answer = click.prompt(f"Allow it? [{shown}]", type=click.Choice(list(choices)), show_choices=False, err=True)
+        return choices[answer]
+
+    def _print_answer(self, run: "Run") -> None:
+        text, sources = _number_citations(run.answer, run.citations)
+        out = Console(highlight=False)
+        out.print(
+            Markdown(clean_untrusted(text)) if sys.stdout.isatty() else Text(clean_untrusted(text)), soft_wrap=True
+        )
+        for number, source in enumerate(sources, 1):
+            title, address = clean_untrusted(source.get("title", "")), clean_untrusted(source.get("href", ""))
+            out.print(Text(f"[{number}] {title}  {address}", style="blue"), soft_wrap=True)
+
+
+def _number_citations(answer: str, citations: dict[str, dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The answer with `[1][2]` instead of references, and the sources in that order."""
+    order: dict[str, int] = {}
+
+    def format_numbers(block: re.Match[str]) -> str:
+        known = [name.strip() for name in block[1].split(",") if name.strip() in citations]
+        shown = "".join(f"[{order.setdefault(name, len(order) + 1)}]" for name in known)
+        return f" {shown}" if shown else ""
+
+    return CITATION_PATTERN.sub(format_numbers, answer), [citations[name] for name in order]
+
+
+def _shorten_line(text: str, limit: int) -> str:
+    flat = " ".join(clean_untrusted(text).split())
+    return flat if len(flat) <= limit else f"{flat[:limit]}…"

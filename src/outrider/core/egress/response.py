@@ -1,0 +1,100 @@
+"""What a server answered, and how much of it was wanted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from json import loads
+from typing import Any
+
+from outrider.core.errors import Unavailable
+
+
+class Headers(Mapping[str, str]):
+    """A reply's headers; names in any case, repeated ones joined by a comma.
+
+    Args:
+        pairs: Names and values in their order.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[str, str]] = ()) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name.lower(), []).append(value)
+
+    def __getitem__(self, name: str) -> str:
+        return ", ".join(self._values[name.lower()])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Headers({list(self._values)})"  # names only: values may be secrets
+
+    def get_all(self, name: str) -> list[str]:
+        """The values of a header that may repeat, one by one."""
+        return list(self._values.get(name.lower(), []))
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """How far one request may go.
+
+    Attributes:
+        timeout_s: For everything together: name, connections, redirects, body.
+        max_body_bytes: Bytes of the decoded body.
+        max_redirects: Hops after the first address.
+    """
+
+    timeout_s: float = 25.0
+    max_body_bytes: int = 5_000_000
+    max_redirects: int = 8
+
+    @property
+    def max_wire_bytes(self) -> int:
+        """Bytes that a body may take on the wire, and at any step of its decoding."""
+        return 2 * self.max_body_bytes + 65_536
+
+
+@dataclass(frozen=True)
+class HttpResponse:
+    """What a server answered, whatever the status.
+
+    Attributes:
+        url: The address that answered, without fragment.
+        status: The HTTP status.
+        headers: The headers.
+        body: Decoded, at most `Limits.body` bytes.
+        redirects: The addresses that redirected, in order.
+        is_truncated: There was more of the body.
+    """
+
+    url: str
+    status: int
+    headers: Headers
+    body: bytes
+    redirects: tuple[str, ...] = ()
+    is_truncated: bool = False
+
+    @property
+    def content_type(self) -> str:
+        """The MIME type in lower case without parameters; empty if none is declared."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def charset(self) -> str | None:
+        """The declared charset in lower case, known or not; None if none is declared."""
+        for parameter in self.headers.get("content-type", "").split(";")[1:]:
+            name, _, value = parameter.partition("=")
+            if name.strip().lower() == "charset":
+                return value.strip().strip("\"'").lower() or None
+        return None
+
+    def json(self) -> Any:
+        """The body as JSON. Raises Unavailable with code `bad_json`."""
+        try:
+            return loads(self.body)
+        except (ValueError, RecursionError):
+            host = self.url.split("/")[2]
+            raise Unavailable(f"{host} answered {self.status} with what is not JSON", code="bad_json") from None

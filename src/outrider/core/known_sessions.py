@@ -1,0 +1,35 @@
+"""Which sessions there were, as the record of calls tells: what a scope was made of cannot be read from it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.tables import events
+
+
+@dataclass(frozen=True)
+class KnownSession:
+    """A session of a person in a workspace of the host; empty and None where the host named none."""
+
+    session: str
+    workspace: str | None = None
+    identity: str | None = None
+
+    @property
+    def scope(self) -> str:
+        """Under which its state is kept (`Call.scope`)."""
+        return Call(session=self.session, workspace=self.workspace, identity=self.identity).scope
+
+
+async def list_known_sessions(database: Database) -> list[KnownSession]:
+    """The sessions of the newest calls, the last used first. Raises Unavailable."""
+    max_calls = 20_000  # calls, the newest
+    columns = (events.c.session, events.c.workspace, events.c.identity)
+    newest = select(*columns, events.c.at).order_by(events.c.at.desc()).limit(max_calls).subquery()
+    names: Any = [newest.c[name] for name in ("session", "workspace", "identity")]
+    query = select(*names).group_by(*names).order_by(func.max(newest.c.at).desc())
+    async with database.read() as connection:
+        return [KnownSession(*row) for row in await connection.execute(query)]

@@ -1,0 +1,105 @@
+"""How often something may be asked, counted over all processes that share the database.
+
+On Postgres one row a name, changed by one statement under the server's clock: the generic cell rate algorithm
+(ITU-T I.371, annex A) with a reservation. What a caller gets is the time to wait until its turn. The rows are of no
+worth after a crash, so the table is unlogged, and the first use makes it. With SQLite each process counts for itself.
+"""
+
+import logging
+from collections import OrderedDict
+
+import anyio
+from aiolimiter import AsyncLimiter
+from sqlalchemy import Connection, text
+
+from outrider.core.db import Database
+from outrider.core.errors import OutriderError
+
+log = logging.getLogger(__name__)
+RATE_TABLE_SQL = """
+    CREATE UNLOGGED TABLE IF NOT EXISTS rate_turns_1 (
+        name varchar(200) PRIMARY KEY, free_at double precision NOT NULL
+    )
+"""
+# `free_at` is when the last reserved turn ends. A turn may begin `burst - 1` intervals before it would be due.
+RESERVE_TURN_SQL = """
+    WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 AS at)
+    INSERT INTO rate_turns_1 AS known SELECT :name, at + :interval FROM clock
+    ON CONFLICT (name) DO UPDATE SET free_at = greatest(known.free_at, (SELECT at FROM clock)) + :interval
+    WHERE greatest(known.free_at, (SELECT at FROM clock)) + :interval - (SELECT at FROM clock) <= :window + :patience
+    RETURNING free_at - :window - (SELECT at FROM clock)
+"""
+DELETE_OLD_RATES_SQL = "DELETE FROM rate_turns_1 WHERE free_at < extract(epoch FROM clock_timestamp()) - :old"
+
+
+class RateLimiter:
+    """Turns by name.
+
+    Args:
+        database: What processes share; None counts in this process alone.
+    """
+
+    def __init__(self, database: "Database | None") -> None:
+        self._database = database if database is not None and database.is_shared else None
+        self._local_limiters: OrderedDict[tuple[str, float, float], AsyncLimiter] = OrderedDict()
+        self._is_table_ready = False
+        self._local_until = 0.0
+
+    async def acquire(self, name: str, calls: float, seconds: float, *, max_wait_s: float = 60.0) -> bool:
+        """Waits for a turn; False at once where it would not come within `max_wait_s` seconds.
+
+        Args:
+            name: What is asked: a host, an access to a provider.
+            calls: So many turns, at least one after another, …
+            seconds: … in so many seconds.
+            max_wait_s: The longest wait.
+        """
+        retry_after_s = 30.0  # seconds in which a database that failed is not asked
+        if self._database is None or anyio.current_time() < self._local_until:
+            return await self._acquire_local(name, calls, seconds, max_wait_s)
+        try:
+            wait = await self._reserve_shared(self._database, name, calls, seconds, max_wait_s)
+        except OutriderError as error:
+            log.warning("rates are counted in this process only for now: %s", error)
+            self._local_until = anyio.current_time() + retry_after_s
+            return await self._acquire_local(name, calls, seconds, max_wait_s)
+        if wait is None:
+            return False
+        await anyio.sleep(max(wait, 0.0))
+        return True
+
+    async def _reserve_shared(
+        self, database: "Database", name: str, calls: float, seconds: float, patience: float
+    ) -> float | None:
+        """Seconds until the turn; None if that would be too late."""
+        interval = seconds / calls
+        window = max(seconds, interval)  # a bucket of one period's worth, of one turn at least
+        given = {"name": name[:200], "interval": interval, "window": window, "patience": patience}
+
+        def reserve_turn(connection: "Connection") -> float | None:
+            max_age_s = 3_600.0  # seconds after which a row says nothing any more
+            lock_id = 0x6F757272  # any number, the same in every process: who holds it makes the table
+            if not self._is_table_ready:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({lock_id})"))
+                connection.execute(text(RATE_TABLE_SQL))
+                connection.execute(text(DELETE_OLD_RATES_SQL), {"old": max_age_s})
+            return connection.execute(text(RESERVE_TURN_SQL), given).scalar()
+
+        wait = await database.run_transaction(reserve_turn, write=True)
+        self._is_table_ready = True
+        return wait
+
+    async def _acquire_local(self, name: str, calls: float, seconds: float, patience: float) -> bool:
+        with anyio.move_on_after(patience) as scope:
+            await self._get_limiter(name, calls, seconds).acquire()
+        return not scope.cancelled_caught
+
+    def _get_limiter(self, name: str, calls: float, seconds: float) -> "AsyncLimiter":
+        max_limiters = 1_000  # names that a process counts for itself at the same time
+        key = (name, calls, seconds)
+        if key not in self._local_limiters:
+            self._local_limiters[key] = AsyncLimiter(max(1.0, calls), max(1.0, calls) * seconds / calls)
+        self._local_limiters.move_to_end(key)
+        while len(self._local_limiters) > max_limiters:
+            self._local_limiters.popitem(last=False)
+        return self._local_limiters[key]

@@ -1,0 +1,45 @@
+"""What a person wants to see of the calls, as the address of the page says it."""
+
+import time
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+
+from outrider.core.call_history import CallFilter
+
+DAY_S = 86_400
+PERIOD_TITLES = {"": "Any time", "hour": "Last hour", "day": "Last day", "week": "Last week"}
+PERIOD_SECONDS = {"hour": 3_600, "day": DAY_S, "week": 7 * DAY_S}
+
+
+@dataclass(frozen=True)
+class CallQuery:
+    """The filters; empty ones filter nothing. `q` are words, `period` is one of PERIODS."""
+
+    q: str = ""
+    tool: str = ""
+    toolset: str = ""
+    provider: str = ""
+    outcome: str = ""
+    session: str = ""
+    period: str = ""
+
+    @property
+    def call_filter(self) -> CallFilter:
+        """The calls."""
+        since = time.time() - PERIOD_SECONDS[self.period] if self.period in PERIOD_SECONDS else 0.0
+        return CallFilter(self.tool, self.toolset, self.provider, self.outcome, self.session, self.q, since)
+
+    def query(self, **changed: Any) -> str:
+        """The filters as the end of an address, `?` included; `changed` are other values."""
+        values = {name: value for name, value in (vars(self) | changed).items() if value}
+        return f"?{urlencode(values)}" if values else ""
+
+
+def parse_call_query(request: Request) -> CallQuery:
+    """What the address asks for."""
+    max_filter_chars = 200  # characters of a filter
+    given = request.query_params
+    return CallQuery(**{each.name: given.get(each.name, "").strip()[:max_filter_chars] for each in fields(CallQuery)})

@@ -1,0 +1,90 @@
+"""Artifacts: screenshots as a wall of pictures, everything else as a list, and each on a page of its own."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from outrider.core.artifacts import Artifact
+from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
+from outrider.dashboard.files import open_artifact, require_artifact
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.library.listing import (
+    LIST_PAGE_SIZE,
+    build_list_url,
+    parse_list_query,
+    render_list,
+    render_section,
+)
+from outrider.dashboard.library.preview import parse_start, preview_file
+from outrider.dashboard.page import get_services
+
+FILES_SECTION, SCREENSHOTS_SECTION = "library_files", "library_screenshots"
+
+
+async def show_screenshots(request: Request) -> Response:
+    """Pictures, the newest first, under the session or the evaluation that they were taken in."""
+    max_pictures = 24  # pictures of one page: whoever turns pages quickly asks for each of them
+    wish, house = parse_list_query(request), get_services(request)
+    found = await house.artifacts.list_batch(
+        pictures=True,
+        session=wish.session,
+        text=wish.q,
+        workspace=get_allowed_workspace(request),
+        after=wish.after,
+        limit=max_pictures,
+    )
+    groups = [
+        {
+            "session": session,
+            "label": format_label(session),
+            "evaluation": await house.evaluations.find(session),
+            "pictures": rows,
+        }
+        for session, rows in _by_session(_filter_visible(request, found.items))
+    ]
+    return await render_list(request, SCREENSHOTS_SECTION, "screenshots", after=found.after, groups=groups)
+
+
+async def show_files(request: Request) -> Response:
+    """Exports, saved pages, documents: all that is no picture."""
+    wish = parse_list_query(request)
+    found = await get_services(request).artifacts.list_batch(
+        pictures=False,
+        session=wish.session,
+        text=wish.q,
+        workspace=get_allowed_workspace(request),
+        after=wish.after,
+        limit=LIST_PAGE_SIZE,
+    )
+    rows = [
+        (each, format_label(each.name, "unnamed"), format_label(each.session))
+        for each in _filter_visible(request, found.items)
+    ]
+    return await render_list(request, FILES_SECTION, "files", after=found.after, files=rows)
+
+
+async def show_file(request: Request) -> Response:
+    """One artifact: the picture, or the text of it, and what is known."""
+    kept = await require_artifact(request)
+    extracted = request.query_params.get("as") == "text"
+    seen = await preview_file(
+        open_artifact(request, kept), parse_start(request.query_params.get("from", "")), extracted=extracted
+    )
+    return await render_section(
+        request, SCREENSHOTS_SECTION if seen.picture else FILES_SECTION, "file", file=kept, name=format_label(kept.name, "unnamed", 300),
+        session=format_label(kept.session), said_type=format_label(kept.mime_type), seen=seen, extracted=extracted,
+        source=build_list_url(request, **{"as": "", "from": ""}), text=build_list_url(request, **{"as": "text", "from": ""}),
+        newest=build_list_url(request, **{"from": ""}) if seen.part and seen.part.start else "",
+        older=build_list_url(request, **{"from": seen.part.after}) if seen.part and seen.part.after else "",
+    )  # fmt: skip
+
+
+def _filter_visible(request: Request, found: Sequence[Artifact]) -> list[Artifact]:
+    return [each for each in found if can_view(request, ResourceOwner(each.workspace, each.identity))]
+
+
+def _by_session(found: list[Artifact]) -> list[tuple[str, list[tuple[Artifact, str]]]]:
+    grouped = groupby(found, key=lambda each: each.session)
+    return [(session, [(each, format_label(each.name, "unnamed")) for each in rows]) for session, rows in grouped]

@@ -1,0 +1,102 @@
+"""Texts for looking at: in parts that make no page heavier than it should be, whatever they are made of."""
+
+from dataclasses import dataclass
+
+from markupsafe import escape
+
+from outrider.core.errors import InvalidInput, OutriderError
+from outrider.dashboard.files import ServedFile, detect_picture_type
+from outrider.pages.local_file import read_body
+from outrider.pages.mime.sniff import SNIFF_BYTES, detect_mime_type
+from outrider.workspace.encoding import decode_text
+
+MAX_PART_HTML_BYTES = 90_000  # bytes of HTML that a part may become: a page stays below 200 KB
+MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml", "application/xml", "text/xml"})
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """Characters `start` to `stop` of a text of `total`; `before` and `after` are the starts of the parts beside it."""
+
+    text: str
+    start: int
+    stop: int
+    total: int
+
+    @property
+    def after(self) -> int | None:
+        """Where the next part begins."""
+        return self.stop if self.stop < self.total else None
+
+
+def cut_part(text: str, start: int = 0, max_html_bytes: int = MAX_PART_HTML_BYTES) -> TextPart:
+    """As much of the text from `start` on as makes at most so many bytes of HTML; at its end a whole line if it can."""
+    start = min(max(start, 0), len(text))
+    rest = text[start : start + max_html_bytes]
+    low, high = 0, len(rest)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if measure_html_bytes(rest[:middle]) <= max_html_bytes else (low, middle - 1)
+    line = rest.rfind("\n", low // 2, low) + 1
+    stop = start + (line if line and start + low < len(text) else low)
+    return TextPart(text[start:stop], start, stop, len(text))
+
+
+def measure_html_bytes(text: str) -> int:
+    """How many bytes a text is as HTML."""
+    return len(str(escape(text)).encode("utf-8", "replace"))
+
+
+@dataclass(frozen=True)
+class FilePreview:
+    """What can be seen of a file.
+
+    Attributes:
+        type: What its bytes are.
+        picture: Whether it can be shown as one.
+        part: Of its text; None where there is none to show.
+        is_markup: Whether the text is the source of something that has a text of its own.
+        cut: Whether only its beginning was opened.
+        trouble: Why no text could be had though it was asked for.
+    """
+
+    type: str
+    picture: bool = False
+    part: TextPart | None = None
+    is_markup: bool = False
+    cut: bool = False
+    trouble: str = ""
+
+
+async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> FilePreview:
+    """A file as a person may look at it; `extracted` asks for the text that a reader finds in it."""
+    max_preview_bytes = 2_000_000  # bytes that are opened for looking; the rest is for those who save the file
+    head = await file.read(0, SNIFF_BYTES)
+    kind = detect_mime_type(file.mime_type if file.mime_type.startswith("text/") else "", head, file.name)
+    if detect_picture_type(head):
+        return FilePreview(kind, picture=True)
+    if extracted:
+        return await _preview_extracted_text(file, kind, start)
+    try:
+        text, _ = decode_text(await file.read(0, max_preview_bytes))
+    except InvalidInput:
+        return FilePreview(kind)
+    return FilePreview(
+        kind, part=cut_part(text, start), is_markup=kind in MARKUP_TYPES, cut=file.size > max_preview_bytes
+    )
+
+
+async def _preview_extracted_text(file: ServedFile, kind: str, start: int) -> FilePreview:
+    max_document_bytes = 20_000_000  # bytes of a document that is read for its text
+    if file.size > max_document_bytes:
+        return FilePreview(kind, trouble="It is too large to be read here; save it.")
+    try:
+        document, _ = await read_body(await file.read(0, file.size), name=file.name)
+    except OutriderError as error:
+        return FilePreview(kind, trouble=f"{error.message}. {error.hint}".strip())
+    return FilePreview(kind, part=cut_part(document.markdown, start), is_markup=kind in MARKUP_TYPES)
+
+
+def parse_start(text: str) -> int:
+    """Where a part shall begin, as an address says it; 0 for what is no number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0

@@ -1,0 +1,139 @@
+"""The files of sessions: their workspaces as trees, to be looked at and taken away."""
+
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from outrider.core.errors import NotFound
+from outrider.dashboard.access import can_view
+from outrider.dashboard.files import ServedFile, respond_with_file
+from outrider.dashboard.labels import format_label
+from outrider.dashboard.library.listing import (
+    LIST_PAGE_SIZE,
+    build_list_url,
+    parse_list_query,
+    render_list,
+    render_section,
+)
+from outrider.dashboard.library.owners import SessionOwners, load_session_owners
+from outrider.dashboard.library.preview import parse_start, preview_file
+from outrider.dashboard.page import get_services
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.workspace.jail import DirectoryEntry, Jail
+from outrider.workspace.workspaces import SessionWorkspace
+
+WORKSPACES_SECTION = "library_workspaces"
+
+
+@dataclass(frozen=True)
+class WorkspacePath:
+    """A workspace that the viewer may see, whose it is, and the path in it that was asked for."""
+
+    workspace: SessionWorkspace
+    owner: str
+    path: str
+
+    @property
+    def jail(self) -> Jail:
+        """Its files."""
+        return self.workspace.files.jail
+
+
+async def show_workspaces(request: Request) -> Response:
+    """All workspaces, the last used first."""
+    house, wish = get_services(request), parse_list_query(request)
+    known = await load_session_owners(house)
+    keys = known.find_keys_by_name(wish.q) if wish.q else None
+    found = await to_thread.run_sync(
+        lambda: house.workspaces.list_recent(keys=keys, after=wish.after, limit=LIST_PAGE_SIZE)
+    )
+    rows = [
+        {"key": each.key, "used_at": each.used_at, "owner": known.describe_owner(each.key)}
+        for each in found.items
+        if can_view(request, known.find_owner(each.key))
+    ]
+    return await render_list(request, WORKSPACES_SECTION, "workspaces", after=found.after, workspaces=rows)
+
+
+async def show_folder(request: Request) -> Response:
+    """What a folder of a workspace holds."""
+    max_entries = 200  # of a folder on one page
+    place = await _require_workspace_path(request)
+    entries = await to_thread.run_sync(_list_entries, place)
+    after = parse_list_query(request).after
+    rest = [each for each in entries if _build_sort_key(each) > after] if after else entries
+    shown = rest[:max_entries]
+    return await render_list(
+        request, WORKSPACES_SECTION, "folder", after=_build_sort_key(shown[-1]) if len(rest) > max_entries else "", place=place,
+        total=len(entries), above=_list_parents(place.path), entries=[(each, format_label(each.name)) for each in shown],
+    )  # fmt: skip
+
+
+async def show_workspace_file(request: Request) -> Response:
+    """A file of a workspace: the picture, or its text."""
+    place = await _require_workspace_path(request)
+    file = await _open_served_file(place)
+    extracted = request.query_params.get("as") == "text"
+    seen = await preview_file(file, parse_start(request.query_params.get("from", "")), extracted=extracted)
+    return await render_section(
+        request, WORKSPACES_SECTION, "workspace_file", place=place, name=format_label(file.name), size=file.size, seen=seen,
+        above=_list_parents(place.path), extracted=extracted,
+        source=build_list_url(request, **{"as": "", "from": ""}), text=build_list_url(request, **{"as": "text", "from": ""}),
+        newest=build_list_url(request, **{"from": ""}) if seen.part and seen.part.start else "",
+        older=build_list_url(request, **{"from": seen.part.after}) if seen.part and seen.part.after else "",
+    )  # fmt: skip
+
+
+async def save_workspace_file(request: Request) -> Response:
+    """A file of a workspace."""
+    return await respond_with_file(request, await _open_served_file(await _require_workspace_path(request)))
+
+
+async def _require_workspace_path(request: Request) -> WorkspacePath:
+    """Raises NotFound, also for a workspace that the viewer may not see."""
+    house, key = get_services(request), request.path_params["key"]
+    known: SessionOwners = await load_session_owners(house)
+    found = await to_thread.run_sync(house.workspaces.get_by_key, key)
+    if not can_view(request, known.find_owner(key)):
+        raise NotFound("there is no such workspace")
+    return WorkspacePath(found, known.describe_owner(key), request.query_params.get("path", "") or ".")
+
+
+def _list_entries(place: WorkspacePath) -> list[DirectoryEntry]:
+    if place.path == "." and not place.workspace.directory.is_dir():
+        return []
+    return sorted(map(_sanitize_entry, place.jail.list(place.path)), key=_build_sort_key)
+
+
+def _sanitize_entry(entry: DirectoryEntry) -> DirectoryEntry:
+    """The entry; of a name that is no text, which no address can have, only that it is there."""
+    name = entry.name.encode("utf-8", "replace").decode()
+    return entry if name == entry.name else replace(entry, name=name, path=name, kind="other")
+
+
+def _build_sort_key(entry: DirectoryEntry) -> str:
+    return f"{'0' if entry.kind == 'directory' else '1'}{entry.name}"
+
+
+async def _open_served_file(place: WorkspacePath) -> ServedFile:
+    def read_range(start: int, stop: int) -> bytes:
+        with place.jail.open_file(place.path) as file:
+            file.seek(start)
+            return file.read(max(stop - start, 0))
+
+    async def read_range_in_thread(start: int, stop: int) -> bytes:
+        return await to_thread.run_sync(read_range, start, stop)
+
+    head, size = await to_thread.run_sync(place.workspace.files.read_head, place.path, 1_445)
+    name = PurePosixPath(place.path).name
+    return ServedFile(name, detect_mime_type("", head, name), size, read_range_in_thread)
+
+
+def _list_parents(path: str) -> list[dict[str, Any]]:
+    """The folders on the way to a path, outermost first."""
+    ways = [each for each in reversed(PurePosixPath(path).parents) if str(each) != "."]
+    return [{"path": str(each), "name": format_label(each.name)} for each in ways]

@@ -1,0 +1,103 @@
+"""What all watchers of one dashboard share, so that ten of them cost no more than one."""
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from outrider.browser.session.session import Session
+from outrider.core.errors import NotFound, OutriderError
+from outrider.dashboard.live.goals import RunGoals
+from outrider.dashboard.live.serialize import find_run_id, serialize_remote_session, serialize_session
+from outrider.dashboard.rate_limit import TokenBucketLimiter
+from outrider.dashboard.services import DashboardServices
+
+INPUT_BURST = 240
+CONNECTS_PER_MINUTE = 30  # a minute and signed-in browser
+
+
+class LiveHub:
+    """One dashboard's watchers.
+
+    Args:
+        services: What is shown.
+
+    Attributes:
+        watchers: How many sockets are open.
+    """
+
+    def __init__(self, services: DashboardServices) -> None:
+        # The original allows 120 inputs a minute and connection, which stops whoever types, and nobody who reconnects.
+        inputs_per_minute = 120 * 60  # a minute and signed-in browser: a mouse tells of itself 60 times a second
+        self.services = services
+        self.input_limiter = TokenBucketLimiter(inputs_per_minute, INPUT_BURST)
+        self.connect_limiter = TokenBucketLimiter(CONNECTS_PER_MINUTE, CONNECTS_PER_MINUTE)
+        self.watchers = 0
+        self._goals = RunGoals(services.runs)
+        self._titles: dict[str, str] = {}
+        self._refreshed_at = 0.0
+        self._serialized_at = 0.0
+        self._sessions: list[dict[str, Any]] = []
+        self._remote_sessions: list[dict[str, Any]] = []
+
+    def list_sessions(self) -> list[dict[str, Any]]:
+        """All sessions, those of this process and the newest first."""
+        max_age_s = 0.2  # seconds for which what is told of the sessions is good for all watchers
+        if time.monotonic() - self._serialized_at >= max_age_s:
+            self._serialized_at = time.monotonic()
+            mine = [self._told(each) for each in self.services.browsers.list_sessions()[::-1]]
+            self._sessions = [*mine, *self._remote_sessions]
+        return self._sessions
+
+    def invalidate(self) -> None:
+        """What is told is to be looked at anew: somebody has just done something."""
+        self._serialized_at = 0.0
+
+    def get_session(self, session_id: str) -> Session:
+        """The session of that id, whosever it is. Raises NotFound."""
+        for each in self.services.browsers.list_sessions():
+            if each.id == session_id:
+                return each
+        raise NotFound("this browser session is closed", hint="choose another", code="session_not_found")
+
+    async def refresh(self) -> None:
+        """Learns titles and what agents say, if nobody has just done so."""
+        refresh_interval_s = 1.5  # seconds between two looks at titles and at what agents say
+        if time.monotonic() - self._refreshed_at < refresh_interval_s:
+            return
+        self._refreshed_at = time.monotonic()
+        await self._refresh_remote_sessions()
+        sessions = self.services.browsers.list_sessions()
+        self._titles = {each.id: self._titles.get(each.id, "") for each in sessions}
+        for session in sessions:
+            try:
+                self._titles[session.id] = await session.read_title()
+            except OutriderError:
+                continue
+            if run_id := find_run_id(session, self.services.events.inflight):
+                await self._goals.refresh_goal(run_id)
+
+    def serialize_health(self) -> dict[str, Any]:
+        """How the pictures come along: the facts of gsd-browser's `/healthz`, a session each."""
+        casts = {each.id: each.screencast for each in self.services.browsers.list_sessions()}
+        return {
+            "streaming_mode": "cdp",
+            "cdp_available": bool(self.services.browsers.running_browsers),
+            "active_session_ids": list(casts),
+            "last_cdp_error": next((cast.counters.error for cast in casts.values() if cast.counters.error), None),
+            "sessions": {
+                name: vars(cast.counters) | {"viewers": cast.viewer_count, "queue_size": cast.queued_frames}
+                for name, cast in casts.items()
+            },
+        }
+
+    async def _refresh_remote_sessions(self) -> None:
+        registry = self.services.browsers.registry
+        if registry is not None:
+            with suppress(OutriderError):  # a database that is away for a moment: what was known is shown on
+                self._remote_sessions = [
+                    serialize_remote_session(each) for each in (await registry.list_remote())[::-1]
+                ]
+
+    def _told(self, session: Session) -> dict[str, Any]:
+        title = self._titles.get(session.id, "") or session.options.title
+        return serialize_session(session, self.services.events.inflight, self._goals, title)

@@ -1,0 +1,120 @@
+"""Questions as a page shows them: what the call would do in plain words, and with what exactly."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from outrider.agents.tool_executor import EXFILTRATION_WARNING
+from outrider.agents.views.inbox import InboxQuestion
+from outrider.core.questions import Decision, Question
+from outrider.core.tool import Effect, Tool
+from outrider.dashboard.runs.sanitize import ArgumentView, build_argument_views, sanitize_url
+
+MAX_ARGUMENT_BYTES, MIN_ARGUMENT_BYTES = 6_000, 1_500  # bytes that those of one question may take
+MAX_SHOWN_QUESTIONS = 40  # questions of a page
+EFFECT_DESCRIPTIONS: dict[Effect, str] = {
+    "read": "It reads, and changes nothing.",
+    "write": "It keeps or changes something here.",
+    "act": "It does something that may not be undone.",
+}
+DECISION_LABELS: dict[Decision, str] = {
+    "approved": "allowed once",
+    "always_approved": "allowed from now on",
+    "rejected": "rejected",
+    "answered": "answered",
+}
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """A question on the page.
+
+    Attributes:
+        does: What the call would do.
+        warnings: What to look at before it is allowed.
+        sign_in: The address of a sign-in page; empty where there is none of the web.
+    """
+
+    question: Question
+    does: str
+    warnings: Sequence[str]
+    arguments: Sequence[ArgumentView]
+    sign_in: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the arguments are longer than they are shown."""
+        return any(each.value.is_cut for each in self.arguments)
+
+
+@dataclass(frozen=True)
+class QuestionGroup:
+    """What the runs of one task wait for together."""
+
+    root: str
+    agent: str
+    query: str
+    person: str
+    shown: Sequence[QuestionView]
+
+    @property
+    def approvals(self) -> int:
+        """How many can be allowed or rejected together."""
+        return sum(each.question.kind == "approval" for each in self.shown)
+
+    @property
+    def stamp(self) -> str:
+        """Another whenever another question is in it."""
+        return hashlib.blake2s("".join(each.question.id for each in self.shown).encode(), digest_size=8).hexdigest()
+
+
+def group_questions(asked: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -> list[QuestionGroup]:
+    """The questions by the task that they belong to, the longest waiting first."""
+    max_page_bytes = 90_000  # bytes of a page that all arguments together may take
+    shown = asked[:MAX_SHOWN_QUESTIONS]
+    room = max(MIN_ARGUMENT_BYTES, min(MAX_ARGUMENT_BYTES, max_page_bytes // max(1, len(shown))))
+    together: dict[str, list[InboxQuestion]] = {}
+    for each in shown:
+        together.setdefault(each.question.root_run_id, []).append(each)
+    return [
+        QuestionGroup(
+            root,
+            first.root_agent,
+            first.root_query,
+            first.identity or f"session {first.session[:60]}",
+            [build_question_view(each.question, tools, room) for each in members],
+        )
+        for root, members in together.items()
+        for first in members[:1]
+    ]
+
+
+def build_question_view(question: Question, tools: Mapping[str, Tool], limit: int = MAX_ARGUMENT_BYTES) -> QuestionView:
+    """One question; what is known of its tool comes from those that are offered here."""
+    tool = tools.get(question.tool)
+    return QuestionView(
+        question,
+        _describe_tool(tool),
+        ["This would tell others what the agent has read in private. Look at where it goes and what is sent."]
+        if question.message.endswith(EXFILTRATION_WARNING)
+        else [],
+        build_argument_views(question.arguments, limit),
+        sanitize_url(question.details.get("url")),
+    )
+
+
+def describe_decision(question: Question) -> str:
+    """What was decided, and by whom."""
+    by = f" by {question.decided_by}" if question.decided_by else ""
+    why = f" ({question.reason[:200]})" if question.reason else ""
+    return (
+        f"{question.title} of {question.agent} was {DECISION_LABELS.get(question.decision or 'answered', '')}{by}{why}"
+    )
+
+
+def _describe_tool(tool: Tool | None) -> str:
+    if tool is None:
+        return ""
+    first = tool.description.partition(". ")[0].strip().rstrip(".")
+    beyond = " It reaches beyond this machine." if tool.open_world else ""
+    return f"{first}. {EFFECT_DESCRIPTIONS[tool.effect]}{beyond}"

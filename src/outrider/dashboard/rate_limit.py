@@ -1,0 +1,33 @@
+"""How often somebody may do something, counted by who it is and never by connection."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+
+class TokenBucketLimiter:
+    """A token bucket each (ITU-T I.371's leaky bucket seen from the other side).
+
+    Args:
+        per_minute: How many go in the long run.
+        burst: How many go at once after a rest.
+        clock: Seconds, monotonic.
+    """
+
+    def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = per_minute / 60
+        self._burst = burst
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def try_acquire(self, key: str) -> bool:
+        """Whether `key` may do it once more now; if so, that is counted."""
+        max_buckets = 1_000  # who have not been seen for longest are forgotten
+        now = self._clock()
+        left, at = self._buckets.pop(key, (float(self._burst), now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        allowed = left >= 1
+        self._buckets[key] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > max_buckets:
+            self._buckets.popitem(last=False)
+        return allowed

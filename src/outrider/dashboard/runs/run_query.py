@@ -1,0 +1,35 @@
+"""What a list of runs shows, as its address says it."""
+
+import time
+from typing import get_args
+
+from starlette.datastructures import QueryParams
+
+from outrider.agents.run import RunStatus
+from outrider.agents.views.run_list import RunFilter
+
+HOUR_S = 3_600
+RUN_PERIODS = {"hour": HOUR_S, "day": 24 * HOUR_S, "week": 7 * 24 * HOUR_S, "month": 30 * 24 * HOUR_S}
+RUN_STATUSES = ("open", *get_args(RunStatus))
+
+
+def parse_run_filter(query: QueryParams) -> RunFilter:
+    """The runs that an address asks for; what it says wrongly is left out."""
+    given = read_form_fields(query)
+    since = RUN_PERIODS.get(given["since"])
+    return RunFilter(
+        agent=given["agent"],
+        status=given["status"],
+        text=given["q"],
+        person=given["who"],
+        since=time.time() - since if since else 0.0,
+        kind="evaluation" if given["kind"] == "evaluation" else "agent" if given["kind"] == "agent" else "",
+    )
+
+
+def read_form_fields(query: QueryParams) -> dict[str, str]:
+    """The fields of the form as they were filled in."""
+    field_names = ("q", "agent", "status", "since", "who", "kind")
+    given = {name: query.get(name, "").strip()[:200] for name in field_names}
+    fitting = given["status"] in RUN_STATUSES, given["since"] in RUN_PERIODS
+    return given | {name: given[name] if fits else "" for name, fits in zip(("status", "since"), fitting, strict=True)}

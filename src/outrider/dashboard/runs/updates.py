@@ -1,0 +1,44 @@
+"""Live updates of runs: of the list which ones have changed, of one run every event in order."""
+
+from typing import Any
+
+from outrider.agents.run import Run
+from outrider.agents.views.overview import RunOverview
+from outrider.agents.views.step_list import StepList, merge_text_events
+from outrider.core.errors import InvalidInput
+from outrider.dashboard.services import DashboardServices
+
+
+async def read_run_changes(services: DashboardServices, cursor: str) -> tuple[list[dict[str, Any]], str]:
+    """The runs that changed."""
+    return await RunOverview(services.database).list_changes(cursor)
+
+
+async def build_start_cursor(services: DashboardServices, run: Run) -> str:
+    """Where the events of a run begin that its page has to tell: at what the model is saying now.
+
+    Their numbers are the cursor, so whoever comes back gets each of them, and each once.
+    """
+    seq = await StepList(services.database).find_unfinished_seq(run.id)
+    standing = await RunOverview(services.database).compute_fingerprint(run.root_run_id)
+    return f"{run.id}~{run.root_run_id}~{seq}~{standing}"
+
+
+async def read_run_events(services: DashboardServices, cursor: str) -> tuple[list[dict[str, Any]], str]:
+    """What happened in one run after the cursor, and that its tree has changed (`kind: tree`)."""
+    if not cursor:
+        return [], ""
+    run_id, root_id, seq, standing = _parse_cursor(cursor)
+    events = await services.runs.streams.read(run_id, seq)
+    news = merge_text_events(events)
+    now = await RunOverview(services.database).compute_fingerprint(root_id)
+    if now != standing:
+        news.append({"kind": "tree", "seq": 0, "at": 0, "data": {}})
+    return news, f"{run_id}~{root_id}~{events[-1].seq if events else seq}~{now}"
+
+
+def _parse_cursor(cursor: str) -> tuple[str, str, int, str]:
+    parts = cursor.split("~")
+    if len(parts) != 4 or not parts[2].isascii() or not parts[2].isdigit():
+        raise InvalidInput("the place to go on from cannot be read", hint="reload the page")
+    return parts[0], parts[1], int(parts[2]), parts[3]

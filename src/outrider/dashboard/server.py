@@ -1,0 +1,132 @@
+"""The dashboard on a port of its own on this machine: beside `outrider mcp`, or alone."""
+
+import asyncio
+import logging
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import anyio
+import uvicorn
+
+from outrider.core.egress.server_shutdown import stop_listening
+from outrider.core.errors import NotConfigured
+from outrider.dashboard.address import publish_address
+from outrider.dashboard.application import build_dashboard_app
+from outrider.dashboard.services import DashboardServices
+from outrider.dashboard.sign_in_tokens import SignInTokens
+
+
+class DashboardServer:
+    """One dashboard: `await start()` opens it, `await aclose()` ends it and every stream of it.
+
+    Args:
+        services: What is shown.
+        kind: What the dashboard belongs to, for `outrider dashboard`: `mcp` or `dashboard`.
+        port: 0 takes a free one; the setting's by default.
+
+    Attributes:
+        application: What answers.
+        base_url: Its address without a token, with a final slash; empty before the start.
+    """
+
+    def __init__(self, services: DashboardServices, *, kind: str = "mcp", port: int | None = None) -> None:
+        self._services = services
+        self._kind = kind
+        self._port = services.settings.port if port is None else port
+        self._tokens = SignInTokens(services.settings.token)
+        self.application = build_dashboard_app(services, self._tokens)
+        self._server: _EmbeddedServer | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._address_file = ExitStack()
+        self.base_url = ""
+
+    @property
+    def sign_in_url(self) -> str:
+        """The address that signs a browser in once; another one afterwards."""
+        return f"{self.base_url}?token={self._tokens.token}"
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a browser shows the dashboard now."""
+        state = self.application.state
+        return state.feeds.streams > 0 or (hasattr(state, "room") and state.room.watchers > 0)
+
+    async def start(self) -> None:
+        """Opens the port. Raises NotConfigured when it is taken or may not be used."""
+        shutdown_grace_s = 1  # seconds that answers in progress have at the end
+        loopback_host = "127.0.0.1"
+        config = uvicorn.Config(
+            self.application,
+            host=loopback_host,
+            port=self._port,
+            log_config=None,
+            access_log=False,  # addresses are nobody's business, the first one least of all
+            lifespan="off",
+            server_header=False,
+            ws_per_message_deflate=False,  # pictures are compressed already
+            timeout_graceful_shutdown=shutdown_grace_s,
+        )
+        taken = _bind_socket(config)
+        self.base_url = f"http://{loopback_host}:{taken.getsockname()[1]}/"
+        self._server = _EmbeddedServer(config)
+        self._task = asyncio.create_task(self._server.serve(sockets=[taken]))
+        await self._server.listening.wait()
+        self._services.artifacts.dashboard_url = self.base_url
+        self._address_file.enter_context(
+            publish_address(self._services.data_dir, self.base_url, self._tokens, kind=self._kind)
+        )
+
+    async def aclose(self) -> None:
+        """Ends it; what browsers still ask for is answered first."""
+        self._address_file.close()
+        self._services.artifacts.dashboard_url = ""
+        if self._server is None or self._task is None:
+            return
+        self.application.state.feeds.close()
+        self._server.should_exit = True
+        with anyio.CancelScope(shield=True):
+            await self._task
+        self._server = self._task = None
+
+
+class _EmbeddedServer(uvicorn.Server):
+    """A server that is a guest in its process: the signals are somebody else's."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = anyio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    async def startup(self, sockets: Any = None) -> None:
+        try:
+            await super().startup(sockets)
+        finally:
+            self.listening.set()
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        for server in self.servers:
+            await stop_listening(server)
+        await super().shutdown(sockets)
+
+
+def _bind_socket(config: uvicorn.Config) -> Any:
+    """The listening socket. Raises NotConfigured."""
+    with suppress(SystemExit), _silence_logger(logging.getLogger("uvicorn.error")):
+        return config.bind_socket()
+    raise NotConfigured(
+        f"dashboard.port {config.port} cannot be listened on", hint="set another, or 0, which takes a free one"
+    )
+
+
+@contextmanager
+def _silence_logger(logger: logging.Logger) -> Generator[None]:
+    """Without its words, which we say better."""
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before

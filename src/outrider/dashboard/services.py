@@ -1,0 +1,51 @@
+"""What the pages may see and do."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from outrider.agents.approvals import Questions
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.conversations import Conversations
+from outrider.agents.evaluations import Evaluations
+from outrider.agents.runs import RunService
+from outrider.browser.session.browsers import Browsers
+from outrider.content.stores import ContentStores
+from outrider.core.artifacts import ArtifactStore
+from outrider.core.call_records import CallRecorder
+from outrider.core.db import Database
+from outrider.core.toolbox import Toolbox
+from outrider.dashboard.settings import DashboardSettings
+from outrider.plans import PlanStore
+from outrider.playbooks import PlaybookStore
+from outrider.search.search import Search
+from outrider.workspace import SessionWorkspaces
+
+
+@dataclass(frozen=True)
+class DashboardServices:
+    """The parts of a running Outrider, handed over by `app`.
+
+    Attributes:
+        settings: The dashboard's own settings.
+        data_dir: Where this Outrider keeps everything.
+        toolbox: The tools that hosts are offered.
+        browsers: The sessions of this process; those of others are in the database alone.
+    """
+
+    settings: DashboardSettings
+    data_dir: Path
+    database: Database
+    toolbox: Toolbox
+    events: CallRecorder
+    artifacts: ArtifactStore
+    browsers: Browsers
+    runs: RunService
+    questions: Questions
+    conversations: Conversations
+    catalogue: Catalogue
+    content: ContentStores
+    workspaces: SessionWorkspaces
+    plans: PlanStore
+    playbooks: PlaybookStore
+    search: Search
+    evaluations: Evaluations

@@ -1,0 +1,63 @@
+"""Who may look: the token of the address, and what a browser gets for it.
+
+The token in an address is good for one browser: it is exchanged for a cookie, and the next address has another. So what
+stays behind in a history or a terminal opens nothing. A token of the operator's choice (`dashboard.token`) stays as it
+is, and its cookies are good at all replicas.
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+
+COOKIE_LIFETIME_S = 7 * 86_400  # seconds that a browser stays signed in
+
+
+def _ignore_token(_token: str) -> None:
+    """Nobody wants to know."""
+
+
+class SignInTokens:
+    """The tokens of one start of the dashboard.
+
+    Args:
+        fixed: The operator's token; empty makes one for one use, again and again.
+        clock: Seconds since the epoch.
+
+    Attributes:
+        token: What signs in now.
+        on_change: Is told each new token.
+    """
+
+    def __init__(self, fixed: str = "", clock: Callable[[], float] = time.time) -> None:
+        self._fixed = fixed
+        self._clock = clock
+        self._key = hashlib.sha256(b"outrider dashboard\0" + (fixed.encode() or secrets.token_bytes(32))).digest()
+        self.token = fixed or secrets.token_urlsafe(32)
+        self.on_change: Callable[[str], None] = _ignore_token
+
+    def redeem(self, offered: str) -> bool:
+        """Whether that is the token; it is another one from now on."""
+        if not hmac.compare_digest(offered.encode("utf-8", "replace"), self.token.encode()):
+            return False
+        if not self._fixed:
+            self.token = secrets.token_urlsafe(32)
+            self.on_change(self.token)
+        return True
+
+    def issue_cookie(self) -> str:
+        """A new cookie: a name for this browser, until when it is good, and our signature."""
+        claim = f"{secrets.token_urlsafe(12)}.{int(self._clock()) + COOKIE_LIFETIME_S}"
+        return f"{claim}.{self._sign_claim(claim)}"
+
+    def verify_cookie(self, cookie: str) -> str | None:
+        """The browser's name; None if the cookie is not ours or too old."""
+        claim, _, signature = cookie.rpartition(".")
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign_claim(claim).encode()):
+            return None
+        name, _, until = claim.partition(".")
+        return name if int(until) > self._clock() else None
+
+    def _sign_claim(self, claim: str) -> str:
+        return hmac.new(self._key, claim.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

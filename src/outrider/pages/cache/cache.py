@@ -1,0 +1,245 @@
+"""The page cache: one row a page in the one database, and never the reason why a page cannot be read."""
+
+import hashlib
+import json
+import logging
+import re
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio.to_thread
+from sqlalchemy import func, select, update
+
+from outrider.core.db import Database
+from outrider.core.errors import OutriderError
+from outrider.core.text import extract_terms
+from outrider.pages.document import Document
+from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.tables import pages
+
+log = logging.getLogger(__name__)
+TRACKING_PARAMETER = re.compile(r"(?:utm_[^=&]*|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid)(?:=[^&]*)?(?:&|$)")
+INSERT_WORDS_SQL = "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
+DELETE_WORDS_SQL = "DELETE FROM page_words WHERE rowid = :id"
+TARGET_FILL_SHARE = 0.9  # the share of its limit that the cache shrinks to when it has grown beyond
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """A page as it was kept, with what is needed to ask whether it still holds."""
+
+    page: FetchedPage
+    checked_at: float
+    fresh_until: float
+    etag: str
+    last_modified: str
+
+
+def canonicalize_url(url: str) -> str:
+    """The address that a page is kept under: without the parameters that only count visitors."""
+    head, mark, query = url.partition("?")
+    rest = TRACKING_PARAMETER.sub("", query).rstrip("&") if mark else ""
+    return f"{head}?{rest}" if rest else head
+
+
+def build_page_key(url: str, *, main: bool) -> str:
+    """The key of a page's row."""
+    return hashlib.sha256(f"{int(main)} {canonicalize_url(url)}".encode()).hexdigest()
+
+
+class PageCache:
+    """Keeps pages.
+
+    Args:
+        database: Where; failures of it are logged once and otherwise ignored.
+        size: Bytes that all rows together may take; the least recently used go first. 0 keeps none.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, size: int, *, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._size = size
+        self._clock = clock
+        self._has_warned = False
+        self._bytes_until_check = 0.0  # bytes that may be written before the room is measured
+
+    async def get(self, url: str, *, main: bool) -> CacheEntry | None:
+        """The page if it was kept; a row that cannot be read is no row."""
+        if not self._size:
+            return None
+        try:
+            return await self._read_entry(build_page_key(url, main=main))
+        except OutriderError as error:
+            self._warn_once(error)
+            return None
+
+    async def _read_entry(self, key: str) -> CacheEntry | None:
+
+        touch_interval_s = 60.0  # seconds for which one note of use is enough
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
+        if row is None:
+            return None
+        cached = await anyio.to_thread.run_sync(restore_entry, row)
+        if cached is not None and self._clock() - row["used_at"] > touch_interval_s:
+            await self._record_use(key)
+        return cached
+
+    async def _record_use(self, key: str) -> None:
+        """Notes the use; a database that cannot be written to can still be read."""
+        try:
+            async with self._database.write() as connection:
+                await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
+        except OutriderError as error:
+            self._warn_once(error)
+
+    async def put(self, cached: CacheEntry, *, main: bool) -> None:
+        """Keeps the page, and makes room for it."""
+        if not self._size:
+            return
+        row, words = await anyio.to_thread.run_sync(lambda: self._build_row(cached, main=main))
+        if row["size"] > self._size * TARGET_FILL_SHARE:
+            return
+        try:
+            await self._write_row(row, words)
+        except OutriderError as error:
+            self._warn_once(error)
+
+    async def record_revalidation(self, cached: CacheEntry, *, main: bool) -> None:
+        """Notes that the origin has confirmed the page."""
+        names = ("checked_at", "fresh_until", "etag", "last_modified")
+        values = {name: getattr(cached, name) for name in names} | {"used_at": self._clock()}
+        key = build_page_key(cached.page.requested_url, main=main)
+        try:
+            async with self._database.write() as connection:
+                await connection.execute(update(pages).where(pages.c.key == key).values(values))
+        except OutriderError as error:
+            self._warn_once(error)
+
+    async def delete(self, url: str, *, main: bool) -> None:
+        """Drops a page that its origin no longer lets us keep."""
+        if not self._size:
+            return
+        try:
+            async with self._database.write() as connection:
+                await self._delete_rows(connection, [build_page_key(url, main=main)])
+        except OutriderError as error:
+            self._warn_once(error)
+
+    def _build_row(self, cached: CacheEntry, *, main: bool) -> tuple[dict[str, Any], tuple[str, str]]:
+        compression_level = 3  # of zlib: half the time of the default for a tenth more bytes
+        max_indexed_chars = 300_000  # characters of a page whose words are kept for search
+        page = cached.page
+        told = json.dumps(page.document.to_dict(), ensure_ascii=False)
+        document = zlib.compress(told.encode("utf-8", "replace"), compression_level)
+        html = zlib.compress(page.html.encode("utf-8", "replace"), compression_level) if page.html is not None else None
+        words = (
+            " ".join(extract_terms(page.document.title)),
+            " ".join(extract_terms(page.document.text[:max_indexed_chars])),
+        )
+        row = {
+            "key": build_page_key(page.requested_url, main=main),
+            "url": canonicalize_url(page.requested_url),
+            "final_url": page.url,
+            "title": page.document.title,
+            "status": page.status,
+            "content_type": page.content_type[:255],
+            "fetched_at": page.fetched_at,
+            "checked_at": cached.checked_at,
+            "fresh_until": cached.fresh_until,
+            "etag": cached.etag,
+            "last_modified": cached.last_modified,
+            "cut": int(page.cut),
+            "document": document,
+            "html": html,
+            "size": len(document) + len(html or b"") + 2 * sum(map(len, words)) + 500,
+            "used_at": self._clock(),
+        }
+        return row, words
+
+    async def _write_row(self, row: dict[str, Any], words: tuple[str, str]) -> None:
+        from sqlalchemy import text
+
+        async with self._database.write() as connection:
+            await connection.execute(self._database.build_upsert(pages, row, key="key"))
+            if self._database.dialect == "sqlite":
+                given = {"id": _build_words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
+                await connection.execute(text(INSERT_WORDS_SQL), given)
+            self._bytes_until_check -= row["size"]
+            if self._bytes_until_check < 0:
+                await self._evict_oldest(connection, row["key"])
+
+    async def _evict_oldest(self, connection: Any, new_key: str) -> None:
+
+        recheck_share = (
+            0.1  # of the room that is left, which is used before it is measured again: others may be writing, too
+        )
+        total = (await connection.execute(select(func.sum(pages.c.size)))).scalar() or 0
+        self._bytes_until_check = max(0, self._size - total) * recheck_share
+        if total <= self._size:
+            return
+        oldest = await connection.execute(
+            select(pages.c.key, pages.c.size).where(pages.c.key != new_key).order_by(pages.c.used_at)
+        )
+        gone = []
+        for key, size in oldest.all():
+            if total <= self._size * TARGET_FILL_SHARE:
+                break
+            gone.append(key)
+            total -= size
+        await self._delete_rows(connection, gone)
+
+    async def _delete_rows(self, connection: Any, keys: list[str]) -> None:
+        from sqlalchemy import delete, text
+
+        for key in keys:
+            await connection.execute(delete(pages).where(pages.c.key == key))
+            if self._database.dialect == "sqlite":
+                await connection.execute(text(DELETE_WORDS_SQL), {"id": _build_words_id(key)})
+
+    def _warn_once(self, error: OutriderError) -> None:
+        if not self._has_warned:
+            log.warning("pages are read without their cache: %s", error.message)
+        self._has_warned = True
+
+
+def _build_words_id(key: str) -> int:
+    """The row of a page's words: full-text tables find rows only by number."""
+    return int(key[:15], 16)
+
+
+def restore_entry(row: Mapping[Any, Any]) -> CacheEntry | None:
+    """The cached page of a row; None if the row is damaged."""
+    try:
+        page = FetchedPage(
+            requested_url=row["url"],
+            url=row["final_url"],
+            status=row["status"],
+            content_type=row["content_type"],
+            fetched_at=row["fetched_at"],
+            document=restore_document(row),
+            html=_inflate_text(row["html"]) if row["html"] is not None else None,
+            from_cache=True,
+            cut=bool(row["cut"]),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
+        log.warning("a damaged row of the page cache is ignored")
+        return None
+    return CacheEntry(page, row["checked_at"], row["fresh_until"], row["etag"], row["last_modified"])
+
+
+def restore_document(row: Mapping[Any, Any]) -> Document:
+    """The document of a row. Raises ValueError, TypeError, KeyError, AttributeError or zlib.error."""
+    return Document.from_dict(json.loads(_inflate_text(row["document"])))
+
+
+def _inflate_text(data: bytes) -> str:
+    max_inflated_bytes = 200_000_000  # bytes that a row may become; a damaged one might claim anything
+    inflater = zlib.decompressobj()
+    text = inflater.decompress(data, max_inflated_bytes)
+    if not inflater.eof:
+        raise ValueError("cut off or too large")
+    return text.decode("utf-8")

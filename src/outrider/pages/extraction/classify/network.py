@@ -1,0 +1,131 @@
+"""A network over the features of blocks, its first layer taken apart.
+
+That layer is linear in what it is given, so what is the same for all blocks of a page goes through it once, and the
+flags once for each line of names. Features are standardised and then held between -4 and 4; here each column is held
+between bounds of its own instead, and how it is standardised is part of the weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outrider.pages.extraction.classify.features import (
+    BLOCK_COLUMNS,
+    FLAG_COLUMNS,
+    OWN_COLUMN_INDEX,
+    PAGE_COLUMNS,
+    SHARED_COLUMN_INDEX,
+    BlockFeatures,
+)
+from outrider.pages.extraction.classify.lexicon import LEXICON_COLUMNS
+
+Floats = NDArray[np.float32]
+ColumnBounds = tuple[Floats, Floats]
+INPUT_COLUMNS = (
+    BLOCK_COLUMNS + PAGE_COLUMNS + FLAG_COLUMNS + LEXICON_COLUMNS
+)  # columns, the lexicon's behind the features
+
+
+@dataclass(frozen=True, slots=True)
+class BlockNetwork:
+    """Weights and biases; the first layer's in parts.
+
+    Attributes:
+        own, around, general, lexicon: Bounds of these columns.
+        block_weights: Weights of the blocks' own columns, of the lexicon's, and of meanings if the network takes any.
+        shared_weights: Of those that blocks share.
+        page_weights: Of what is the same for all blocks.
+        flag_weights: Of flags.
+        bias: Of the first layer.
+        later_layers: Weights and biases of the other layers in turn.
+    """
+
+    own: ColumnBounds
+    shared: ColumnBounds
+    page: ColumnBounds
+    lexicon: ColumnBounds
+    block_weights: Floats
+    shared_weights: Floats
+    page_weights: Floats
+    flag_weights: Floats
+    bias: Floats
+    later_layers: list[Floats]
+
+    def score_blocks(self, features: BlockFeatures, lexicon: Floats, name_vectors: Floats | None = None) -> Floats:
+        """How likely each block is content, as the logarithm of the odds.
+
+        Args:
+            features: What is known of the blocks.
+            lexicon: The lexicon's columns, a row for each.
+            name_vectors: Those of meanings, if the network takes any.
+        """
+        columns = np.empty((len(self.block_weights), lexicon.shape[1]), np.float32)
+        own = len(OWN_COLUMN_INDEX)
+        _clip_values(features.own, self.own, columns[:own])
+        _clip_values(lexicon, self.lexicon, columns[own : own + LEXICON_COLUMNS])
+        if name_vectors is not None:
+            columns[own + LEXICON_COLUMNS :] = name_vectors
+        around = np.empty_like(features.shared)
+        _clip_values(features.shared, self.shared, around)
+        lines = features.lines @ self.flag_weights.take(features.flags, 0)
+        general = np.empty_like(features.page)
+        _clip_values(features.page, self.page, general)
+        lines += self.bias + general @ self.page_weights
+        rows = columns.T @ self.block_weights
+        rows += lines.take(features.line, 0)
+        rows += (around @ self.shared_weights).take(features.container, 0)
+        for weights, bias in zip(self.later_layers[::2], self.later_layers[1::2], strict=True):
+            rows = np.maximum(rows, 0, out=rows) @ weights
+            rows += bias
+        return rows[:, 0]
+
+
+def append_lexicon_columns(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the features, and of all columns of the lexicon, behind them."""
+    return np.concatenate([columns, np.arange(INPUT_COLUMNS - LEXICON_COLUMNS, INPUT_COLUMNS)])
+
+
+def build_network(layers: list[NDArray], columns: NDArray[np.int64], mean: Floats, scale: Floats) -> BlockNetwork:
+    """A network from its weights and biases in turn.
+
+    Args:
+        layers: Of all layers.
+        columns: Which of all columns the first layer takes, before any of meanings.
+        mean: Of these.
+        scale: The inverse of their spread.
+    """
+    max_deviations = 4.0  # deviations from the mean that count
+    first = layers[0].astype(np.float64)
+    weights, middle, factor = np.zeros((INPUT_COLUMNS, first.shape[1])), np.zeros(INPUT_COLUMNS), np.ones(INPUT_COLUMNS)
+    weights[columns], middle[columns], factor[columns] = first[: len(columns)], mean, scale
+    low, high = (middle - max_deviations / factor)[:, None], (middle + max_deviations / factor)[:, None]
+    slopes, flags = weights * factor[:, None], slice(BLOCK_COLUMNS + PAGE_COLUMNS, INPUT_COLUMNS - LEXICON_COLUMNS)
+    unset, set_ = (
+        np.clip((value - middle[flags]) * factor[flags], -max_deviations, max_deviations) for value in (0, 1)
+    )
+    plain = np.r_[: BLOCK_COLUMNS + PAGE_COLUMNS, INPUT_COLUMNS - LEXICON_COLUMNS : INPUT_COLUMNS]
+    bias = layers[1] - middle[plain] @ slopes[plain] + unset @ weights[flags]
+    parts = (
+        OWN_COLUMN_INDEX,
+        SHARED_COLUMN_INDEX,
+        slice(BLOCK_COLUMNS, BLOCK_COLUMNS + PAGE_COLUMNS),
+        slice(INPUT_COLUMNS - LEXICON_COLUMNS, INPUT_COLUMNS),
+    )
+    own, around, general, lexicon = ((_to_float32(low[part]), _to_float32(high[part])) for part in parts)
+    return BlockNetwork(
+        own, (around[0][:, 0], around[1][:, 0]), (general[0][:, 0], general[1][:, 0]), lexicon,
+        _to_float32(np.concatenate([slopes[OWN_COLUMN_INDEX], slopes[parts[3]], first[len(columns) :]])), _to_float32(slopes[SHARED_COLUMN_INDEX]),
+        _to_float32(slopes[parts[2]]), _to_float32((set_ - unset)[:, None] * weights[flags]), _to_float32(bias),
+        [_to_float32(layer) for layer in layers[2:]],
+    )  # fmt: skip
+
+
+def _clip_values(values: Floats, bounds: ColumnBounds, out: Floats) -> None:
+    """Puts values between bounds; two passes of processors' own instructions take less than `np.clip`."""
+    np.maximum(values, bounds[0], out=out)
+    np.minimum(out, bounds[1], out=out)
+
+
+def _to_float32(values: NDArray) -> Floats:
+    return values.astype(np.float32)

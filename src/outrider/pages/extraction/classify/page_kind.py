@@ -1,0 +1,51 @@
+"""What a page is to its readers: told from the mean of its blocks' features."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outrider.pages.extraction.classify.features import (
+    BLOCK_COLUMNS,
+    FLAG_COLUMNS,
+    OWN_COLUMN_INDEX,
+    SHARED_COLUMN_INDEX,
+    BlockFeatures,
+)
+
+Floats = NDArray[np.float32]
+# The order is the model's.
+PAGE_KINDS = ("article", "documentation", "service", "forum", "product", "collection", "listing")
+
+
+@dataclass(frozen=True, slots=True)
+class KindClassifier:
+    """A linear classifier.
+
+    Attributes:
+        mean, scale: Of the features, which are those that the model of blocks sees (see `mean_of`).
+        weights: One column for each kind.
+        bias: One for each kind.
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    bias: Floats
+
+    def predict_kind(self, features: Floats) -> str:
+        """The likeliest kind of a page with these features (see `mean_of`)."""
+        return PAGE_KINDS[((features - self.mean) * self.scale @ self.weights + self.bias).argmax()]
+
+
+def average_features(features: BlockFeatures, lexicon: Floats, words: Floats) -> Floats:
+    """The features of a page, the lexicon's columns behind them: the mean of its blocks, each counted by its words."""
+    mass = words + np.float32(0.5)
+    mass /= mass.sum()
+    lines = np.bincount(features.line, mass).astype(np.float32)
+    flags = np.zeros(FLAG_COLUMNS, np.float32)
+    flags[features.flags] = lines @ features.lines
+    own = np.empty(BLOCK_COLUMNS, np.float32)
+    own[OWN_COLUMN_INDEX] = features.own @ mass
+    own[SHARED_COLUMN_INDEX] = np.bincount(features.container, mass).astype(np.float32) @ features.shared
+    return np.concatenate([own, features.page, flags, lexicon @ mass])

@@ -1,0 +1,343 @@
+"""What a body is, whatever its server calls it: the essentials of mimesniff.spec.whatwg.org."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from outrider.pages.mime.charset import detect_wide_charset
+from outrider.pages.mime.container import (
+    BARE_WORKBOOK_STARTS,
+    OPENXML_PREFIX,
+    WORKBOOK_2003_TYPE,
+    detect_compound_type,
+    detect_zip_type,
+)
+
+COMPOUND_TYPE = "application/x-ole-storage"
+EXCEL_TYPE = "application/vnd.ms-excel"
+SNIFF_BYTES = 1_445  # bytes of a resource header (section 5.2)
+BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3: no text holds these
+UNKNOWN_TYPES = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"}
+)
+BINARY_TYPES = frozenset(
+    {"application/pdf", "application/zip", "application/x-zip-compressed", "application/gzip", "application/x-gzip"}
+)
+# Atomic groups: a comment that was passed is not looked at again, however many there are.
+XML_PROLOG = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->)\s*+)*+"
+XML_PROLOG_WITH_DOCTYPE = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->|<!doctype[^>\[]*+>)\s*+)*+"
+PATTERN_FLAGS = re.IGNORECASE | re.DOTALL
+PAGE_START = re.compile(XML_PROLOG + rb"<(?:!doctype\s+html|html)[\s>]", PATTERN_FLAGS)
+HTML_START = re.compile(
+    XML_PROLOG + rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p)[\s/>]",
+    PATTERN_FLAGS,
+)
+FEED_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<(?:rss|feed|rdf:rdf)[\s>]", PATTERN_FLAGS)
+ODF_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<office:document[\s>]", PATTERN_FLAGS)
+JSON_START = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:["\[{\]]|-?\d|(?:true|false|null)\b))')
+ROOT_START = re.compile(
+    XML_PROLOG_WITH_DOCTYPE
+    + rb"<(?:\w{1,20}:)?(opml|urlset|sitemapindex|tt|fictionbook|workbook(?=[^>]{0,600}office:spreadsheet))[\s>]",
+    PATTERN_FLAGS,
+)
+XML_ROOT_TYPES = {
+    b"opml": "text/x-opml", b"urlset": "application/sitemap+xml", b"sitemapindex": "application/sitemap+xml",
+    b"tt": "application/ttml+xml", b"fictionbook": "application/x-fictionbook+xml", b"workbook": WORKBOOK_2003_TYPE,
+}  # fmt: skip
+XML_START = re.compile(
+    XML_PROLOG_WITH_DOCTYPE + rb"<[\w:.-]{1,80}[^<>]{0,900}\sxmlns(?::\w{1,40})?\s{0,9}=", PATTERN_FLAGS
+)
+SSA_START = re.compile(rb"\s*\[Script Info\]", re.IGNORECASE)
+SBV_START = re.compile(rb"\s*\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\r?\n")
+SRT_START = re.compile(rb"\s*+\d{1,6}\r?\n\d{1,3}:\d\d:\d\d,\d{1,3} -->")
+VTT_START = re.compile(rb"WEBVTT[ \t\r\n]")
+# Two fields that every message has on its way, at the start of their lines; or a mailbox's mark before them.
+MAIL_START = re.compile(
+    rb"(?=[!-9;-~]{1,60}:)(?=.*?^(?:From|Received|Date|Return-Path):)(?=.*?^(?:Message-ID|MIME-Version|Received):)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+MBOX_START = re.compile(rb"From [^\n]{1,300}\d{4}[^\n]{0,20}\r?\n[!-9;-~]{1,60}:")
+CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.IGNORECASE)
+VCARD_START = re.compile(rb"\s*BEGIN:VCARD\s", re.IGNORECASE)
+SVG_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<svg[\s>]", PATTERN_FLAGS)
+
+
+@dataclass(frozen=True)
+class MagicNumber:
+    """The first bytes of a type; `is_distinctive` when no text can begin so."""
+
+    mime: str
+    start: bytes
+    offset: int = 0
+    is_distinctive: bool = True
+
+    def matches(self, head: bytes) -> bool:
+        return head.startswith(self.start, self.offset) and (
+            self.is_distinctive or BINARY_BYTE.search(head) is not None
+        )
+
+
+MAGIC_NUMBERS = (
+    MagicNumber("application/pdf", b"%PDF-"),
+    MagicNumber("application/rtf", b"{\\rtf"),
+    MagicNumber("image/png", b"\x89PNG\r\n\x1a\n"),
+    MagicNumber("image/jpeg", b"\xff\xd8\xff"),
+    MagicNumber("image/gif", b"GIF87a"),
+    MagicNumber("image/gif", b"GIF89a"),
+    MagicNumber("image/webp", b"WEBP", 8),
+    MagicNumber("image/bmp", b"BM", is_distinctive=False),
+    MagicNumber("image/x-icon", b"\x00\x00\x01\x00"),
+    MagicNumber("image/tiff", b"II*\x00"),
+    MagicNumber("image/tiff", b"MM\x00*"),
+    MagicNumber("image/avif", b"ftypavif", 4),
+    MagicNumber("image/avif", b"ftypavis", 4),
+    MagicNumber("image/heic", b"ftyphei", 4),
+    MagicNumber("image/heic", b"ftyphevc", 4),
+    MagicNumber("image/heif", b"ftypmif1", 4),
+    MagicNumber("image/heif", b"ftypmsf1", 4),
+    MagicNumber("image/jp2", b"\x00\x00\x00\x0cjP  "),
+    MagicNumber("image/jxl", b"\x00\x00\x00\x0cJXL "),
+    MagicNumber("application/gzip", b"\x1f\x8b\x08"),
+    MagicNumber("application/zip", b"PK\x03\x04"),
+    MagicNumber("application/zip", b"PK\x05\x06"),
+    MagicNumber("application/x-bzip2", b"BZh", is_distinctive=False),
+    MagicNumber("application/x-xz", b"\xfd7zXZ\x00"),
+    MagicNumber("application/zstd", b"\x28\xb5\x2f\xfd"),
+    MagicNumber("application/x-7z-compressed", b"7z\xbc\xaf\x27\x1c"),
+    MagicNumber("application/x-rar-compressed", b"Rar!\x1a\x07"),
+    MagicNumber("application/x-tar", b"ustar", 257, is_distinctive=False),
+    MagicNumber("application/wasm", b"\x00asm"),
+    MagicNumber("application/x-executable", b"\x7fELF"),
+    MagicNumber("application/x-executable", b"MZ", is_distinctive=False),
+    MagicNumber("application/x-executable", b"\xcf\xfa\xed\xfe"),
+    MagicNumber("application/java-vm", b"\xca\xfe\xba\xbe"),
+    MagicNumber("application/x-sqlite3", b"SQLite format 3\x00"),
+    MagicNumber("application/x-mobipocket-ebook", b"BOOKMOBI", 60),
+    MagicNumber("application/vnd.djvu", b"AT&TFORM"),
+    MagicNumber("application/postscript", b"%!PS-Adobe-"),
+    MagicNumber("application/vnd.ms-htmlhelp", b"ITSF", is_distinctive=False),
+    MagicNumber("application/x-bittorrent", b"d8:announce"),
+    MagicNumber("application/vnd.apache.parquet", b"PAR1", is_distinctive=False),
+    MagicNumber("application/x-hdf5", b"\x89HDF\r\n\x1a\n"),
+    MagicNumber("application/x-numpy", b"\x93NUMPY"),
+    MagicNumber("image/vnd.adobe.photoshop", b"8BPS\x00"),
+    MagicNumber("audio/mpeg", b"\xff\xfb", is_distinctive=False),
+    MagicNumber("audio/mpeg", b"\xff\xf3", is_distinctive=False),
+    MagicNumber("audio/midi", b"MThd\x00"),
+    MagicNumber(COMPOUND_TYPE, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    *(MagicNumber(EXCEL_TYPE, start) for start in BARE_WORKBOOK_STARTS),
+    MagicNumber("font/woff", b"wOFF"),
+    MagicNumber("font/woff2", b"wOF2"),
+    MagicNumber("font/otf", b"OTTO"),
+    MagicNumber("font/ttf", b"\x00\x01\x00\x00\x00"),
+    MagicNumber("audio/mpeg", b"ID3", is_distinctive=False),
+    MagicNumber("audio/wave", b"WAVE", 8, is_distinctive=False),
+    MagicNumber("audio/flac", b"fLaC", is_distinctive=False),
+    MagicNumber("application/ogg", b"OggS\x00"),
+    MagicNumber("video/webm", b"\x1a\x45\xdf\xa3"),
+    MagicNumber("video/avi", b"AVI ", 8, is_distinctive=False),
+    MagicNumber("video/mp4", b"ftyp", 4, is_distinctive=False),
+)
+TEXT_SUFFIX_TYPES = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+    ".xml": "application/xml",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".svg": "image/svg+xml",
+    ".pdf": "application/pdf",
+    ".rss": "application/rss+xml",
+    ".atom": "application/atom+xml",
+    ".rtf": "application/rtf",
+    ".eml": "message/rfc822",
+    ".mht": "message/rfc822",
+    ".mhtml": "message/rfc822",
+    ".mbox": "application/mbox",
+    ".ipynb": "application/x-ipynb+json",
+    ".srt": "application/x-subrip",
+    ".vtt": "text/vtt",
+    ".ass": "text/x-ssa",
+    ".ssa": "text/x-ssa",
+    ".sbv": "text/x-sbv",
+    ".opml": "text/x-opml",
+    ".xls": "text/csv",  # what programs export as text for spreadsheets
+    ".tab": "text/tab-separated-values",
+    ".log": "text/plain",
+}
+ZIP_SUFFIX_TYPES = {
+    ".docx": f"{OPENXML_PREFIX}wordprocessingml.document",
+    ".xlsx": f"{OPENXML_PREFIX}spreadsheetml.sheet",
+    ".pptx": f"{OPENXML_PREFIX}presentationml.presentation",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+    ".odp": "application/vnd.oasis.opendocument.presentation",
+    ".epub": "application/epub+zip",
+}
+PAGE_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cgi", ".do", ".cfm"})
+ALPHA_SUFFIX = re.compile(r"\.[a-z]{1,8}")
+TAG_START = re.compile(rb"<[a-zA-Z!/]")
+PLAIN_SUFFIXES = frozenset({".md", ".markdown", ".csv", ".tsv", ".jsonl", ".ndjson"})
+
+
+def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
+    """The MIME type that a body should be read as.
+
+    Args:
+        declared: The server's word in lower case; empty if it gave none.
+        body: The body, or its beginning.
+        url: Where it came from; its suffix decides between kinds of text only.
+    """
+    head = body[:SNIFF_BYTES]
+    magic = match_magic_number(head)
+    if magic == "application/zip":
+        return detect_zip_type(body, get_suffix(url)) or (
+            declared if _is_zip_document_type(declared) else ZIP_SUFFIX_TYPES.get(get_suffix(url), magic)
+        )
+    if magic == COMPOUND_TYPE:
+        return detect_compound_type(body, declared, get_suffix(url)) or (
+            declared if _is_office_type(declared) else magic
+        )
+    if magic:
+        return magic
+    if unmarked := detect_wide_charset(head):
+        return _detect_text_type(declared, head.decode(unmarked, "replace").encode(), url)
+    if BINARY_BYTE.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return declared if _opaque(declared) else "application/octet-stream"
+    return _detect_text_type(declared, head, url)
+
+
+def match_magic_number(head: bytes) -> str:
+    """The type whose magic number a body begins with; empty if none does."""
+    if b"%PDF-" in head[:1024] and not head.lstrip().startswith(b"<"):
+        return "application/pdf"
+    return next((magic.mime for magic in MAGIC_NUMBERS if magic.matches(head)), "")
+
+
+def is_svg(head: bytes) -> bool:
+    """Whether a text begins as an SVG image does."""
+    return SVG_START.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+def get_suffix(url: str) -> str:
+    """The lower-case suffix of an address's path, with its dot."""
+    return PurePosixPath(urlsplit(url).path).suffix.lower()
+
+
+def _is_zip_document_type(declared: str) -> bool:
+    return "officedocument" in declared or "opendocument" in declared or declared.endswith(("epub+zip", "java-archive"))
+
+
+def _is_office_type(declared: str) -> bool:
+    """Whether a type is one of an office program's binary files; servers give it to tables and pages as well."""
+    return (
+        declared == "application/msword"
+        or declared.startswith("application/vnd.ms-")
+        or _is_zip_document_type(declared)
+    )
+
+
+def _is_binary_type(declared: str) -> bool:
+    """Whether a type is one whose files never are text, so that a text of that type is called wrongly."""
+    binary_prefixes = ("audio/", "video/", "image/", "font/")
+    if declared.endswith(("+xml", "-flat-xml")):
+        return False
+    return _is_office_type(declared) or declared.startswith(binary_prefixes) or declared in BINARY_TYPES
+
+
+def _opaque(declared: str) -> bool:
+    """Whether a type may well hold binary data."""
+    return declared not in UNKNOWN_TYPES and not is_textual(declared)
+
+
+def is_textual(mime: str) -> bool:
+    """Whether a type is text by its name."""
+    return mime.startswith("text/") or mime.endswith(
+        ("+xml", "+json", "/xml", "/json", "/javascript", "/x-ndjson", "/jsonl")
+    )
+
+
+def _detect_text_type(declared: str, head: bytes, url: str) -> str:
+    json_feed_version = b"//jsonfeed.org/version/"
+    start = head.removeprefix(b"\xef\xbb\xbf")
+    if found := _detect_markup_type(declared, start):
+        return found
+    if (
+        json_feed_version in start
+        and (declared in UNKNOWN_TYPES or declared.endswith("json"))
+        and JSON_START.match(start)
+    ):
+        return "application/feed+json"
+    if declared in UNKNOWN_TYPES or (start and _is_binary_type(declared)):
+        return _detect_undeclared_type(start, url)
+    if declared == "text/html" and not start.lstrip().startswith(b"<"):  # what many servers call anything
+        found = _detect_undeclared_type(start, url)
+        return found if found != "text/plain" or _has_text_suffix(start, url) else declared
+    if (declared == "text/plain" and get_suffix(url) in PLAIN_SUFFIXES) or (
+        declared == "application/json" and get_suffix(url) == ".ipynb"
+    ):
+        return TEXT_SUFFIX_TYPES[get_suffix(url)]
+    return declared
+
+
+def _has_text_suffix(start: bytes, url: str) -> bool:
+    """Whether the name of what is called a page says that it is none, and no tag in it says otherwise."""
+    suffix = get_suffix(url)
+    return (
+        ALPHA_SUFFIX.fullmatch(suffix) is not None and suffix not in PAGE_SUFFIXES and TAG_START.search(start) is None
+    )
+
+
+def _detect_markup_type(declared: str, start: bytes) -> str:
+    """What a markup is by its root, where the declared type is less exact or wrong; else empty."""
+    xml_types = frozenset({"text/xml", "application/xml"})
+    loose = declared in xml_types
+    if declared in UNKNOWN_TYPES and SVG_START.match(start):
+        return "image/svg+xml"
+    if ODF_START.match(start) and (loose or declared in UNKNOWN_TYPES):
+        return "application/vnd.oasis.opendocument.text-flat-xml"
+    if FEED_START.match(start) and (loose or declared == "text/html"):
+        return "application/rss+xml"
+    named = loose or declared in UNKNOWN_TYPES or declared in ("text/plain", "text/html") or _is_binary_type(declared)
+    if named and (root := ROOT_START.match(start)):
+        return XML_ROOT_TYPES[root[1].lower()]
+    if PAGE_START.match(start) and (loose or declared.endswith("json")):
+        return "text/html"
+    return ""
+
+
+def _detect_undeclared_type(start: bytes, url: str) -> str:
+    if FEED_START.match(start):
+        return "application/rss+xml"
+    if HTML_START.match(start) and not (get_suffix(url) == ".xml" and not PAGE_START.match(start)):
+        return "text/html"
+    bare = start.lstrip()
+    if bare.startswith(b"<?xml") or XML_START.match(start) or (get_suffix(url) == ".xml" and bare[:1] == b"<"):
+        return "application/xml"
+    if start.lstrip()[:1] == b"{" and b'"cell_type"' in start:
+        return TEXT_SUFFIX_TYPES[".ipynb"]
+    if JSON_START.match(start):
+        return TEXT_SUFFIX_TYPES.get(get_suffix(url), "application/json")
+    return _match_text_start(start) or TEXT_SUFFIX_TYPES.get(
+        get_suffix(url) if get_suffix(url) != ".pdf" else "", "text/plain"
+    )
+
+
+def _match_text_start(start: bytes) -> str:
+    """A kind of text that shows itself in its first lines."""
+    starts = (
+        (SSA_START, "text/x-ssa"),
+        (SBV_START, "text/x-sbv"),
+        (VTT_START, "text/vtt"),
+        (SRT_START, "application/x-subrip"),
+        (CALENDAR_START, "text/calendar"),
+        (VCARD_START, "text/vcard"),
+        (MBOX_START, "application/mbox"),
+        (MAIL_START, "message/rfc822"),
+    )
+    return next((mime for pattern, mime in starts if pattern.match(start)), "")

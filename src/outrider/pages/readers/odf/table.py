@@ -1,0 +1,96 @@
+"""Tables and sheets of OpenDocument (OASIS OpenDocument 1.3 part 3 section 9)."""
+
+from collections.abc import Callable, Iterator
+
+from outrider.pages.readers.parsing.draft import MAX_COLUMNS
+from outrider.pages.readers.parsing.xml import XmlElement
+from outrider.pages.readers.spreadsheet.cells import CellAddress, format_plain_number
+from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells
+
+CELL_ELEMENTS = ("table:table-cell", "table:covered-table-cell")
+HIDDEN_VISIBILITIES = frozenset({"collapse", "filter"})
+
+
+def read_table(table: XmlElement, name: str, words: Callable[[XmlElement], str]) -> SheetCells:
+    """The cells of a table; `words` gives the text of a cell."""
+    sheet = SheetCells(name)
+    number = taken = 0
+    sheet.hidden_columns = _find_hidden_columns(table)
+    for row in _iter_rows(table):
+        times = _parse_repeat(row, "table:number-rows-repeated")
+        filled = any(True for cell in row.iter_named(*CELL_ELEMENTS) if cell.children or cell.get("office:value-type"))
+        if filled and taken >= MAX_ROWS:
+            sheet.more_rows += times
+        elif filled and row.get("table:visibility") in HIDDEN_VISIBILITIES:
+            sheet.hidden_rows += times
+        elif filled:
+            for at in range(min(times, MAX_ROWS - taken)):
+                _read_row(sheet, row, number + at + 1, words)
+            sheet.more_rows += max(0, times - (MAX_ROWS - taken))
+            taken += min(times, MAX_ROWS - taken)
+        number += times
+    return sheet
+
+
+def _iter_rows(table: XmlElement) -> Iterator[XmlElement]:
+    row_groups = frozenset({"table:table-header-rows", "table:table-rows", "table:table-row-group"})
+    for child in table.iter_children():
+        if child.name == "table:table-row":
+            yield child
+        elif child.name in row_groups:
+            yield from _iter_rows(child)
+
+
+def _read_row(sheet: SheetCells, row: XmlElement, number: int, words: Callable[[XmlElement], str]) -> None:
+    max_repeats = 16_384
+    column = 0
+    for cell in row.iter_named(*CELL_ELEMENTS):
+        times = min(max_repeats, _parse_repeat(cell, "table:number-columns-repeated"))
+        text = _format_cell(cell, words) if cell.name == CELL_ELEMENTS[0] else ""
+        if text:
+            typed = cell.get("office:value-type") not in ("", "string")
+            for at in range(min(times, MAX_COLUMNS)):
+                sheet.put_cell(CellAddress(number, column + at + 1), text, typed=typed)
+            _merge(sheet, cell, CellAddress(number, column + 1))
+        for note in cell.iter_named("office:annotation"):
+            who = note.find("dc:creator")
+            sheet.comments.append((CellAddress(number, column + 1).name, who.text if who else "", words(note)))
+        column += times
+
+
+def _merge(sheet: SheetCells, cell: XmlElement, at: CellAddress) -> None:
+    rows, columns = (
+        _parse_repeat(cell, "table:number-rows-spanned"),
+        _parse_repeat(cell, "table:number-columns-spanned"),
+    )
+    if rows > 1 or columns > 1:
+        sheet.merges.append((at, CellAddress(at.row + rows - 1, at.column + columns - 1)))
+
+
+def _format_cell(cell: XmlElement, words: Callable[[XmlElement], str]) -> str:
+    """Dates and numbers by their value, which no language writes differently; all else as it is shown."""
+    kind = cell.get("office:value-type")
+    if kind == "date":
+        return cell.get("office:date-value").replace("T", " ")
+    if kind == "float" and cell.get("office:value"):
+        try:
+            return format_plain_number(float(cell.get("office:value")))
+        except ValueError:
+            return cell.get("office:value")
+    return words(cell) or (cell.get("office:string-value") if kind == "string" else "")
+
+
+def _find_hidden_columns(table: XmlElement) -> set[int]:
+    found: set[int] = set()
+    at = 0
+    for column in table.iter_descendants("table:table-column"):
+        times = _parse_repeat(column, "table:number-columns-repeated")
+        if column.get("table:visibility") in HIDDEN_VISIBILITIES and times < 1_000:
+            found |= set(range(at + 1, at + times + 1))
+        at += times
+    return found
+
+
+def _parse_repeat(element: XmlElement, name: str) -> int:
+    given = element.get(name)
+    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 9 else 1

@@ -1,0 +1,190 @@
+"""The words of one Word paragraph: runs, links, fields, formulas and references (ISO/IEC 29500-1 section 17.3)."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from outrider.pages.readers.ooxml.math import render_latex
+from outrider.pages.readers.ooxml.package import Relationship
+from outrider.pages.readers.ooxml.styles import WordStyles, is_monospaced_run
+from outrider.pages.readers.parsing.draft import DocumentDraft, TextRun, format_script_digits
+from outrider.pages.readers.parsing.monospace import CodeDetector
+from outrider.pages.readers.parsing.symbol_fonts import decode_symbol
+from outrider.pages.readers.parsing.xml import XmlElement
+
+HYPERLINK_FIELD = re.compile(r'^\s*HYPERLINK\s+(?:\\[mnht]\s+)*"?([^"\s\\][^"\s]*)')
+BOOKMARK_SWITCH = re.compile(r'\\l\s+"?([^"\s]{1,500})')
+SKIPPED_ELEMENTS = frozenset(
+    {"w:del", "w:moveFrom", "w:pPr", "w:rPr", "mc:Fallback", "w:sdtPr", "w:delText", "w:sectPr"}
+)
+SIGN_ELEMENTS = {"w:tab": " ", "w:cr": "\n", "w:noBreakHyphen": "\u2011", "w:ptab": " ", "w:sym": ""}
+DRAWING_ELEMENTS = frozenset({"w:drawing", "w:pict", "w:object", "mc:AlternateContent"})
+NOTE_PREFIXES = {"w:footnoteReference": "", "w:endnoteReference": "e", "w:commentReference": "c"}
+
+
+@dataclass
+class ComplexField:
+    """A field that is open: its instruction, whether its result has begun, and where it leads."""
+
+    instruction: str = ""
+    has_result: bool = False
+    address: str = ""
+
+
+@dataclass
+class WordRunBuilder:
+    """Makes runs of paragraphs. Fields may span several, so their state is kept.
+
+    Args:
+        draft: Remembers links and what was hidden.
+        relations: Where the part's links lead.
+        describe_picture: What to say of a drawing; empty for nothing.
+        styles: Tell what is code.
+    """
+
+    draft: DocumentDraft
+    relations: Mapping[str, Relationship]
+    describe_picture: Callable[[XmlElement], str]
+    styles: WordStyles
+    note_labels: dict[str, str] = field(default_factory=dict)
+    boxes: list[XmlElement] = field(default_factory=list)
+    _fields: list[ComplexField] = field(default_factory=list)
+    _runs: list[TextRun] = field(default_factory=list)
+    _is_monospaced: bool = False
+    _code_detector: CodeDetector = field(default_factory=CodeDetector)
+
+    def build_runs(self, paragraph: XmlElement) -> list[TextRun]:
+        """The paragraph's runs; its text boxes are put aside."""
+        self._runs = []
+        style = paragraph.get_value("w:pPr", "w:pStyle", attribute="w:val") or ""
+        self._is_monospaced = bool(self.styles.is_monospaced(style))
+        self._visit_children(paragraph, "")
+        return self._code_detector.filter_code(self._runs)
+
+    def get_note_label(self, kind: str, number: str) -> str:
+        """The label of a note, given when it is first referred to."""
+        key = f"{kind}:{number}"
+        prefix = NOTE_PREFIXES[kind]
+        if key not in self.note_labels:
+            used = sum(each.startswith(f"{kind}:") for each in self.note_labels)
+            self.note_labels[key] = f"{prefix}{used + 1}"
+        return self.note_labels[key]
+
+    def _visit_children(self, element: XmlElement, address: str) -> None:
+        for child in element.iter_children():
+            if child.name == "w:r":
+                self._visit_run(child, address)
+            elif child.name in ("m:oMath", "m:oMathPara"):
+                self._formula(child)
+            elif child.name == "mc:AlternateContent":
+                self._visit_children(child.find("mc:Choice") or child.find("mc:Fallback") or child, address)
+            elif child.name == "w:txbxContent":
+                self.boxes.append(child)
+            elif child.name not in SKIPPED_ELEMENTS:
+                self._visit_children(child, self._find_link(child) or address)
+
+    def _find_link(self, element: XmlElement) -> str:
+        """Where a link or a field with all in one element leads."""
+        if element.name == "w:hyperlink":
+            return self._linked(element)
+        return self._resolve_field_link(element.get("w:instr")) if element.name == "w:fldSimple" else ""
+
+    def _visit_run(self, run: XmlElement, address: str) -> None:
+        alignment_rises = {"superscript": 1, "subscript": -1}
+        properties = run.find("w:rPr") or XmlElement("")
+        hidden = _is_toggle_on(properties, "w:vanish")
+        address = next((each.address for each in reversed(self._fields) if each.address), address)
+        place = properties.get_value("w:vertAlign", attribute="w:val") or ""
+        style = TextRun(
+            "",
+            rise=alignment_rises.get(place, 0),
+            bold=_is_toggle_on(properties, "w:b"),
+            italic=_is_toggle_on(properties, "w:i"),
+            struck=_is_toggle_on(properties, "w:strike") or _is_toggle_on(properties, "w:dstrike"),
+            address=address,
+            code=self._is_code_run(properties),
+        )
+        for piece in run.iter_children():
+            if piece.name == "w:ruby":  # of letters with how they are spoken, the letters
+                self._visit_children(piece.find("w:rubyBase") or piece, address)
+            else:
+                self._visit_piece(piece, style, hidden=hidden)
+
+    def _is_code_run(self, properties: XmlElement) -> bool:
+        if self.styles.is_all_monospaced:
+            return False
+        style = properties.get_value("w:rStyle", attribute="w:val") or ""
+        said = is_monospaced_run(properties), self.styles.is_monospaced(style) if style else None
+        return next((each for each in said if each is not None), self._is_monospaced)
+
+    def _visit_piece(self, piece: XmlElement, style: TextRun, *, hidden: bool) -> None:
+        if piece.name == "w:fldChar":
+            self._handle_field_char(piece.get("w:fldCharType"))
+        elif piece.name == "w:instrText":
+            if self._fields:
+                self._fields[-1].instruction += piece.text[:3_000]
+        elif not all(each.has_result for each in self._fields):
+            return
+        elif hidden:
+            self.draft.hidden_count += bool(piece.text.strip())
+        elif text := self._read_piece(piece):
+            self._runs.append(
+                replace(style, text=format_script_digits(text, style.rise), literal=piece.name in NOTE_PREFIXES)
+            )
+
+    def _read_piece(self, piece: XmlElement) -> str:
+        if piece.name == "w:t":
+            return piece.text.replace("\n", " ").replace("\u00a0", " ")
+        if piece.name in SIGN_ELEMENTS:
+            return SIGN_ELEMENTS[piece.name] or decode_symbol(piece.get("w:font"), piece.get("w:char"))
+        if piece.name == "w:br":
+            return "\n"
+        if piece.name in NOTE_PREFIXES:
+            return f"[^{self.get_note_label(piece.name, piece.get('w:id'))}]"
+        return self._describe_drawing(piece) if piece.name in DRAWING_ELEMENTS else ""
+
+    def _describe_drawing(self, drawing: XmlElement) -> str:
+        """Its description in words; its text boxes are put aside."""
+        chosen = drawing.find("mc:Choice") if drawing.name == "mc:AlternateContent" else drawing
+        self.boxes += (chosen or drawing).iter_outermost("w:txbxContent")
+        said = self.describe_picture(chosen or drawing)
+        return f"({said})" if said else ""
+
+    def _formula(self, element: XmlElement) -> None:
+        found = render_latex(element)
+        if found:
+            mark = "$$" if element.name == "m:oMathPara" else "$"
+            self._runs.append(TextRun(f"{mark}{found}{mark}", literal=True))
+
+    def _handle_field_char(self, kind: str) -> None:
+        if kind == "begin" and len(self._fields) < 50:
+            self._fields.append(ComplexField())
+        elif kind == "separate" and self._fields:
+            self._fields[-1].has_result = True
+            self._fields[-1].address = self._resolve_field_link(self._fields[-1].instruction)
+        elif kind == "end" and self._fields:
+            self._fields.pop()
+
+    def _linked(self, element: XmlElement) -> str:
+        relation = self.relations.get(element.get("r:id"))
+        return self.draft.resolve_link(relation.target, element.text) if relation and relation.external else ""
+
+    def _resolve_field_link(self, code: str) -> str:
+        address = parse_hyperlink_field(code)
+        return self.draft.resolve_link(address) if address else ""
+
+
+def parse_hyperlink_field(code: str) -> str:
+    """Where a field leads (ISO/IEC 29500-1 section 17.16.5.25); empty if that is in the document, or it is no link."""
+    found = HYPERLINK_FIELD.match(code[:3_000])
+    if not found:
+        return ""
+    place = BOOKMARK_SWITCH.search(code, found.end(), 3_000)
+    return f"{found[1]}#{place[1]}" if place and "#" not in found[1] else found[1]
+
+
+def _is_toggle_on(properties: XmlElement, name: str) -> bool:
+    """Whether a toggle is set; one without a value is (ISO/IEC 29500-1 section 17.3.2)."""
+    off_values = frozenset({"0", "false", "off", "none"})
+    value = properties.get_value(name, attribute="w:val")
+    return value is not None and value.lower() not in off_values

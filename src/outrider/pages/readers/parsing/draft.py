@@ -1,0 +1,246 @@
+"""Markdown in the making: blocks, lists, tables and notes, in bounds that are told where they cut."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from outrider.pages.document import Document, DocumentLink, strip_markdown, tidy_text, to_single_line
+from outrider.pages.reader import ReaderInput
+from outrider.pages.readers.parsing.symbol_fonts import replace_private_signs
+from outrider.pages.readers.parsing.xml import MAX_DEPTH, ElementBudget
+from outrider.pages.urls import resolve_url
+
+MAX_COLUMNS = 60
+ITEM_INDENT = "    "  # four spaces nest under both kinds of markers (CommonMark 0.31 section 5.2)
+SUPERSCRIPTS = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
+BACKTICKS = re.compile("`+")
+SUBSCRIPTS = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """Characters of one style; `address` is where they lead, already absolute.
+
+    `rise` is above 0 for exponents and below it for indices; what is made of characters is asked of `raised`.
+    """
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    address: str = ""
+    literal: bool = False
+    rise: int = 0
+    code: bool = False
+
+    @property
+    def style(self) -> tuple[bool, bool, bool, str, bool, bool]:
+        """What tells it from its neighbours: in code the emphasis is that of a highlighter."""
+        if self.code and not self.literal:
+            return False, False, False, self.address, False, True
+        return self.bold, self.italic, self.struck, self.address, self.literal, False
+
+
+def describe_skipped_depth(count: int) -> str:
+    """What is said where elements are nested deeper than is read."""
+    return f"({count} elements of this document were not read: they are nested deeper than {MAX_DEPTH} levels)"
+
+
+def format_script_digits(text: str, rise: int) -> str:
+    """Digits above or below the line as such, since 10⁶ is not 106; letters, which can be read, as they are."""
+    signs = SUPERSCRIPTS if rise > 0 else SUBSCRIPTS
+    return text.translate(signs) if rise and all(ord(letter) in signs for letter in text.strip()) else text
+
+
+def render_inline(runs: Iterable[TextRun]) -> str:
+    """The runs as Markdown: neighbours of one style together, white space outside of the marks."""
+    pieces: list[str] = []
+    for style, group in groupby(runs, key=lambda run: run.style):
+        bold, italic, struck, address, literal, code = style
+        text = replace_private_signs("".join(run.text for run in group))
+        mark = "" if literal else ("**" if bold else "") + ("*" if italic else "") + ("~~" if struck else "")
+        pieces.append(_mark_text(_quote_code(text) if code else text, mark, address))
+    return "".join(pieces).strip()
+
+
+def render_plain(runs: Iterable[TextRun]) -> str:
+    """The runs' characters on one line, without marks or links."""
+    return " ".join(replace_private_signs("".join(run.text for run in runs)).split())
+
+
+def _quote_code(text: str) -> str:
+    """Characters as inline code (CommonMark 0.31 section 6.1), white space outside of it; lines each by itself."""
+    if "\n" in text:
+        return "\n".join(map(_quote_code, text.split("\n")))
+    bare = text.strip()
+    if not bare:
+        return text
+    longest = max((len(ticks) for ticks in BACKTICKS.findall(bare)), default=0)
+    fence, edge = "`" * (longest + 1), " " if bare[0] == "`" or bare[-1] == "`" else ""
+    lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{lead}{fence}{edge}{bare}{edge}{fence}{trail}"
+
+
+def _mark_text(text: str, mark: str, address: str) -> str:
+    bare = text.strip()
+    if not bare or not (mark or address):
+        return text
+    lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    if "\n" not in bare and any(letter.isalnum() for letter in bare):
+        bare = f"{mark}{bare}{mark[::-1]}"
+    if address and "](" not in bare and "\n" not in bare:
+        bare = f"[{bare.replace('[', '(').replace(']', ')')}]({address})"
+    return lead + bare + trail
+
+
+def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS) -> str:
+    """Rows in pipes, the first one the head; columns beyond the bound are counted in the head."""
+    widest = max((len(row) for row in rows), default=0)
+    shown = min(widest, columns)
+    lines = ["| " + " | ".join(_cell(text) for text in _row(row, shown)) + " |" for row in rows]
+    if widest > shown:
+        lines = [f"{line} {'…' if at else f'(and {widest - shown} more columns)'} |" for at, line in enumerate(lines)]
+        shown += 1
+    return "\n".join([lines[0], "|" + " --- |" * shown, *lines[1:]]) if lines else ""
+
+
+def spread_spans(cells: Sequence[tuple[str, int]], width: int) -> list[str]:
+    """Cells with their spans as columns: each repeats its text, but a title over the whole row stands once."""
+    if len(cells) == 1 and cells[0][1] >= width > 1:
+        return [cells[0][0]] + [""] * (width - 1)
+    return [text for text, span in cells for _ in range(max(1, span))][:width]
+
+
+def _row(row: Sequence[str], width: int) -> list[str]:
+    return [*row[:width], *([""] * (width - len(row)))]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+@dataclass
+class DocumentDraft:
+    """A document while it is written. What comes after `source.chars` characters is left out, and that is said.
+
+    Args:
+        source: Its bounds, and the address that relative links start from.
+        kind: The reader's name.
+    """
+
+    source: ReaderInput
+    kind: str
+    blocks: list[str] = field(default_factory=list)
+    links: dict[str, DocumentLink] = field(default_factory=dict)
+    tables: list[list[list[str]]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    hidden_count: int = 0
+    is_cut: bool = False
+    skipped_deep: int = 0
+    _written_chars: int = 0
+    _is_last_tight: bool = False
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is taken."""
+        return self.is_cut or self._written_chars >= self.source.max_chars
+
+    def record_budget(self, budget: ElementBudget) -> None:
+        """Remembers what of the source was not looked at."""
+        self.is_cut = self.is_cut or budget.is_spent
+        self.skipped_deep += budget.skipped_deep
+
+    def add_block(self, text: str, *, tight: bool = False) -> None:
+        """A block; one that is tight stands close to a tight one before it."""
+        if not text.strip():
+            return
+        if self.is_full:
+            self.is_cut = True
+            return
+        text = text[: self.source.max_chars - self._written_chars]
+        self._written_chars += len(text)
+        self.blocks.append(("\n" if tight and self._is_last_tight else "\n\n") + text)
+        self._is_last_tight = tight
+
+    def add_heading(self, level: int, text: str) -> None:
+        """A heading of level 1 to 6."""
+        max_heading_chars = 300  # characters of a heading
+        text = " ".join(text.split())
+        if text:
+            self.add_block("#" * min(6, max(1, level)) + " " + text[:max_heading_chars])
+
+    def add_item(self, level: int, text: str, marker: str = "-") -> None:
+        """An item of a list, `level` 0 the outermost."""
+        max_depth = 8
+        if text.strip():
+            lead = ITEM_INDENT * min(max(0, level), max_depth)
+            rest = "\n" + lead + " " * (len(marker) + 1)
+            self.add_block(f"{lead}{marker} " + text.strip().replace("\n", rest), tight=True)
+
+    def add_table(self, rows: list[list[str]], *, columns: int = MAX_COLUMNS) -> None:
+        """A table; one of a single cell or a single column is text with a border around it."""
+        max_tables = 500
+        rows = [row for row in rows if any(cell.strip() for cell in row)]
+        if not rows:
+            return
+        if max(map(len, rows)) == 1:
+            for row in rows:
+                self.add_block(row[0])
+            return
+        self.add_block(render_table(rows, columns=columns))
+        if len(self.tables) < max_tables:
+            self.tables.append([[" ".join(cell.split()) for cell in row[:columns]] for row in rows])
+
+    def add_quote(self, text: str) -> None:
+        """Somebody's words, set apart."""
+        if text.strip():
+            self.add_block("> " + text.strip().replace("\n", "\n> "))
+
+    def resolve_link(self, address: str, text: str = "") -> str:
+        """A link's address, absolute, and remembered; empty if it leads nowhere a reader may go."""
+        max_links = 10_000
+        found = resolve_url(address, self.source.url)
+        if found and len(self.links) < max_links:
+            self.links.setdefault(found, DocumentLink(to_single_line(text, 300), found))
+        return found
+
+    def add_note(self, label: str, text: str) -> None:
+        """A footnote or a comment, for the end of the document."""
+        if text.strip() and not self.is_full:
+            note = f"[^{label}]: " + text.strip()[: self.source.max_chars - self._written_chars].replace("\n", "\n    ")
+            self._written_chars += len(note)
+            self.notes.append(note)
+
+    def build_document(
+        self, facts: Mapping[str, str] | None = None, *, metadata: dict[str, Any] | None = None
+    ) -> Document:
+        """What was written, with the notes at its end.
+
+        Args:
+            facts: `title`, `author`, `description`, `language`, `published`, `site`, as far as they are known.
+            metadata: Further facts.
+        """
+        empty_notice = "(this document holds no text)"
+        blocks = [*self.blocks, *(("\n" if at else "\n\n") + note for at, note in enumerate(self.notes))]
+        if self.is_cut:
+            blocks.append("\n\n(the rest of this document was not read: it is longer than the limit)")
+        if self.skipped_deep:
+            blocks.append(f"\n\n{describe_skipped_depth(self.skipped_deep)}")
+        markdown, known = tidy_text("".join(blocks)) or empty_notice, facts or {}
+        told = dict(metadata or {}) | ({"hidden": self.hidden_count} if self.hidden_count else {})
+        return Document(
+            markdown,
+            strip_markdown(markdown),
+            title=to_single_line(known.get("title")),
+            description=to_single_line(known.get("description")),
+            language=to_single_line(known.get("language"), 20),
+            published=to_single_line(known.get("published"), 40),
+            author=to_single_line(known.get("author")),
+            site=to_single_line(known.get("site")),
+            kind=self.kind,
+            links=list(self.links.values()),
+            tables=[[[tidy_text(cell) for cell in row] for row in rows] for rows in self.tables],
+            metadata=told | ({"cut": True} if self.is_cut or self.skipped_deep else {}),
+        )

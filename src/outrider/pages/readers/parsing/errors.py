@@ -1,0 +1,55 @@
+"""The errors that documents are answered with, each with its remedy."""
+
+from dataclasses import replace
+
+from outrider.core.errors import NotConfigured, Refused, Unavailable
+from outrider.pages.document import Document
+from outrider.pages.reader import ReaderInput
+
+
+def build_broken_error(source: ReaderInput, kind: str, why: str = "it cannot be opened") -> Unavailable:
+    """The error for a file that is cut, damaged, empty or not what it is called; code `broken_file`."""
+    why = why if source.body else "it is empty"
+    return Unavailable(
+        f"the {kind} at {_describe_source(source)} is broken: {why}",
+        code="broken_file",
+        hint="look for another copy of it",
+    )
+
+
+def build_encrypted_error(source: ReaderInput, kind: str, why: str = "is encrypted and needs a password") -> Refused:
+    """The error for a file that only its owner can open; code `encrypted`."""
+    return Refused(
+        f"the {kind} at {_describe_source(source)} {why}",
+        code="encrypted",
+        hint="look for another copy of it, or save it without the protection",
+    )
+
+
+def build_too_large_error(source: ReaderInput, kind: str, why: str) -> Refused:
+    """The error for a file that would unpack beyond all bounds; code `too_large`."""
+    return Refused(
+        f"the {kind} at {_describe_source(source)} is refused: {why}",
+        code="too_large",
+        hint="look for a smaller copy of it",
+    )
+
+
+def build_missing_extra_error(source: ReaderInput, kind: str) -> NotConfigured:
+    """The error for a format whose parser is not installed; code `missing_extra`."""
+    return NotConfigured(
+        f"the {kind} at {_describe_source(source)} needs a parser that is not installed",
+        code="missing_extra",
+        hint="pip install 'outrider[documents]', or look for it as docx, xlsx, pptx or PDF",
+    )
+
+
+def mark_end_missing(document: Document) -> Document:
+    """The document of a file that is cut, which says so."""
+    told = "\n\n(the end of this file is missing)"
+    facts = document.metadata | {"cut": True}
+    return replace(document, markdown=document.markdown + told, text=document.text + told, metadata=facts)
+
+
+def _describe_source(source: ReaderInput) -> str:
+    return source.url or "this address"

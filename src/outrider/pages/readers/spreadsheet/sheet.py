@@ -1,0 +1,94 @@
+"""One sheet: its cells gathered, what is merged filled in, and written as tables."""
+
+from dataclasses import dataclass, field
+
+from outrider.pages.readers.parsing.draft import MAX_COLUMNS, DocumentDraft
+from outrider.pages.readers.spreadsheet.cells import CellAddress
+
+MAX_ROWS = 5_000
+
+
+@dataclass
+class SheetCells:
+    """The cells of a sheet that are shown, by row and column, both counted from 1.
+
+    `typed_cells` are the places of numbers and dates: a row that holds some is no head of a table.
+    """
+
+    name: str
+    rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    typed_cells: set[CellAddress] = field(default_factory=set)
+    merges: list[tuple[CellAddress, CellAddress]] = field(default_factory=list)
+    comments: list[tuple[str, str, str]] = field(default_factory=list)
+    more_rows: int = 0
+    hidden_rows: int = 0
+    hidden_columns: set[int] = field(default_factory=set)
+
+    def put_cell(self, at: CellAddress, text: str, *, typed: bool = False) -> None:
+        """A cell's text."""
+        text = text.strip()
+        if text and at.column not in self.hidden_columns:
+            self.rows.setdefault(at.row, {})[at.column] = text
+            if typed:
+                self.typed_cells.add(at)
+
+    def write(self, draft: DocumentDraft) -> None:
+        """Writes the sheet: name, titles, tables, comments, and what was left out."""
+        draft.add_heading(2, self.name)
+        self.fill_merged()
+        for block in self._split_blocks():
+            self._write_block(block, draft)
+        if self.more_rows > 0:
+            draft.add_block(f"(… {self.more_rows} more rows of this sheet were not read)")
+        left_out = [
+            f"{number} hidden {word}{'s' if number > 1 else ''}"
+            for number, word in ((self.hidden_rows, "row"), (len(self.hidden_columns), "column"))
+            if number
+        ]
+        if left_out:
+            draft.hidden_count += self.hidden_rows + len(self.hidden_columns)
+            draft.add_block(f"({' and '.join(left_out)} left out)")
+        for cell, author, text in self.comments:
+            draft.add_quote(f"Comment at {cell}{f' by {author}' if author else ''}: {' '.join(text.split())}")
+
+    def fill_merged(self) -> None:
+        """What is merged stands in each of its cells; a title over the whole width stands once."""
+        max_merges = 5_000
+        width = len({column for row in self.rows.values() for column in row})
+        for first, last in self.merges[:max_merges]:
+            text = self.rows.get(first.row, {}).get(first.column, "")
+            columns = min(last.column - first.column + 1, MAX_COLUMNS)
+            if not text or columns >= max(2, width):
+                continue
+            for row in range(first.row, min(last.row, first.row + MAX_ROWS) + 1):
+                if row != first.row and row not in self.rows:
+                    continue
+                for column in range(first.column, first.column + columns):
+                    if column not in self.hidden_columns:
+                        self.rows[row].setdefault(column, text)
+
+    def _split_blocks(self) -> list[list[int]]:
+        """Runs of rows without an empty one between; what goes on under the same columns is one."""
+        blocks: list[list[int]] = []
+        for row in sorted(self.rows):
+            if blocks and (row == blocks[-1][-1] + 1 or self._is_block_continuation(blocks[-1], row)):
+                blocks[-1].append(row)
+            else:
+                blocks.append([row])
+        return blocks
+
+    def _is_block_continuation(self, block: list[int], row: int) -> bool:
+        """Whether a row after a gap has values, and the head of the block has words above each of them."""
+        head = next((self.rows[number] for number in block if len(self.rows[number]) > 1), {})
+        values = any((row, column) in self.typed_cells for column in self.rows[row])
+        return values and len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
+
+    def _write_block(self, numbers: list[int], draft: DocumentDraft) -> None:
+        columns = sorted({column for number in numbers for column in self.rows[number]})
+        start = 0
+        while len(columns) > 1 and start < len(numbers) and len(self.rows[numbers[start]]) == 1:
+            draft.add_block(next(iter(self.rows[numbers[start]].values())))
+            start += 1
+        used = sorted({column for number in numbers[start:] for column in self.rows[number]})
+        span = list(range(used[0], used[-1] + 1)) if used and used[-1] - used[0] < 3 * MAX_COLUMNS else used
+        draft.add_table([[self.rows[number].get(column, "") for column in span] for number in numbers[start:]])

@@ -1,0 +1,84 @@
+"""Addresses in documents: absolute, and only those that a reader may follow."""
+
+import re
+from functools import lru_cache
+from urllib.parse import quote, urljoin
+
+from outrider.core.untrusted import is_safe_link
+
+# What needs no more than a look: nothing to join, to escape or to resolve.
+PLAIN_URL = re.compile(r"(?i:https?)://[A-Za-z0-9_.-]+(?::\d+)?(?:[/?#][A-Za-z0-9_.~:/?#@!$&'*+,;=%\[\]-]*)?", re.ASCII)
+ROOTED_PATH = re.compile(r"/(?![/\\])[A-Za-z0-9_.~:/?#@!$&'*+,;=%\[\]-]*")
+UNSAFE_CHARACTER = re.compile(r"[\s()<>\"\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")  # in Markdown, or anywhere
+URL_ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|$)", re.ASCII | re.IGNORECASE)
+# What campaigns and advertisements hang on an address so that its reader is known again; no page needs it.
+_TRACKER_NAMES = (
+    r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|gad_source|_gl|_ga|srsltid|fbclid|igshid|igsh|msclkid|twclid|ttclid|"
+    r"li_fat_id|yclid|ysclid|_openstat|rdt_cid|epik|irclickid|mc_cid|mc_eid|_hsenc|_hsmi|__hstc|__hssc|__hsfp|"
+    r"mkt_tok|vero_id|oly_anon_id|oly_enc_id|wickedid|s_kwcid"
+)
+TRACKED_QUERY = re.compile(rf"[?&](?:{_TRACKER_NAMES})=", re.IGNORECASE)
+TRACKER_PARAMETER = re.compile(rf"(?:{_TRACKER_NAMES})(?:=.*)?", re.IGNORECASE | re.DOTALL)
+SIGNED_QUERY = re.compile(r"(?:^|&)[\w-]*(?:signature|hmac|sig)=", re.IGNORECASE)  # of the query as a whole
+
+
+def resolve_url(address: str, base: str) -> str:
+    """The address as http(s) or mailto, absolute and without what only tracks its reader.
+
+    Empty if it is none of these, or a place in the page itself.
+    """
+    found = _resolve_reference(address, base).removesuffix("#")
+    return _strip_trackers(found) if "?" in found and TRACKED_QUERY.search(found) else found
+
+
+def _strip_trackers(address: str) -> str:
+    """The address without its trackers, unless it is signed with them."""
+    before, mark, place = address.partition("#")
+    path, _, query = before.partition("?")
+    if SIGNED_QUERY.search(query):
+        return address
+    kept = "&".join([each for each in query.split("&") if not TRACKER_PARAMETER.fullmatch(each)])
+    return f"{path}?{kept}{mark}{place}" if kept else path + mark + place
+
+
+def _resolve_reference(address: str, base: str) -> str:
+    max_url_chars = 2_000  # characters
+    address = address.strip()
+    if not address or address[0] == "#" or len(address) > max_url_chars:
+        return ""
+    if ":~:" in address:  # what a browser shall search for in the page
+        address = address.partition(":~:")[0].rstrip("#")
+    if "/." not in address:
+        if PLAIN_URL.fullmatch(address):
+            return address
+        if ROOTED_PATH.fullmatch(address) and (origin := _parse_origin(base)):
+            return origin + address
+        if (
+            address[:2] == "//"
+            and (scheme := _parse_origin(base).partition("/")[0])
+            and PLAIN_URL.fullmatch(scheme + address)
+        ):
+            return scheme + address
+    return _join_url(
+        "".join(address.split()) if "\n" in address or "\t" in address or "\r" in address else address, base
+    )
+
+
+@lru_cache(maxsize=100)
+def _parse_origin(base: str) -> str:
+    found = URL_ORIGIN.match(base)
+    return found[0] if found else ""
+
+
+def _join_url(address: str, base: str) -> str:
+    try:
+        joined = urljoin(base, address)
+    except ValueError:
+        return ""
+    if not is_safe_link(joined):
+        return ""
+    return (
+        UNSAFE_CHARACTER.sub(lambda found: quote(found[0], safe="", errors="replace"), joined)
+        if UNSAFE_CHARACTER.search(joined)
+        else joined
+    )

@@ -1,0 +1,116 @@
+"""Results and errors of the house in the shapes of the protocol."""
+
+import base64
+from typing import Any
+
+from mcp_types import (
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
+)
+
+from outrider.core.errors import OutriderError
+from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
+from outrider.core.text import count_tokens
+from outrider.core.tool import Tool as HouseTool
+from outrider.core.untrusted import UNTRUSTED_META_KEY as UNTRUSTED
+
+FIELDS_META_KEY = "outrider/fields"
+
+
+def build_tool_entry(tool: HouseTool, name: str) -> Tool:
+    """A tool as `tools/list` shows it."""
+    return Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=_build_annotations(tool),
+        _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
+    )
+
+
+def count_entry_tokens(entry: Tool) -> int:
+    """What a tool costs in every conversation: o200k tokens of its entry, as it goes over the wire."""
+    return count_tokens(entry.model_dump_json(by_alias=True, exclude_none=True))
+
+
+def _build_annotations(tool: HouseTool) -> ToolAnnotations:
+    """What the tool does to the world; hints that say what the protocol takes for granted would only cost tokens."""
+    open_world = None if tool.open_world else False
+    if tool.effect == "read":
+        return ToolAnnotations(read_only_hint=True, open_world_hint=open_world)
+    return ToolAnnotations(destructive_hint=tool.effect == "act", open_world_hint=open_world)
+
+
+def to_call_result(result: Result, tool: HouseTool) -> CallToolResult:
+    """A tool's result on the wire."""
+    meta = result.meta | ({UNTRUSTED: True} if tool.untrusted else {})
+    return CallToolResult(
+        content=[to_content_block(item) for item in result.content],
+        structured_content=result.data or None,
+        is_error=result.is_error,
+        _meta=meta or None,
+    )
+
+
+def to_error_result(error: OutriderError) -> CallToolResult:
+    """An error as the model reads it: what is wrong, then what to do; the same for programs."""
+    text = f"{error.message}\n{error.hint}" if error.hint else error.message
+    return CallToolResult(
+        content=[TextContent(text=text)], structured_content={"error": error.to_dict()}, is_error=True
+    )
+
+
+def build_bug_result(tool: str, incident: str) -> CallToolResult:
+    """A failure of our own: no trace for the model, a number to find it in the log."""
+    message = f"{tool} failed on our side (incident {incident})"
+    hint = "do not repeat the same call; the server's log has the details under that number"
+    error = {"code": "bug", "message": message, "hint": hint, "retryable": False, "incident": incident}
+    return CallToolResult(
+        content=[TextContent(text=f"{message}\n{hint}")], structured_content={"error": error}, is_error=True
+    )
+
+
+def to_content_block(item: ResultBlock) -> ContentBlock:
+    """One content item."""
+    match item:
+        case TextBlock():
+            return TextContent(text=item.text, _meta=item.meta or None)
+        case ImageBlock():
+            return ImageContent(data=encode_base64(item.data), mime_type=item.mime_type)
+        case LinkBlock():
+            return ResourceLink(uri=item.uri, name=item.name, mime_type=item.mime_type, size=item.size)
+        case ResourceBlock():
+            return _embedded(item)
+
+
+def _embedded(item: ResourceBlock) -> EmbeddedResource:
+    meta = item.meta | ({FIELDS_META_KEY: item.fields} if item.fields else {})
+    contents = TextResourceContents(uri=item.uri, mime_type=item.mime_type, text=item.text, _meta=meta or None)
+    return EmbeddedResource(resource=contents)
+
+
+def lift_resource_fields(result: dict[str, Any]) -> dict[str, Any]:
+    """Puts a resource's own fields beside its `uri` and `text`, where the seeds' clients look for them.
+
+    The SDK drops fields that the protocol does not name, so they travel in `_meta` up to here; they
+    stay there too, because typed clients drop them once more.
+    """
+    for item in result.get("content", []):
+        resource = item.get("resource", {}) if isinstance(item, dict) else {}
+        fields = (resource.get("_meta") or {}).get(FIELDS_META_KEY, {})
+        resource.update({name: value for name, value in fields.items() if name not in resource})
+    return result
+
+
+def encode_base64(data: bytes) -> str:
+    """Bytes as the protocol carries them."""
+    return base64.b64encode(data).decode()

@@ -1,0 +1,1 @@
+"""Tools that drive a browser session."""

@@ -1,0 +1,213 @@
+"""Acting in the browser: each tool says what came of it, or why nothing was done."""
+
+from typing import Annotated, Literal
+
+import anyio
+from pydantic import Field
+
+from outrider.browser.session.browsers import Browsers
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.result import Result
+from outrider.toolsets.browser.results import (
+    Selector,
+    build_action_data,
+    build_action_result,
+    clean_line,
+    translate_errors,
+    use_page,
+)
+from outrider.toolsets.browser.sessions import browser
+from outrider.toolsets.options import ToolOptions
+from outrider.toolsets.parameters import UpToSecond
+
+MAX_WAIT_S = 60  # seconds that waitFor may wait
+
+
+@browser.tool(effect="act", stake="low", title="Click", open_world=True, untrusted=True, timeout=60)
+async def clickElement(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    selector: Selector,
+    button: Literal["left", "right", "middle"] = "left",
+    clicks: Annotated[int, Field(ge=1, le=3)] = 1,
+    at: Annotated[list[float] | None, Field(description="[x, y] in it, px")] = None,
+    settle: Annotated[bool, Field(description="Wait for what it sets off")] = True,
+) -> Result:
+    """Click once, exactly there, or say what is in the way."""
+    if at is not None and len(at) != 2:
+        raise InvalidInput("at: needs two numbers", hint="send [x, y], pixels from the element's top left corner")
+    point = (at[0], at[1]) if at else None
+    async with use_page(browsers, call, sessionId, selector) as work:
+        wait = "auto" if settle else "none"
+        outcome = await work.tools.pointer.click(selector, button=button, count=clicks, at=point, settle=wait)
+        return build_action_data(choices, work.session, outcome, "newPages", "dialogs")
+
+
+@browser.tool(
+    effect="act", stake="low", title="Type", open_world=True, untrusted=True, timeout=120, private=frozenset({"text"})
+)
+async def inputText(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    selector: Selector,
+    text: str,
+    mode: Literal["replace", "append"] = "replace",
+    submit: bool = False,
+    delayMs: UpToSecond = 0,
+) -> Result:
+    """Type into a field or editor; `submit` presses Enter."""
+    append = mode == "append"
+    async with use_page(browsers, call, sessionId, selector) as work:
+        outcome = await work.tools.forms.type(selector, text, append=append, submit=submit, delay=delayMs / 1_000)
+        return build_action_data(choices, work.session, outcome)
+
+
+@browser.tool(effect="act", stake="low", title="Choose", open_world=True, untrusted=True, timeout=60)
+async def selectOption(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    selector: Selector,
+    options: Annotated[list[str] | None, Field(description="Labels or values")] = None,
+    checked: bool | None = None,
+) -> Result:
+    """Choose `options` of a <select>, or set a check box, radio button or switch to `checked`."""
+    async with use_page(browsers, call, sessionId, selector) as work:
+        if options is not None:
+            outcome = await work.tools.forms.select(selector, *options)
+        elif checked is not None:
+            outcome = await work.tools.forms.check(selector, checked=checked)
+        else:
+            raise InvalidInput("options: is required, or checked", hint="say what to choose")
+        return build_action_result(choices, work.session, outcome)
+
+
+@browser.tool(effect="act", stake="low", title="Press keys", open_world=True, untrusted=True, timeout=60)
+async def pressKey(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    key: Annotated[str, Field(description="e.g. Enter, Control+a")],
+) -> Result:
+    """Press a key or chord where the focus is."""
+    async with use_page(browsers, call, sessionId) as work:
+        return build_action_result(choices, work.session, await work.tools.pointer.press_keys(key))
+
+
+@browser.tool(effect="act", stake="low", title="Hover", open_world=True, untrusted=True, timeout=60)
+async def hoverElement(
+    browsers: Browsers, choices: ToolOptions, call: Call, /, sessionId: str, selector: str
+) -> Result:
+    """Move the pointer onto an element."""
+    async with use_page(browsers, call, sessionId, selector) as work:
+        return build_action_result(choices, work.session, await work.tools.pointer.hover(selector))
+
+
+@browser.tool(effect="act", stake="low", title="Drag", open_world=True, untrusted=True, timeout=60)
+async def dragElement(
+    browsers: Browsers, choices: ToolOptions, call: Call, /, sessionId: str, selector: str, to: str
+) -> Result:
+    """Drag one element onto another."""
+    async with use_page(browsers, call, sessionId, selector) as work:
+        return build_action_result(choices, work.session, await work.tools.pointer.drag(selector, to))
+
+
+@browser.tool(effect="act", stake="low", title="Upload files", open_world=True, untrusted=True, timeout=60)
+async def uploadFiles(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    selector: str,
+    paths: list[str],
+) -> Result:
+    """Give workspace files to a file field."""
+    from outrider.browser.page.uploads import resolve_uploads
+
+    async with use_page(browsers, call, sessionId, selector) as work:
+        files = await anyio.to_thread.run_sync(resolve_uploads, paths, choices.workspace)
+        return build_action_result(choices, work.session, await work.tools.forms.upload(selector, *files))
+
+
+@browser.tool(effect="act", stake="low", title="Answer a dialog", open_world=True, untrusted=True, timeout=30)
+async def answerDialog(
+    browsers: Browsers,
+    call: Call,
+    /,
+    sessionId: str,
+    accept: bool,
+    text: Annotated[str | None, Field(description="For prompt()")] = None,
+) -> str:
+    """Answer the open dialog, else the next one, which would be dismissed."""
+    async with translate_errors():
+        session = browsers.get_session(call.session, sessionId)
+        await session.control.gate.wait_until_open()
+        word = "accepted" if accept else "dismissed"
+        if session.dialogs.unanswered is None:
+            session.dialogs.preset_answer(accept=accept, text=text)
+            return f"The next confirm or prompt will be {word}."
+        dialog = await session.dialogs.answer(accept=accept, text=text)
+    return f"The {dialog.kind} {clean_line(dialog.message)!r} was {word}."
+
+
+@browser.tool(effect="write", title="Scroll", open_world=True, untrusted=True, timeout=60)
+async def scrollPage(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    direction: Literal["up", "down", "left", "right"],
+    amount: Annotated[float, Field(description="Pixels")] = 500,
+    selector: Annotated[str | None, Field(description="In what to scroll")] = None,
+) -> Result:
+    """Scroll the page or a box in it."""
+    from outrider.browser.actions.scroll import scroll_page
+
+    async with use_page(browsers, call, sessionId, selector or None) as work:
+        position, outcome = await scroll_page(work.tools, direction, amount, selector or "")
+        outcome.note = _describe_position(position)
+        result = build_action_data(choices, work.session, outcome)
+        kept = {name: fact for name, fact in result.data.items() if name in ("ok", "url", "changes", "notes")}
+        return Result(result.content, data=kept | {"position": position})
+
+
+@browser.tool(title="Wait", open_world=True, untrusted=True, timeout=MAX_WAIT_S + 30)
+async def waitFor(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    text: str | None = None,
+    selector: str | None = None,
+    url: Annotated[str | None, Field(description="Part of it")] = None,
+    gone: Annotated[bool, Field(description="Until it is gone")] = False,
+    seconds: Annotated[float, Field(le=MAX_WAIT_S)] = 10,
+) -> Result:
+    """Wait until the page shows something, or just wait."""
+    from outrider.browser.actions.wait import WaitCondition, wait_for
+
+    async with use_page(browsers, call, sessionId, selector or None) as work:
+        given = [(each or "").strip() for each in (text, selector, url)]
+        outcome = await wait_for(work.tools, WaitCondition(*given, gone=gone), seconds)
+        return build_action_result(choices, work.session, outcome)
+
+
+def _describe_position(position: dict[str, object]) -> str:
+    ends = [name for name in ("top", "bottom") if position[f"at{name.capitalize()}"]]
+    at = f", at the {' and the '.join(ends)}" if ends else ""
+    stays = "" if position["moved"] else "; nothing moved"
+    return f"x={position['x']} y={position['y']} of {position['scrollWidth']}×{position['scrollHeight']}{at}{stays}"

@@ -1,0 +1,52 @@
+"""JavaScript of a model's own in a page: a toolset apart, because whoever serves it must have chosen to."""
+
+import json
+from typing import Annotated
+
+from pydantic import Field
+
+from outrider.browser.session.browsers import Browsers
+from outrider.core.context import Call
+from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
+from outrider.core.tool import Toolset
+from outrider.toolsets.browser.results import ActivePage, use_page
+from outrider.toolsets.options import ToolOptions
+
+browser_script = Toolset(
+    "browser_script",
+    "inject_javascript runs a script in a page of a browser session, with all that the page itself may do. A person is "
+    "asked before each call. Prefer the tools of the browser toolset.",
+)
+
+
+@browser_script.tool(effect="act", title="Run a script", open_world=True, untrusted=True, timeout=60)
+async def inject_javascript(
+    browsers: Browsers,
+    choices: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    script: Annotated[
+        str, Field(min_length=1, max_length=100_000, description="Expression, or statements that return")
+    ],
+) -> str:
+    """Run JavaScript in the page and get what it returns, as JSON."""
+    async with use_page(browsers, call, sessionId) as work:
+        value = await _evaluate_script(work, script)
+        url = work.tools.page.url
+    piece = cut_text(json.dumps(value, ensure_ascii=False, default=str), DEFAULT_CUT_CHARS)
+    note = f"\n[Cut: {piece.total} characters in all]" if piece.truncated else ""
+    return choices.mark_untrusted(piece.text, url) + note
+
+
+async def _evaluate_script(work: ActivePage, script: str) -> object:
+    """An expression's value; what is no expression is the body of a function."""
+    timeout_s = 10.0
+    from outrider.browser.protocol.values import ScriptError
+
+    try:
+        return await work.tools.page.evaluate_in("", f"async () => (\n{script}\n)", timeout=timeout_s)
+    except ScriptError as error:
+        if "SyntaxError" not in error.message:
+            raise
+    return await work.tools.page.evaluate_in("", f"async () => {{\n{script}\n}}", timeout=timeout_s)

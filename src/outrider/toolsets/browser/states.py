@@ -1,0 +1,84 @@
+"""Saved sign-ins: kept from a session, or made by a person in a window; what is in them is never said."""
+
+import json
+from typing import Annotated, Any, Literal
+
+import anyio
+from pydantic import Field
+
+from outrider.browser.session.browsers import Browsers
+from outrider.browser.session.states import StateInfo
+from outrider.core.context import Call
+from outrider.core.result import Result, TextBlock
+from outrider.toolsets.browser.results import clean_line, format_time, translate_errors
+from outrider.toolsets.browser.sessions import browser
+from outrider.toolsets.parameters import UpToHalfHour
+
+MAX_LOGIN_WINDOW_S = 1_800  # seconds that a window for signing in stays open
+MAX_ORIGINS_SHOWN = 20
+
+
+@browser.tool(effect="act", stake="low", title="Sign-ins")
+async def manageStates(
+    browsers: Browsers,
+    call: Call,
+    /,
+    action: Literal["list", "save", "delete"] = "list",
+    stateId: str = "default",
+    sessionId: Annotated[str | None, Field(description="For save")] = None,
+) -> Result:
+    """Save a session's cookies and storage for later sessions, list or delete what is saved."""
+    states = browsers.get_state_store(call.owner_folder)
+    async with translate_errors():
+        if action == "save":
+            session = browsers.get_session(call.session, sessionId or "")
+            changed = await browsers.save_state(session, stateId)
+        elif action == "delete":
+            changed = await anyio.to_thread.run_sync(states.delete, stateId)
+        else:
+            changed = None
+        kept = [changed] if changed else await anyio.to_thread.run_sync(states.list_states)
+    rows = [_serialize_state(each) for each in kept]
+    done = {"save": "saved", "delete": "deleted"}.get(action, "states")
+    data = {done: rows[0] if changed else rows}
+    return Result((TextBlock(json.dumps(data)),), data=data)
+
+
+@browser.tool(effect="act", stake="low", title="Let the user sign in", open_world=True, timeout=MAX_LOGIN_WINDOW_S + 60)
+async def setup_browser_state(
+    browsers: Browsers,
+    call: Call,
+    /,
+    url: Annotated[str | None, Field(description="Where to sign in")] = None,
+    state_id: str = "default",
+    seconds: UpToHalfHour = 300,
+) -> Result:
+    """Show the user a window to sign in; saved when they close it. Only when they ask."""
+
+    async def report_progress(spent: float) -> None:
+        await call.progress(spent, seconds, "waiting until the window is closed")
+
+    async with translate_errors():
+        done = await browsers.sign_in(
+            call.session, url or "", state_id, seconds=seconds, told=report_progress, whose=call.owner_folder
+        )
+    data: dict[str, Any] = {"state_id": done.state_id, "saved": done.saved, "cookies": done.cookies}
+    data |= {"origins": [clean_line(each, 200) for each in done.origins[:MAX_ORIGINS_SHOWN]], "closed": done.closed}
+    data |= {"path": str(done.path)} if done.path else {}
+    first = "Saved browser state." if done.saved else "Nothing was saved: no site has stored anything."
+    lines = [first, *(f"{name}: {json.dumps(value)}" for name, value in data.items())]
+    if not done.closed:
+        lines.append(f"The window was still open after {seconds} s and was closed: call again for more time.")
+    if done.saved:
+        lines.append(f"createSession with stateId={done.state_id} uses it; call this again to refresh it.")
+    return Result((TextBlock("\n".join(lines)),), data=data | {"notes": lines[len(data) + 1 :]})
+
+
+def _serialize_state(info: StateInfo) -> dict[str, Any]:
+    row: dict[str, Any] = {"stateId": info.state_id, "savedAt": format_time(info.saved_at), "encrypted": info.encrypted}
+    if info.cookies is None:
+        return row
+    return row | {
+        "cookies": info.cookies,
+        "origins": [clean_line(each, 200) for each in (info.origins or ())[:MAX_ORIGINS_SHOWN]],
+    }

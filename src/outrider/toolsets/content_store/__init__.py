@@ -1,0 +1,1 @@
+"""Tools that keep texts and search in them."""

@@ -1,0 +1,158 @@
+"""Where contents come from: texts at hand, files within the roots, documents, and the web."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import anyio.to_thread
+
+from outrider.content.models import ContentDraft
+from outrider.content.settings import ContentSettings
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, Refused
+from outrider.pages.pages import Pages
+from outrider.workspace import SessionWorkspaces
+
+if TYPE_CHECKING:
+    from outrider.pages.fetched_page import FetchedPage
+    from outrider.workspace.jail import Jail
+
+# Kept as they are, line by line; everything else is turned into Markdown by its reader.
+PLAIN_TEXT_TYPES = (
+    "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+    "application/javascript", "application/sql", "application/x-sh",
+)  # fmt: skip
+ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, http://… or https://…"
+
+
+@dataclass(frozen=True)
+class ContentSources:
+    """Reads what a `file_url` names."""
+
+    pages: Pages
+    workspaces: SessionWorkspaces
+    settings: ContentSettings
+
+    async def read_draft(self, call: Call, file_url: str) -> ContentDraft:
+        """The content behind an address.
+
+        Raises:
+            InvalidInput: for an address of another kind, or code `FILE_TOO_LARGE`.
+            Refused: for a file outside the workspace and the allowed roots.
+            OutriderError: whatever reading it raises.
+        """
+        scheme = urlsplit(file_url).scheme.lower()
+        if scheme in {"http", "https"}:
+            return build_page_draft(await self.pages.read(file_url))
+        if scheme not in {"", "file"} and not (len(scheme) == 1 and file_url[1:3] == ":\\"):
+            raise InvalidInput(f"file_url: {scheme}: cannot be read", hint=f"give {ACCEPTED_ADDRESSES}")
+        return await self._file(call, file_url)
+
+    async def _file(self, call: Call, file_url: str) -> ContentDraft:
+        path = _parse_file_path(file_url)
+        body = await anyio.to_thread.run_sync(self._read_file_bytes, call, path)
+        return await build_file_draft(body, path.name, source=file_url)
+
+    def _read_file_bytes(self, call: Call, path: Path) -> bytes:
+        """The file's bytes, from the session's workspace or from one of the roots."""
+        from outrider.workspace.jail import Jail
+
+        own = self.workspaces.ensure_workspace(call).directory
+        for root in (own, *self._roots()):
+            within = _make_relative(path, root)
+            if within is not None and (path.is_absolute() or root == own):
+                return _read_limited(Jail(root), within, self.settings.file_bytes)
+        raise Refused(
+            f"file_url: {str(path)!r} lies outside the workspace and the allowed folders",
+            hint="write_file it to the workspace, or send `content`; the operator allows a folder with content.roots",
+            code="outside",
+        )
+
+    def _roots(self) -> Sequence[Path]:
+        return [Path(each).expanduser().resolve() for each in self.settings.roots]
+
+
+def build_page_draft(page: "FetchedPage") -> ContentDraft:
+    """A page as it is kept."""
+    document = page.document
+    name = PurePosixPath(unquote(urlsplit(page.url).path)).name
+    return ContentDraft(
+        document.markdown,
+        filename=name or urlsplit(page.url).netloc,
+        mime_type=page.content_type,
+        source=page.url,
+        title=document.title,
+        language=document.language,
+        markdown=document.kind not in {"text", "json", "xml"},
+        uploaded_at=page.fetched_at,
+        facts={"kind": document.kind} if document.kind else {},
+    )
+
+
+async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
+    """A file as it is kept: text line by line as it stands, documents as Markdown."""
+    converted_types = ("text/html", "text/rtf", "text/vtt", "text/calendar")
+    from outrider.pages.local_file import read_body
+    from outrider.pages.mime.charset import decode_body
+    from outrider.pages.mime.sniff import detect_mime_type
+
+    mime = detect_mime_type("", body, name)
+    if mime.startswith(PLAIN_TEXT_TYPES) and not mime.startswith(converted_types):
+        text, _ = decode_body(body, markup=False)
+        return ContentDraft(text, filename=name, mime_type=mime, source=source, size=len(body))
+    document, mime = await read_body(body, name=name)
+    return ContentDraft(
+        document.markdown,
+        filename=name,
+        mime_type=mime,
+        source=source,
+        title=document.title,
+        language=document.language,
+        markdown=True,
+        size=len(body),
+        facts={"kind": document.kind},
+    )
+
+
+def _parse_file_path(file_url: str) -> Path:
+    parts = urlsplit(file_url)
+    if parts.scheme.lower() != "file":
+        return Path(file_url)
+    if parts.netloc not in {"", "localhost"}:
+        raise InvalidInput(
+            f"file_url: files of the host {parts.netloc!r} cannot be read", hint=f"give {ACCEPTED_ADDRESSES}"
+        )
+    return Path(_to_native_path(parts.path))
+
+
+def _make_relative(path: Path, root: Path) -> str | None:
+    """The path relative to the root, by its words alone: the jail looks at what they lead to."""
+    if not path.is_absolute():
+        return path.as_posix()
+    for base in (root, root.resolve()):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return None
+
+
+def _read_limited(jail: "Jail", path: str, max_bytes: int) -> bytes:
+    with jail.open_descriptor(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+        size = os.fstat(descriptor).st_size
+        body = file.read(max_bytes + 1) if size <= max_bytes else b""
+    if size > max_bytes or len(body) > max_bytes:
+        raise InvalidInput(
+            f"file_url: the file has {size:,} bytes, at most {max_bytes:,} are taken",
+            hint="add it in parts, or raise content.file_bytes",
+            code="FILE_TOO_LARGE",
+        )
+    return body
+
+
+def _to_native_path(path: str) -> str:
+    """The path part of a file address as this system writes paths (RFC 8089, appendix E.2 for drive letters)."""
+    path = unquote(path)
+    has_drive = os.name == "nt" and path[:1] == "/" and path[2:3] == ":"
+    return path[1:] if has_drive else path

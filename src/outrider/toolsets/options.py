@@ -1,0 +1,57 @@
+"""The few settings that tools themselves obey."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Self
+
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.tool import PerCallService
+from outrider.core.untrusted import wrap_untrusted
+
+
+@dataclass(frozen=True)
+class ToolOptions(PerCallService):
+    """What an operator chose about results.
+
+    Attributes:
+        workspace: The directory that relative paths start from and may not leave.
+        images_path: Where images go, relative to the workspace.
+        boundary: Whether page text is wrapped in a random boundary.
+        mime_prefix: The vendor tree of typed resources.
+        crawl_robots: Whether robots.txt binds crawls.
+        user_folders: Where each person has a directory of their own, once callers must show who they are.
+    """
+
+    workspace: Path
+    images_path: str = "./images"
+    boundary: bool = True
+    mime_prefix: str = "application/vnd.dust"
+    crawl_robots: Literal["respect", "ignore"] = "respect"
+    user_folders: Path | None = None
+
+    def bind_to_call(self, call: Call) -> Self:
+        """The same, in the caller's own directory where callers must show who they are."""
+        if not call.owner_folder or self.user_folders is None:
+            return self
+        folder = self.user_folders / call.owner_folder
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return replace(self, workspace=folder)
+
+    def mark_untrusted(self, text: str, origin: str) -> str:
+        """Other people's text, wrapped in a boundary if the operator wants that."""
+        return wrap_untrusted(text, origin) if self.boundary else text
+
+    def build_output_type(self, name: str) -> str:
+        """The mime type of a typed result resource, for instance `websearch-result`."""
+        return f"{self.mime_prefix}.tool-output.{name}"
+
+    def resolve_folder(self, path: str) -> Path:
+        """A folder of the workspace. Raises InvalidInput for one that lies elsewhere, by link or by name."""
+        root = self.workspace.resolve()
+        folder = (root / path).resolve()
+        if Path(path).is_absolute() or not folder.is_relative_to(root):
+            raise InvalidInput(
+                f"output_dir: {path!r} is not inside the workspace", hint="send a path relative to the workspace"
+            )
+        return folder

@@ -1,0 +1,1 @@
+"""Tools and prompts for an assistant's playbooks."""

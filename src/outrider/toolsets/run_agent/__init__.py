@@ -1,0 +1,1 @@
+"""Tools that delegate tasks to agents."""

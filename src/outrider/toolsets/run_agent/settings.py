@@ -1,0 +1,28 @@
+"""What an operator says about agents as tools."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from outrider.core.approval_required import ApprovalFormat
+
+
+class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
+    """The `run_agent` part of the settings."""
+
+    detach_seconds: float = Field(
+        default=600,
+        gt=0,
+        le=3_600,
+        description="Seconds that a call waits for its agent; then it tells how to come back",
+    )
+    progress: Literal["accumulated", "deltas"] = Field(
+        default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
+    )
+    progress_per_second: float = Field(
+        default=20, ge=0.1, le=50, description="Progress notices of a kind that a caller gets at most"
+    )
+    blocked_format: ApprovalFormat = Field(
+        default="error_json",
+        description="What clients that cannot show questions get: JSON in an error's text, or a resource",
+    )

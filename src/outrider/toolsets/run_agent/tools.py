@@ -1,0 +1,263 @@
+"""Agents as tools: one `run_<name>` for each agent there is, and ways to come back to what they do."""
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.definition import Budgets
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.core.result import Result
+from outrider.core.tool import MAX_TOOL_NAME_CHARS, Services, Tool, Toolset
+from outrider.toolsets.run_agent.delegation import Delegation, DelegationMode, DelegationRequest
+
+run_agent_toolset = Toolset(
+    "run_agent",
+    "Each run_<name> gives work to an agent of that name, which has tools of its own and sees nothing of this "
+    "conversation: put all that it must know into the query. Several can run at the same time. An answer may cite "
+    "sources as :cite[ref]; keep these marks. If an agent is still at work, come back with agent_run.",
+)
+
+MAX_WAIT_S: Final = 3_600.0  # seconds that an operator may let a call wait
+PLACEHOLDER_TOOL: Final = "run_agent_tool_not_available"
+MAX_SLUG_CHARS: Final = MAX_TOOL_NAME_CHARS - len("builtin_run_agent__run_")
+AGENT_URI: Final = re.compile(r"agent://[\w-]+/w/(\w+)/agents/([\w. -]+)")
+
+
+class AgentInput(BaseModel, extra="forbid", defer_build=True):
+    """An agent as hosts configure it."""
+
+    uri: str = Field(pattern=rf"^{AGENT_URI.pattern}$", max_length=300)
+    mimeType: str = ""
+
+
+class ExecutionMode(BaseModel, extra="forbid", defer_build=True):
+    """The mode as hosts configure it."""
+
+    value: Literal["run-agent", "handoff"]
+    mimeType: str = ""
+
+
+class AgentBudget(BaseModel, extra="forbid", defer_build=True):
+    """How much the agent may use, all that it calls included."""
+
+    max_steps: int | None = Field(None, ge=1, le=1_000)
+    max_seconds: float | None = Field(None, gt=0, le=86_400)
+    max_tokens: int | None = Field(None, ge=1)
+
+    def to_budgets(self) -> Budgets:
+        """In the words of agents."""
+        return Budgets(steps=self.max_steps, seconds=self.max_seconds, tokens=self.max_tokens)
+
+
+def _build_shape_schema(required: list[str] | None = None, **properties: Any) -> WithJsonSchema:
+    """The few words of an object's schema that a model needs: each is paid for with every agent."""
+    shape = {"type": "object", "properties": properties}
+    return WithJsonSchema(shape | ({"required": required} if required else {}))
+
+
+TaskQuery = Annotated[
+    str, Field(min_length=1, max_length=100_000, description="The task, with all that the agent must know")
+]
+# Validated in two parts: pydantic's regular expressions take a hundredth of a second to count to 200.
+Identifier = Annotated[
+    str, Field(pattern=r"^[\w-]+$", max_length=200), WithJsonSchema({"type": "string", "pattern": r"^[\w-]{1,200}$"})
+]
+IdentifierList = list[Identifier] | None
+ToolsetIds = Annotated[IdentifierList, Field(max_length=50, description="Toolsets to give to the agent for this task")]
+FileIds = Annotated[IdentifierList, Field(max_length=100, description="Ids of files to attach")]
+ChildAgent = Annotated[
+    AgentInput | None,
+    _build_shape_schema(
+        ["uri"], uri={"type": "string", "pattern": f"^{AGENT_URI.pattern}$"}, mimeType={"type": "string"}
+    ),
+]
+ConfiguredMode = Annotated[
+    ExecutionMode | None, _build_shape_schema(value={"enum": ["run-agent", "handoff"]}, mimeType={"type": "string"})
+]
+KnownConversation = Annotated[
+    str | None,
+    Field(max_length=200, description="This conversation: hand over to the agent; one of the agent's: go on with it"),
+]
+ModeParameter = Annotated[
+    DelegationMode | None, Field(description="background: return at once; handoff: the agent takes over")
+]
+BudgetLimits = Annotated[
+    AgentBudget | None,
+    _build_shape_schema(max_steps={"type": "integer"}, max_seconds={"type": "number"}, max_tokens={"type": "integer"}),
+]
+RunId = Annotated[str, Field(min_length=1, max_length=64, description="From an agent's result")]
+
+
+@run_agent_toolset.tool(
+    effect="write", title="Run an agent", stake="never_ask", open_world=True, untrusted=True, timeout=MAX_WAIT_S + 60
+)
+async def run_agent(
+    delegation: Delegation,
+    call: Call,
+    /,
+    agent: Annotated[str, Field(min_length=1, max_length=64, description="The agent's name")],
+    query: TaskQuery,
+    context_files: FileIds = None,
+    toolsets: ToolsetIds = None,
+    conversation_id: KnownConversation = None,
+    mode: ModeParameter = None,
+    budget: BudgetLimits = None,
+) -> Result:
+    """Run an agent by its name. Prefer its own tool run_<name> where there is one."""
+    wish = DelegationRequest(
+        query=query,
+        toolsets=toolsets or (),
+        files=context_files or (),
+        conversation_id=conversation_id or "",
+        mode=mode,
+        budget=budget.to_budgets() if budget else None,
+    )
+    return await delegation.run_agent(agent, wish, call)
+
+
+@run_agent_toolset.tool(title="See an agent's run", untrusted=True, timeout=MAX_WAIT_S + 60)
+async def agent_run(
+    delegation: Delegation,
+    call: Call,
+    /,
+    runId: Annotated[str | None, Field(max_length=64, description="Leave out to list your last runs")] = None,
+    waitSeconds: Annotated[float, Field(ge=0, le=600, description="How long to wait for its end")] = 0,
+) -> Result | str:
+    """Get the answer of an agent that was left at work, or the list of your last runs."""
+    if runId:
+        return await delegation.wait_for_run(await delegation.find_own_run(runId, call), call, seconds=waitSeconds)
+    recent = await delegation.list_recent_runs(call)
+    lines = [f"- {run.id} ({run.status}) {run.agent}: {' '.join(run.query.split())[:120]}" for run in recent]
+    return "\n".join(("Your last runs, the newest first:", *lines)) if lines else "You have not run any agent yet."
+
+
+@run_agent_toolset.tool(effect="write", title="Cancel an agent's run", stake="never_ask")
+async def cancel_agent_run(delegation: Delegation, call: Call, /, runId: RunId) -> str:
+    """End an agent's run and all that it has begun. What is over stays as it is."""
+    run = await delegation.find_own_run(runId, call)
+    await delegation.runs.cancel(run.id)
+    after = await delegation.runs.get(run.id)
+    return f"Run {run.id} of agent {run.agent} is {after.status}."
+
+
+@run_agent_toolset.register_default_check
+def is_configured(services: Services) -> bool:
+    """Served by itself where somebody has written an agent, or has told which model agents use."""
+    delegation: Delegation = services[Delegation]
+    return delegation.options.configured
+
+
+@run_agent_toolset.register_tool_source
+async def list_agent_tools(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
+    """One tool for each agent, and a placeholder where one that is defined cannot be used, or there is none."""
+    delegation: Delegation = services[Delegation]
+    found = delegation.catalogue.describe_agents() | await _load_stored_agents(delegation)
+    names, wait = _assign_tool_names(found, taken), delegation.options.detach_seconds
+    tools = tuple(_build_agent_tool(names[name], name, description, wait) for name, description in found.items())
+    missing = not found or bool(delegation.catalogue.list_problems())
+    return (*tools, _build_placeholder()) if missing else tools
+
+
+async def _load_stored_agents(delegation: Delegation) -> dict[str, str]:
+    """Agents of rows, where the database is in use anyway: listing tools must not open it."""
+    in_use = delegation.database.opened_event.is_set() or delegation.database.dialect != "sqlite"
+    rows = await delegation.catalogue.load_rows() if in_use else {}
+    return {name: agent.description for name, agent in rows.items()}
+
+
+def _assign_tool_names(found: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """A tool name for each agent, in the order of their own names, so that they stay when others come."""
+    names: dict[str, str] = {}
+    used = set(taken) | {PLACEHOLDER_TOOL}
+    for name in sorted(found):
+        slug, number = slugify_name(name), 2
+        chosen = f"run_{slug}"
+        while chosen in used:
+            end = f"_{number}"
+            chosen, number = f"run_{slug[: MAX_SLUG_CHARS - len(end)].rstrip('_')}{end}", number + 1
+        used.add(chosen)
+        names[name] = chosen
+    return names
+
+
+def slugify_name(name: str) -> str:
+    """An agent's name as part of a tool's: `[a-z0-9_]`, single underscores, at most 41 characters."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_SLUG_CHARS].rstrip("_") or "agent"
+
+
+@lru_cache(maxsize=1_000)
+def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> Tool:
+    """The tool of one agent; the same object as long as nothing about it changes."""
+
+    async def delegate_task(
+        delegation: Delegation,
+        call: Call,
+        /,
+        query: TaskQuery,
+        childAgent: ChildAgent = None,
+        toolsetsToAdd: ToolsetIds = None,
+        fileOrContentFragmentIds: FileIds = None,
+        conversationId: KnownConversation = None,
+        executionMode: ConfiguredMode = None,
+        mode: ModeParameter = None,
+        budget: BudgetLimits = None,
+    ) -> Result:
+        _check_child_agent(childAgent, name)
+        handoff: DelegationMode | None = "handoff" if executionMode and executionMode.value == "handoff" else None
+        wish = DelegationRequest(
+            query=query,
+            toolsets=toolsetsToAdd or (),
+            files=fileOrContentFragmentIds or (),
+            conversation_id=conversationId or "",
+            mode=mode or handoff,
+            budget=budget.to_budgets() if budget else None,
+        )
+        return await delegation.run_agent(name, wish, call)
+
+    return Tool(
+        tool,
+        name,
+        f"Run agent {name} ({description})",
+        "write",
+        delegate_task,
+        stake="never_ask",
+        timeout=wait + 60,
+        open_world=True,
+        untrusted=True,
+        toolset=run_agent_toolset.name,
+    )
+
+
+def _check_child_agent(given: AgentInput | None, name: str) -> None:
+    """The agent that a host has configured must be the one whose tool it calls."""
+    match = AGENT_URI.fullmatch(given.uri) if given else None
+    if match and match[2] not in (name, slugify_name(name)):
+        raise InvalidInput(
+            f"childAgent: is agent {match[2]!r}, and this tool runs agent {name!r}",
+            hint="leave childAgent out, or call that agent's own tool",
+        )
+
+
+@lru_cache(maxsize=1)
+def _build_placeholder() -> Tool:
+    async def raise_not_available(catalogue: Catalogue, /, childAgent: ChildAgent = None) -> Result:  # noqa: ARG001
+        problems = "; ".join(each.message for each in catalogue.list_problems()[:3])
+        raise NotConfigured(
+            f"No child agent is configured{f': {problems}' if problems else ''}.",
+            hint="tell the user; `outrider agents check` says what is wrong, `outrider agents add` makes one",
+            code="no_agent",
+        )
+
+    return Tool(
+        PLACEHOLDER_TOOL,
+        "Agent not available",
+        "An agent that is configured here cannot be used. Do not call this: tell the user that it is missing.",
+        "read",
+        raise_not_available,
+        toolset=run_agent_toolset.name,
+    )

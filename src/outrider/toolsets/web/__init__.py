@@ -1,0 +1,1 @@
+"""Tools that search, read and crawl the web."""

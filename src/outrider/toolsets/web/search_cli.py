@@ -1,0 +1,75 @@
+"""A single search tool with the smallest possible contract."""
+
+import json
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.tool import Toolset
+from outrider.search.search import Search
+from outrider.toolsets.parameters import NumberUpToTen
+
+web_search_cli = Toolset("web-search", "search looks something up on the web and returns the best addresses.")
+
+CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class CliSearchResults(BaseModel, defer_build=True):
+    """What was found."""
+
+    results: list[dict[str, Any]] = Field(description="title, url, description")
+    source: str = Field(description="Whose results they are")
+    query: str
+
+    def __str__(self) -> str:
+        return json.dumps(self.model_dump(), ensure_ascii=False, indent=2)
+
+
+@web_search_cli.tool(title="Search", open_world=True, untrusted=True, timeout=90)
+async def search(
+    engines: Search,
+    call: Call,
+    /,
+    query: Annotated[str, Field(description="Search query, 1 to 500 characters")],
+    limit: NumberUpToTen = 5,
+) -> CliSearchResults:
+    """Search the web and return titles, addresses and descriptions."""
+    from outrider.search.provider import Query
+
+    text = _check_query(query)
+    try:
+        found = await engines.find(Query(text=text, count=limit, caller=call), browse=True)
+    except OutriderError as error:
+        raise _adapt_error(error) from None
+    rows = [{"title": hit.title, "url": hit.url, "description": hit.snippet} for hit in found.hits]
+    return CliSearchResults(results=rows, source=found.source, query=query)
+
+
+def _adapt_error(error: OutriderError) -> OutriderError:
+    """The same error in the words of this tool; `search_blocked` when every engine asked shut us out."""
+    ignored_outcomes = frozenset(
+        {"circuit_open", "unsupported", "ok"}
+    )  # in a failure only the local index is ok, and empty
+    wall_outcomes = frozenset({"consent", "captcha", "blocked"})
+    outcomes = {each["outcome"] for each in error.details.get("attempts", ())} - ignored_outcomes
+    code = "search_blocked" if outcomes and outcomes <= wall_outcomes else error.code
+    told = type(error)(f"Search error: {error.message}", hint=error.hint, code=code, details=error.details)
+    told.retry_after = error.retry_after
+    return told
+
+
+def _check_query(query: str) -> str:
+    """The query without control characters. Raises InvalidInput when nothing or too much is left."""
+    max_query_chars = 500  # characters, after control characters are gone
+    text = CONTROL_CHARS.sub("", query).strip()
+    if not text:
+        problem = "holds only control characters or blanks" if query else "must not be empty"
+        raise InvalidInput(f"query: {problem}", hint="say what to look for")
+    if len(text) > max_query_chars:
+        raise InvalidInput(
+            f"query: has {len(text)} characters, at most {max_query_chars} are allowed", hint="shorten it"
+        )
+    return text

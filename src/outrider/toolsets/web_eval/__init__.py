@@ -1,0 +1,1 @@
+"""Tools that evaluate a website with an agent."""

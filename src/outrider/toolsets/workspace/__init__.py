@@ -1,0 +1,1 @@
+"""Tools for files and code of a session's workspace."""

@@ -1,0 +1,216 @@
+"""Code and commands of a model, run in the session's workspace and kept in there."""
+
+import sys
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import anyio
+from pydantic import BaseModel, Field
+
+from outrider.core.beside import run_background
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.result import Result
+from outrider.toolsets.workspace.code_results import (
+    ExecutionReport,
+    build_execution_result,
+    build_output_result,
+    build_poll_result,
+    build_process_list,
+    build_started_result,
+    build_stopped_result,
+)
+from outrider.toolsets.workspace.files import workspace
+from outrider.workspace import SessionWorkspace, SessionWorkspaces
+from outrider.workspace.processes import Processes
+
+if TYPE_CHECKING:
+    from outrider.workspace.sandbox.job import Job
+
+MAX_FOREGROUND_S = 300  # seconds in the foreground
+MAX_QUEUE_WAIT_S = 300  # seconds that a call may stand in line besides
+
+ScriptText = Annotated[str, Field(min_length=1, max_length=1_000_000, description="A whole script")]
+CommandText = Annotated[str, Field(min_length=1, max_length=1_000)]
+WorkingFolder = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
+TimeoutSeconds = Annotated[int, Field(ge=1, le=MAX_FOREGROUND_S, description="Seconds; sync only")]
+RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the background; answers a process_id")]
+ProcessId = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Tail(BaseModel, extra="forbid", defer_build=True):
+    """The end of a stream."""
+
+    src: Literal["stdout", "stderr"] = "stdout"
+    n: Annotated[int, Field(ge=1, le=100, description="Lines")] = 10
+
+
+@workspace.tool(effect="act", title="Run Python", timeout=MAX_FOREGROUND_S + MAX_QUEUE_WAIT_S)
+async def execute_python(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    code: ScriptText,
+    timeout: TimeoutSeconds = 30,  # noqa: ASYNC109 - it ends the program, not the waiting
+    run_mode: RunMode = "sync",
+) -> Result:
+    """Run Python in the workspace; print what you want to see. Pictures that it saves or plt.show() come back."""
+    from outrider.workspace.jobs import build_python_job
+
+    place = await _get_workspace(workspaces, call)
+    job = await build_python_job(processes.sandbox, place.directory, code)
+    return await _run_job(processes, call, place, job, "python", timeout, run_mode)
+
+
+@workspace.tool(effect="act", title="Run TypeScript", timeout=MAX_FOREGROUND_S + MAX_QUEUE_WAIT_S)
+async def execute_typescript(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    code: ScriptText,
+    timeout: TimeoutSeconds = 30,  # noqa: ASYNC109
+    run_mode: RunMode = "sync",
+) -> Result:
+    """Run TypeScript or JavaScript with Deno in the workspace; console.log what you want to see."""
+    from outrider.workspace.jobs import build_typescript_job
+
+    place = await _get_workspace(workspaces, call)
+    job = await build_typescript_job(processes.sandbox, place.directory, code)
+    return await _run_job(processes, call, place, job, "typescript", timeout, run_mode)
+
+
+async def execute_shell(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    command: CommandText,
+    timeout: TimeoutSeconds = 30,  # noqa: ASYNC109
+    working_dir: WorkingFolder = ".",
+    run_mode: RunMode = "sync",
+) -> Result:
+    """Run a shell command in the workspace. Servers and other long work: run_mode=async, then poll_process."""
+    return await _run_command(workspaces, processes, call, command, timeout, working_dir, run_mode)
+
+
+async def execute_windows_cmd(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    command: CommandText,
+    timeout: TimeoutSeconds = 30,  # noqa: ASYNC109
+    working_dir: WorkingFolder = ".",
+    run_mode: RunMode = "sync",
+) -> Result:
+    """Run a cmd.exe command in the workspace. Long work: run_mode=async, then poll_process."""
+    return await _run_command(workspaces, processes, call, command, timeout, working_dir, run_mode)
+
+
+_system_shell_tool = execute_windows_cmd if sys.platform == "win32" else execute_shell
+workspace.tool(effect="act", title="Run a command", timeout=MAX_FOREGROUND_S + MAX_QUEUE_WAIT_S)(_system_shell_tool)
+
+
+@workspace.tool(title="Look at a process")
+async def poll_process(
+    workspaces: SessionWorkspaces, processes: Processes, call: Call, /, process_id: ProcessId, tail: Tail | None = None
+) -> Result:
+    """Whether a background process still runs, its exit code, and the end of its output."""
+    place = await _get_workspace(workspaces, call)
+    return await build_poll_result(processes.get(place, process_id), (tail or Tail()).src, (tail or Tail()).n)
+
+
+@workspace.tool(title="Read a process's output")
+async def read_process_output(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    process_id: ProcessId,
+    stream: Literal["stdout", "stderr"] = "stdout",
+    mode: Literal["tail", "head"] = "tail",
+    lines: Annotated[int, Field(ge=1, le=100)] = 20,
+) -> Result:
+    """The first or last lines that a background process has written."""
+    place = await _get_workspace(workspaces, call)
+    return build_output_result(processes.get(place, process_id), stream, mode, lines)
+
+
+@workspace.tool(title="List processes")
+async def list_processes(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    status_filter: Literal["all", "running", "finished"] = "all",
+) -> Result:
+    """This session's background processes."""
+    place = await _get_workspace(workspaces, call)
+    return build_process_list(processes.list(place), status_filter)
+
+
+@workspace.tool(effect="write", title="Stop a process", stake="never_ask")
+async def stop_process(
+    workspaces: SessionWorkspaces, processes: Processes, call: Call, /, process_id: ProcessId
+) -> Result:
+    """Stop a background process with all that it started: asked first, ended after three seconds."""
+    place = await _get_workspace(workspaces, call)
+    found = processes.get(place, process_id)
+    if found.status == "running":
+        await found.process.stop()
+    return await build_stopped_result(found)
+
+
+async def _run_command(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    command: str,
+    timeout: int,  # noqa: ASYNC109 - it ends the program, not the waiting
+    working_dir: str,
+    run_mode: Literal["sync", "async"],
+) -> Result:
+    from outrider.workspace.jobs import build_shell_job
+
+    if "\0" in command:
+        raise InvalidInput("command: holds a NUL character", hint="leave it out; a script can write such bytes")
+    place = await _get_workspace(workspaces, call)
+    job = await build_shell_job(processes.sandbox, place.directory, command, working_dir)
+    return await _run_job(processes, call, place, job, command, timeout, run_mode)
+
+
+async def _run_job(
+    processes: Processes,
+    call: Call,
+    place: SessionWorkspace,
+    job: "Job",
+    title: str,
+    seconds: int,
+    run_mode: Literal["sync", "async"],
+) -> Result:
+    level = (await processes.sandbox.require_backend()).level
+    if run_mode == "async":
+        return build_started_result(await processes.start_background(place, job, title), level)
+    async with _send_heartbeats(call, seconds):
+        execution = await processes.run(place, job, title, seconds)
+    return await build_execution_result(ExecutionReport(execution, level, job.limits, seconds))
+
+
+async def _get_workspace(workspaces: SessionWorkspaces, call: Call) -> SessionWorkspace:
+    return await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
+
+
+def _send_heartbeats(call: Call, seconds: float) -> AbstractAsyncContextManager[None]:
+    """Tells the caller now and then that the code still runs: hosts give up on silence."""
+
+    async def report_progress() -> None:
+        heartbeat_interval_s = 5.0  # seconds between two signs of life
+        spent = 0.0
+        while True:
+            await anyio.sleep(heartbeat_interval_s)
+            spent += heartbeat_interval_s
+            await call.progress(min(spent, seconds), seconds, f"running for {spent:.0f} s")
+
+    return run_background(report_progress)

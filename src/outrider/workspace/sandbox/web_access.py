@@ -1,0 +1,60 @@
+"""The way of sandboxed code to the web: the egress proxy, on a socket that is shown inside."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from outrider.core.egress import sandbox_forwarder as relay
+from outrider.core.egress.guard import EgressGuard
+from outrider.core.egress.proxy import PROXY_USER, EgressProxy
+from outrider.workspace.sandbox.bubblewrap import WEB_SOCKET
+from outrider.workspace.sandbox.interpreters import Interpreter
+from outrider.workspace.sandbox.job import Job, SandboxPaths
+
+
+@dataclass(frozen=True)
+class WebAccess:
+    """An open way: one guarded proxy for all executions, on a socket in a folder of its own."""
+
+    proxy: EgressProxy
+    folder: Path
+
+    @classmethod
+    async def open(cls, guard: EgressGuard) -> "WebAccess":
+        """Begins to listen."""
+        web = cls(EgressProxy(guard), Path(tempfile.mkdtemp(prefix="outrider-web-")))
+        await web.proxy.start(web.socket)
+        web.socket.chmod(0o666)  # who may get at it, the folder decides, and the token
+        return web
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "web.sock"
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        await self.proxy.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def connect_job(self, job: Job, python: Interpreter) -> Job:
+        """The job with the proxy at a port of its own loopback, and with the variables that programs look at."""
+        script_name = "web.py"
+        proxy_port = 8118
+        address = f"http://{PROXY_USER}:{self.proxy.token}@127.0.0.1:{proxy_port}"
+        proxies = {
+            name: address for each in ("http_proxy", "https_proxy", "all_proxy") for name in (each, each.upper())
+        }
+        local = {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
+
+        def build_command(inside: SandboxPaths) -> list[str]:
+            script = f"{inside.support}/{script_name}"
+            return [str(python.executable), "-I", "-S", script, str(proxy_port), WEB_SOCKET, *job.command(inside)]
+
+        return replace(
+            job,
+            command=build_command,
+            support_files={**job.support_files, script_name: Path(relay.__file__).read_bytes()},
+            readable_paths=tuple(dict.fromkeys((*job.readable_paths, *python.readable_paths))),
+            environ={**job.environ, **proxies, **local},
+        )

@@ -1,0 +1,87 @@
+"""Index terms: the words of any script, folded and stemmed."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.content.chunking.languages import detect_language
+from outrider.content.lexical.analysis import extract_index_terms, iter_tokens, parse_query_terms
+
+
+def terms(text: str, name: str = "english") -> list[str]:
+    return extract_index_terms([text], name)[0].split()
+
+
+@pytest.mark.parametrize(
+    ("asked", "written", "name"),
+    [
+        ("teas", "tea", "english"),
+        ("Running", "run", "english"),
+        ("CAFÉ", "cafe", "english"),
+        ("cafe\u0301", "café", "english"),
+        ("ﬁle", "file", "english"),
+        ("ＴＯＫＹＯ", "tokyo", "english"),
+        ("STRASSE", "Straße", "german"),
+        ("Häusern", "Haus", "german"),
+        ("mangeront", "manger", "french"),
+        ("книгами", "книга", "russian"),
+        ("日本", "日本語", ""),
+        ("ข้าว", "กินข้าวแล้ว", ""),
+        ("हिन्दी", "हिन्दी", "hindi"),
+        ("user name", "getUserName", "english"),
+        ("user", "user_name", "english"),
+        ("readFile", "readfile", "english"),
+        ("Peter", "Peter's", "english"),
+        ("３", "3", ""),
+    ],
+)
+def test_what_is_asked_meets_what_is_written(asked: str, written: str, name: str):
+    there = set(terms(written, name))
+    assert all(there.intersection(group) for group in parse_query_terms(asked, [name]))
+
+
+def test_a_word_is_kept_unstemmed_beside_its_stem():
+    assert terms("teas houses") == ["tea", "teas", "hous", "houses"]
+    assert terms("tea") == ["tea"]
+
+
+def test_another_language_than_the_text_still_finds_the_word_as_it_is_written():
+    there = set(terms("wanderungen", "german"))
+    assert all(there.intersection(group) for group in parse_query_terms("wanderungen", ["english"]))
+
+
+def test_repeated_words_of_a_query_count_each_time():
+    assert parse_query_terms("tea tea coffee", ["english"]) == [("tea",), ("tea",), ("coffe", "coffee")]
+
+
+@given(st.text(max_size=300), st.sampled_from(["", "english", "german", "russian"]))
+def test_terms_are_plain_words_and_places_are_those_of_the_text(text: str, name: str):
+    for word in iter_tokens(text, name):
+        assert 0 <= word.start < word.end <= len(text)
+        assert all(re.fullmatch(r"\w+", term) for term in word.terms)
+
+
+@given(st.text(max_size=300))
+def test_a_text_always_meets_itself(text: str):
+    there = set(terms(text))
+    assert all(there.intersection(group) for group in parse_query_terms(text, ["english"]) if group)
+
+
+def test_languages_are_told_from_the_text_or_believed():
+    german = "Die Katze sitzt auf dem Tisch und schläft den ganzen Tag, weil sie müde ist und niemand sie weckt."
+    assert detect_language(german) == "german"
+    assert (
+        detect_language("The cat sits on the table and sleeps all day because it is tired and nobody wakes it.")
+        == "english"
+    )
+    assert detect_language("tea") == "english"
+    assert detect_language("茶") == ""
+    assert detect_language("Le thé", "fr-CA") == "french"
+
+
+@given(st.text(alphabet="ab'sS_A1 \n.’", max_size=80), st.sampled_from(["", "english"]))
+def test_terms_without_places_are_those_with_places(text: str, name: str):
+    with_places = [term for word in iter_tokens(text, name) for term in word.terms]
+    assert terms(text, name) == with_places

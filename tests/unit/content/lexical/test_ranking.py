@@ -1,0 +1,60 @@
+"""Ranking and showing: scores between nothing and everything, and the words that made them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.content.highlight import EXCERPT_CHARS, find_best_excerpt
+from outrider.content.lexical.analysis import parse_query_terms
+from outrider.content.lexical.index import Candidates, Posting
+from outrider.content.lexical.ranking import rank_candidates
+
+COUNTS = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 50), max_size=4)
+POSTINGS = st.lists(st.tuples(st.integers(1, 500), COUNTS), min_size=1, max_size=20)
+
+
+def candidates(rows: list[tuple[int, dict[str, int]]], more: int = 0) -> Candidates:
+    postings = [
+        Posting(f"c{n}", "s", max(length, sum(counts.values())), counts) for n, (length, counts) in enumerate(rows)
+    ]
+    frequency = {term: sum(term in each.counts for each in postings) for term in "abcd"}
+    return Candidates(postings, len(postings) + more, sum(each.length for each in postings) + 100 * more, frequency)
+
+
+@given(POSTINGS, st.lists(st.sampled_from([("a",), ("b",), ("c", "d"), ()]), max_size=6), st.integers(0, 1_000))
+def test_scores_lie_between_nothing_and_everything_best_first(rows, query, more: int):
+    best = rank_candidates(query, candidates(rows, more))
+    scores = [score for _, score in best]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score < 1 for score in scores)
+    wanted = {term for terms in query for term in terms}
+    assert {chunk for chunk, _ in best} == {f"c{n}" for n, (_, counts) in enumerate(rows) if wanted & counts.keys()}
+
+
+def test_the_figures_are_those_of_the_book():
+    """Two chunks of 10 and 20 words, one word, by hand: idf = ln(1 + 1.5/1.5), norm = 1.2 (0.25 + 0.75 * 10/15)."""
+    found = Candidates([Posting("c", "s", 10, {"a": 3})], 2, 30, {"a": 1})
+    [(_, score)] = rank_candidates([("a",)], found)
+    assert score == pytest.approx(3 / (3 + 1.2 * (0.25 + 0.75 * 10 / 15)))
+
+
+def test_a_rare_word_counts_more_than_a_frequent_one_and_twice_more_than_once():
+    rows = [(10, {"a": 1}), (10, {"b": 1}), *[(10, {"a": 1})] * 8]
+    assert rank_candidates([("a",), ("b",)], candidates(rows))[0][0] == "c1"
+    assert rank_candidates([("a",)] * 40 + [("b",)], candidates(rows, more=20))[0][0] != "c1"
+
+
+@given(st.text(max_size=600), st.text(max_size=60))
+def test_an_excerpt_is_a_short_slice_and_its_matches_are_in_it(text: str, query: str):
+    terms = frozenset(term for terms in parse_query_terms(query, ["english"]) for term in terms)
+    excerpt = find_best_excerpt(text, terms, "english")
+    assert 0 <= excerpt.start <= excerpt.end <= len(text)
+    assert excerpt.end - excerpt.start <= EXCERPT_CHARS
+    assert all(match in text[excerpt.start : excerpt.end] for match in excerpt.matches)
+
+
+def test_an_excerpt_shows_where_most_of_the_words_stand():
+    text = "green leaves. " + "nothing of note here. " * 30 + "Green tea needs water. " + "again nothing. " * 30
+    excerpt = find_best_excerpt(text, frozenset({"green", "tea", "water"}), "english")
+    assert "Green tea needs water" in text[excerpt.start : excerpt.end]
+    assert excerpt.matches == ("Green", "tea", "water")

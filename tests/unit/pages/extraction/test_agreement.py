@@ -1,0 +1,41 @@
+"""The text of a document and its Markdown hold the same words in the same order."""
+
+import re
+from pathlib import Path
+
+import pytest
+from evals.extraction.corpus import OWN
+from evals.structure.evaluate import PAGES
+from evals.structure.kept import links_of
+
+from outrider.pages.extract import extract
+
+FILES = sorted([*PAGES.glob("*.html"), *(OWN / "html").glob("*.html")])
+WORD = re.compile(r"\w+")
+FENCE = re.compile(r"^[>\s]*(?:- )*```\S*$", re.MULTILINE)
+NUMBER = re.compile(r"^((?:> )*\s*(?:- )*)\d+\. ", re.MULTILINE)
+TASK = re.compile(r"^(\s*)- \[[x ]\] ", re.MULTILINE)
+MARK = re.compile(r"\[\^[^\]\n]*\]:?|\*\*|~~|[*`\\]|(?<!\w)_|_(?!\w)")
+REFERENCE = re.compile(r"\[\^([^\]\n]*)\](?!:)")
+SPAN = re.compile(rb"(?:row|col)span", re.IGNORECASE)
+
+
+def shown(markdown: str) -> list[str]:
+    """The words of Markdown: without addresses, fences, numbers of items, boxes of tasks and marks."""
+    text = TASK.sub(r"\1", markdown)
+    for link in sorted(links_of(text), key=lambda each: -each.start):
+        text = text[: link.start] + text[slice(*link.label)] + text[link.end :]
+    return WORD.findall(MARK.sub("", REFERENCE.sub(r" \1 ", NUMBER.sub(r"\1", FENCE.sub("", text)))))
+
+
+@pytest.mark.parametrize("main", [True, False])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_text_and_markdown_agree(path: Path, main: bool):
+    source = path.read_bytes()
+    read = extract(source, url="https://manual.example/guide/page", main=main)
+    markdown, text = shown(read.markdown), WORD.findall(MARK.sub("", FENCE.sub("", read.text)))
+    if SPAN.search(source):  # what spans rows stands in each of them
+        rest = iter(markdown)
+        assert all(word in rest for word in text)
+    else:
+        assert markdown == text

@@ -1,0 +1,142 @@
+"""What of a page's margin looks like content, and is left out of an article all the same."""
+
+import numpy as np
+import pytest
+
+from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
+from outrider.pages.extraction.classify.classifier import choose_blocks
+from outrider.pages.extraction.classify.outliers import drop_dangling_pointers, drop_outliers
+from outrider.pages.extraction.classify.threshold import select_blocks
+from outrider.pages.extraction.main_content import parse_html
+
+TEXT = "<h1>Harbour</h1>" + "<p>The ferries leave from the old pier again, said the harbour master.</p>" * 3
+MARGIN = "<p>Share</p>" * 8
+TEASER = "<p>Eight boats that sank in sight of the replica_setup</p>"
+
+
+def connected_of(source: str, dropped: set[str], doubted: dict[str, float]) -> list[str]:
+    """The texts that stay of an article whose cut drops these, and is in doubt about those."""
+    page = cut_into_blocks(parse_html(source).body)
+    chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
+    likely = [doubted.get(text, 0.95) for text in page.texts]
+    words = [float(len(text.split())) for text in page.texts]
+    return [page.texts[at] for at in drop_outliers(page, chosen, likely, words)]
+
+
+@pytest.mark.parametrize("source", [TEXT + MARGIN + TEASER, TEASER + MARGIN + TEXT])
+def test_a_doubtful_piece_far_from_the_text_goes(source: str):
+    teaser = "Eight boats that sank in sight of the town"
+    assert teaser not in connected_of(source, {"Share"}, {teaser: 0.65})
+    assert teaser in connected_of(source, {"Share"}, {teaser: 0.9})
+
+
+def test_a_doubtful_piece_beside_the_text_stays():
+    source, teaser = TEXT + "<p>Share</p>" * 2 + TEASER, "Eight boats that sank in sight of the town"
+    assert teaser in connected_of(source, {"Share"}, {teaser: 0.65})
+
+
+def test_a_large_piece_stays_wherever_it_stands():
+    second = "<p>Nobody knows what the second pier will cost.</p>" * 3
+    assert len(connected_of(TEXT + MARGIN + second, {"Share"}, {})) == 7
+    doubted = {"Nobody knows what the second pier will cost.": 0.65}
+    assert len(connected_of(TEXT + MARGIN + second, {"Share"}, doubted)) == 7
+
+
+def test_headings_with_nothing_behind_them_go():
+    source = TEXT + "<h2>Piers</h2><p>Two are left.</p><h2>Most read</h2><h3>Today</h3>" + MARGIN
+    assert connected_of(source, {"Share"}, {})[-2:] == ["Piers", "Two are left."]
+
+
+def test_a_list_of_titles_at_the_end_stays():
+    titles = [f"How to moor at pier {number}" for number in range(5)]
+    source = TEXT + "".join(f"<article><h2><a href=/{at}>{title}</a></h2></article>" for at, title in enumerate(titles))
+    assert connected_of(source + MARGIN, {"Share"}, {})[-5:] == titles
+    assert titles[0] not in connected_of(source + MARGIN, {"Share", titles[4]}, {})
+
+
+def test_headings_alone_stay():
+    assert connected_of("<h1>Harbour</h1><h2>Piers</h2>", set(), {}) == ["Harbour", "Piers"]
+
+
+MANY = 9  # blocks of a margin
+
+
+def test_an_article_holds_nothing_that_is_rather_no_content():
+    likely, words = np.array([0.9, 0.55, 0.9] + [0.0] * MANY), np.array([100.0, 80.0, 100.0] + [1.0] * MANY)
+    assert select_blocks(likely, words, "article")[0][:3].tolist() == [True, False, True]
+    assert select_blocks(likely, words, "listing")[0][:3].tolist() == [True, True, True]
+
+
+def test_a_page_of_a_few_blocks_has_no_margin_to_leave_out():
+    likely, words = np.array([0.9, 0.55, 0.9]), np.array([100.0, 80.0, 100.0])
+    assert select_blocks(likely, words, "article")[0].tolist() == [True, True, True]
+
+
+def test_of_an_article_that_nothing_is_sure_of_the_best_guess_is_kept():
+    likely, words = np.array([0.5, 0.45, 0.7] + [0.0] * MANY), np.array([100.0, 80.0, 5.0] + [1.0] * MANY)
+    assert select_blocks(likely, words, "article")[0][:3].tolist() == [True, True, True]
+
+
+def chosen_of(source: str, kind: str, doubted: str) -> list[str]:
+    """The texts that are kept of a page of a kind, on which one block is rather content than not, but hardly."""
+    page = cut_into_blocks(parse_html(source).body)
+    likely = [0.0 if text == "Share" else 0.55 if text == doubted else 0.95 for text in page.texts]
+    words = [float(len(text.split())) * 10 for text in page.texts]
+    found, _ = choose_blocks(page, np.array(likely, np.float32), np.array(words, np.float32), kind)
+    return [page.texts[at] for at in found]
+
+
+def test_what_is_in_doubt_on_documentation_with_listings_stays():
+    doubted = "Two of the valves are closed by hand."
+    source = f"{TEXT}{MARGIN}<p>{doubted}</p>"
+    assert doubted not in chosen_of(source, "documentation", doubted)
+    assert doubted in chosen_of(source + "<pre>close --all</pre>", "documentation", doubted)
+
+
+def test_a_listing_of_long_paragraphs_in_one_element_is_cut_as_an_article():
+    doubted = "Nobody knows what the second pier will cost."
+    long = "<p>" + "The ferries leave from the old pier again, said the harbour master. " * 3 + "</p>"
+    rest = f"{MARGIN}<p>{doubted}</p>"
+    assert doubted not in chosen_of(f"<div>{long * 3}</div>{rest}", "listing", doubted)
+    assert doubted in chosen_of(f"<div>{long}</div>" * 3 + rest, "listing", doubted)
+    assert doubted in chosen_of(f"<div>{long * 3}</div>{rest}", "collection", doubted)
+
+
+def remains_of(source: str, dropped: set[str], kind: str = "article") -> list[str]:
+    """The texts that remain where the cut drops these."""
+    page = cut_into_blocks(parse_html(source).body)
+    chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
+    return [page.texts[at] for at in drop_dangling_pointers(page, chosen, kind)]
+
+
+JUMP = "<p><a href=#soup>Jump to recipe</a><p>Soup warms.<h2 id=soup>Soup</h2><p>Peel."
+
+
+def test_a_line_that_only_leads_to_another_place_of_the_page_goes():
+    assert remains_of(JUMP, set()) == ["Soup warms.", "Soup", "Peel."]
+    assert remains_of(JUMP, set(), "documentation")[0] == "Jump to recipe"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p><a href=#one>One</a><p><a href=#two>Two</a><h2 id=one>First</h2><p>Go<h2 id=two>Second</h2><p>Stay",
+        "<ul><li><a href=#one>One</a></ul><h2 id=one>First</h2><p>Go",
+        "<p><a href=/one>One</a><h2 id=one>First</h2><p>Go",
+    ],
+)
+def test_lists_of_places_and_ways_to_other_pages_stay(source: str):
+    assert remains_of(source, set())[0] == "One"
+
+
+@pytest.mark.parametrize(
+    ("source", "stays"),
+    [
+        ("<p>Intro<h2>Contents</h2><div>1 Use</div><h2>Use</h2><p>Call it.", False),
+        ("<p>Intro<h2>Contents</h2><div>1 Use</div><h3>Use</h3><p>Call it.", True),
+        ("<p>Intro<h2>Contents</h2><div>1 Use</div><p>Call it.", True),
+        ("<p>Intro<h2>Contents</h2><h2>Use</h2><p>Call it.", True),
+    ],
+)
+def test_a_heading_of_what_was_left_out_goes(source: str, stays: bool):
+    assert ("Contents" in remains_of(source, {"1 Use"})) is stays

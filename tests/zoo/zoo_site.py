@@ -1,0 +1,71 @@
+"""The pages of the zoo on loopback, and a visit to one of them."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from outrider.browser.actions.forms import Forms
+from outrider.browser.actions.pointer import Pointer
+from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.scripts import PageScripts
+from outrider.browser.snapshot.snapshot import Snapshotter
+
+ZOO_FOLDER = Path(__file__).parent
+CONTENT_TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript"}
+
+
+@dataclass
+class ZooSite:
+    """An ASGI application: the files of the zoo, and what a test writes into `pages`."""
+
+    pages: dict[str, str] = field(default_factory=dict)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            while (message := await receive())["type"] != "lifespan.shutdown":
+                await send({"type": f"{message['type']}.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        name = scope["path"].lstrip("/")
+        path = ZOO_FOLDER / name
+        body = self.pages[name].encode() if name in self.pages else path.read_bytes() if path.is_file() else b""
+        kind = CONTENT_TYPES.get(path.suffix, b"text/html; charset=utf-8")
+        await send(
+            {"type": "http.response.start", "status": 200 if body else 404, "headers": [(b"content-type", kind)]}
+        )
+        await send({"type": "http.response.body", "body": body})
+
+
+@dataclass
+class ZooPage:
+    """A page that shows something, with eyes and hands."""
+
+    page: BrowserPage
+    snapshotter: Snapshotter
+    pointer: Pointer
+    forms: Forms
+    scripts: PageScripts
+    base_url: str
+
+    async def read_log(self) -> list[str]:
+        """What reached the page (`zoo/log.js`)."""
+        return await self.page.evaluate_in("", "() => log")
+
+    async def evaluate_js(self, expression: str) -> Any:
+        """What an expression is in the page's own world."""
+        return await self.page.evaluate_in("", f"() => ({expression})")
+
+    async def open_page(self, name: str) -> None:
+        """Shows another page of the zoo, and waits for it."""
+        loaded = anyio.Event()
+        off = self.page.channel.on("Page.loadEventFired", lambda _: loaded.set())
+        with anyio.fail_after(10):
+            await self.page.send("Page.navigate", {"url": f"{self.base_url}/{name}"})
+            await loaded.wait()
+        off()
+
+
+OpenZooPage = Callable[[str], Coroutine[Any, Any, ZooPage]]
