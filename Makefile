@@ -29,18 +29,24 @@ endif
 # Without byte-code on the disk every process would compile all anew, and tests start a thousand.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: ahead demo test test-scale test-kills check lint types layers unit e2e miniwob conformance bench lock screenshots clean
+.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers unit e2e miniwob conformance bench lock screenshots clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
-# Two rows side by side: what waits for a browser leaves its processor to what computes. Chaos comes last, on its own.
+# Two rows side by side: tests that wait for a browser leave their processor to those that compute.
 test: ahead lint
-	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance" "e2e miniwob"
-	$(MAKE) --no-print-directory scale
+	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance" "e2e"
 
-# What npm has to fetch arrives while other tests run; who needs it waits for the rest, and says what went wrong.
+# Everything: 200 examples a property, MiniWoB++, every protocol revision, and a long chaos of replicas.
+test-nightly: ahead lint types layers
+	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory e2e miniwob
+	$(RUN)/python -m tests.conformance --all
+	$(MAKE) --no-print-directory test-scale test-kills
+
+# npm downloads while other tests run; the conformance suite waits for it and reports what went wrong.
 ahead: .venv/dev.ready
 	@$(RUN)/python -m tests.conformance.npm >/dev/null 2>&1 &
 
@@ -58,7 +64,7 @@ layers: .venv/dev.ready
 	$(RUN)/lint-imports
 
 unit: .venv/dev.ready
-	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal --reruns 1 -rR
+	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal
 
 e2e: .venv/browser.ready
 	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 1 -rR
@@ -66,10 +72,6 @@ e2e: .venv/browser.ready
 # Replicas and workers on a real Postgres, broken at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/browser.ready
 	$(RUN)/pytest tests/scale -q -s -rs
-
-# The same, shorter.
-scale: .venv/browser.ready
-	SECONDS=10 $(RUN)/pytest tests/scale -q -s --reruns 1 -rsR
 
 # kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
 test-kills: .venv/dev.ready
@@ -80,16 +82,16 @@ test-kills: .venv/dev.ready
 screenshots: .venv/browser.ready
 	$(RUN)/python tests/screenshots.py
 
-# 130 small tasks for the browser's eyes and hands; their pages are fetched once.
+# 130 small tasks for the browser toolset; their pages are fetched once.
 miniwob: .venv/browser.ready
 	$(RUN)/python -m evals.miniwob
 
-# The user's own browser if there is one; else Debian's, or Playwright's download.
+# The browser that is installed; else Debian's, or Playwright's download.
 .venv/browser.ready: .venv/dev.ready
 	$(RUN)/outrider browser install
 	touch $@
 
-# The protocol's own conformance suite; it needs npm, and says so where there is none.
+# The protocol's own conformance suite for the newest revision; it needs npm, and says so where there is none.
 conformance: .venv/dev.ready
 	$(RUN)/python -m tests.conformance
 

@@ -1,4 +1,4 @@
-"""Every test runs in a home of its own, without the keys and settings of whoever runs it."""
+"""Run every test in a home of its own, without the keys and settings of the person who runs it."""
 
 import gc
 import os
@@ -10,17 +10,44 @@ from hypothesis import HealthCheck, settings
 
 from support.databases import postgres, sqlite
 
-# Properties are about results, never about speed: a busy machine must not fail them.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+# Properties are about results, not about speed: a busy machine must not fail them.
+for profile, example_count in {"quick": 10, "nightly": 200}.items():
+    settings.register_profile(
+        profile, max_examples=example_count, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+MAX_RERUNS = 3  # of end-to-end tests in one run: more is a defect of the product or of the tests, not of the machine
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def pytest_collection_finish() -> None:
-    """What has been collected stays until the end: looking for garbage among it would cost each test its time."""
+    """Freeze what was collected, so that no garbage collection of a test walks over it."""
     gc.collect()
     gc.freeze()
+
+
+class RerunLimit:
+    """Fail the run when more tests than a few passed only at their second try."""
+
+    def __init__(self) -> None:
+        self.reruns: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome == "rerun":
+            self.reruns.append(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if len(self.reruns) > MAX_RERUNS and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if len(self.reruns) > MAX_RERUNS:
+            terminalreporter.write_line(f"failed: {len(self.reruns)} tests were run twice, at most {MAX_RERUNS} may be")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(RerunLimit(), "rerun-limit")
 
 
 @pytest.fixture(scope="session")

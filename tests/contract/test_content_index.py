@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.content.lexical.engines.postgres import PostgresIndex
@@ -236,7 +236,6 @@ TEXTS = st.lists(st.lists(WORD, min_size=1, max_size=30), min_size=1, max_size=4
     query=st.lists(st.lists(WORD, min_size=1, max_size=3, unique=True), min_size=1, max_size=4),
     wanted=st.integers(1, 10),
 )
-@settings(max_examples=15, deadline=None)
 def test_the_best_few_are_the_best_of_all(
     tmp_path_factory: pytest.TempPathFactory, stores: list[list[list[str]]], query: list[list[str]], wanted: int
 ):

@@ -80,7 +80,7 @@ def test_small_limits_hold(reader: DocumentReader):
 
 
 @every
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=400))
 def test_garbage_is_read_or_refused_by_name(reader: DocumentReader, body: bytes):
     check(read(reader, body))

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
@@ -47,7 +47,6 @@ def refused(arguments: object) -> InvalidInput:
     return caught.value
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.text(), JSON))
 def test_an_object_and_its_json_text_mean_the_same(arguments: dict[str, Any]):
     assert parse_arguments(arguments) == parse_arguments(json.dumps(arguments)) == arguments
@@ -164,7 +163,6 @@ def test_a_value_that_is_no_json_is_named_by_its_kind():
     assert "(got dict)" in refused({"query": "tea", "count": {(1, 2): 3}}).message
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(["query", "count", "places", "other"]) | st.text(), JSON))
 def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
     found = outcome(validate_arguments, Search, "find", arguments)

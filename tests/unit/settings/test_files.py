@@ -174,7 +174,7 @@ def test_a_home_that_is_a_file_is_an_empty_home(tmp_path: Path):
     assert load(environ={}, home=tmp_path / "file", workspace=tmp_path / "none").warnings == ()
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(NAMES, JSON, max_size=5), st.sampled_from(FILES), st.dictionaries(NAMES, JSON, max_size=4))
 def test_no_content_of_any_file_crashes(
     write_in_home: Write, home: Path, workspace: Path, content: Any, name: str, other: Any

@@ -151,7 +151,7 @@ def test_the_environment_and_flags_are_yours_and_replace_the_list(read: Read, wr
 VALUES = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["x", "off", "ignore", "*"]) | st.just([])
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.dictionaries(st.sampled_from(EVERY), VALUES | st.lists(VALUES, max_size=2), max_size=6))
 def test_no_workspace_ever_widens(
     write_in_home: Write, write_in_workspace: Write, home: Path, workspace: Path, content: dict[str, Any]

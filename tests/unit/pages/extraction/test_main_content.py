@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.pages.extraction.main_content import extract_main_content
@@ -201,7 +201,6 @@ def test_end_tags_in_comments_and_scripts_end_nothing():
         assert limit_source((b"<div>" + hiding) * 5_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(SHREDS), max_size=60).map("".join)
     | st.text()
@@ -212,7 +211,6 @@ def test_no_source_breaks_it(source):
     whole(source)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.text(alphabet="abcdefgh ", min_size=3, max_size=40).filter(str.strip), min_size=1, max_size=8))
 def test_text_and_markdown_hold_the_same_words(paragraphs):
     found = extract_main_content("".join(f"<div><p>{each}</p></div>" for each in paragraphs), main=False)

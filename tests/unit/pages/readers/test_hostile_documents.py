@@ -6,7 +6,7 @@ import struct
 import zipfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
@@ -198,13 +198,11 @@ def nested(tokens: list[str | tuple[str, str, str]]) -> str:
     return made + "".join(f"</{name}>" for name in reversed(opened))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(TOKENS, max_size=40))
 def test_any_order_of_elements_is_read(tokens: list[str | tuple[str, str, str]]):
     assert outcome(build_docx(nested(tokens))) == "word"
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(KINDS)), st.data())
 def test_any_reader_bears_any_other_kind(kind: str, data: st.DataObject):
     reader = data.draw(st.sampled_from(load_readers()))

@@ -2,7 +2,7 @@
 
 from email.message import EmailMessage
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import OutriderError
@@ -107,7 +107,6 @@ HEADERS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
 @given(HEADERS, st.binary(max_size=100))
 def test_any_headers_are_read_or_refused_by_name(headers: list[tuple[str, str]], body: bytes):
     head = "".join(f"{name}: {value}\n" for name, value in [("From", "a"), *headers])

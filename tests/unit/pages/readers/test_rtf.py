@@ -1,7 +1,7 @@
 """Rich Text Format: characters of any code page, and what holds them together."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import Unavailable
@@ -85,7 +85,6 @@ WORDS = [
 ]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
 def test_any_order_of_control_words_is_read(words: list[str]):
     assert read_document(rtf(" ".join(words))).kind == "rtf"

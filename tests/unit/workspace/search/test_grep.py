@@ -106,7 +106,7 @@ LETTERS = st.text("abABé日.- \t\rx", max_size=12)
 
 
 @needs_ripgrep
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(PIECES, min_size=1, max_size=5).map("".join), st.lists(LETTERS, min_size=1, max_size=40), st.booleans())
 async def test_both_engines_find_the_same_in_any_text(pattern: str, lines: list[str], ignore_case: bool):
     text = "\n".join(lines)
