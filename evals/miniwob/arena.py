@@ -83,7 +83,7 @@ class Seat:
 
     async def evaluate(self, world: str, function: str, *args: object) -> Any:
         """For the referee only."""
-        async with self.session.use() as page:
+        async with self.session.acquire_page() as page:
             return await page.evaluate_in(world, function, *args)
 
 
@@ -92,7 +92,7 @@ async def _opened(url: str) -> AsyncGenerator[tuple[App, Client]]:
     with tempfile.TemporaryDirectory() as folder:
         values = {"toolsets": ["browser"], "egress": {"allow": [url.removeprefix("http://")]}}
         loaded = load(values, environ={}, home=Path(folder), workspace=Path(folder))
-        async with open_app(loaded) as app, Client(app.server()) as client:
+        async with open_app(loaded) as app, Client(app.build_server()) as client:
             yield app, client
 
 
@@ -100,7 +100,7 @@ async def _seated(app: App, client: Client, url: str) -> Seat:
     opened = await client.call_tool("createSession", {"url": f"{url}/miniwob/click-test.html", "viewport": "800x600"})
     assert opened.structured_content, opened
     player = Player(client, opened.structured_content["sessionId"])
-    session = next(each for each in app.browsers.list() if each.id == player.session)
+    session = next(each for each in app.browsers.list_sessions() if each.id == player.session)
     return Seat(player, session, url)
 
 

@@ -1,4 +1,4 @@
-"""Makes `src/outrider/content/meaning/words.npz`: vectors of single words out of all-MiniLM-L6-v2.
+"""Makes `src/outrider/content/semantic/words.npz`: vectors of single words out of all-MiniLM-L6-v2.
 
     OUTRIDER_WCXB=… python -m evals.retrieval.distill FOLDER_OF_MODELS
 
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from evals.extraction.corpus import VARIABLE, digest, samples
 from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.semantic.embedder import EmbedderDependencies
-from outrider.content.semantic.embedders.minilm import MiniLM, weights
-from outrider.content.semantic.word_vectors import VECTOR_DIMENSIONS, WORD_VECTORS_FILE, packed
+from outrider.content.semantic.embedders.minilm import MiniLMEmbedder, find_weights
+from outrider.content.semantic.word_vectors import VECTOR_DIMENSIONS, WORD_VECTORS_FILE, pack_nibbles
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.http import HttpClient
@@ -37,7 +37,7 @@ Floats = NDArray[np.float32]
 
 def main(models: Path, corpus: Path) -> None:
     """Writes the file."""
-    files = weights(models)
+    files = find_weights(models)
     assert files, f"no weights in {models}"
     counts = Counter(term for sample in samples(corpus) for term in extract_terms(sample.text))
     words = chosen(files / "vocab.txt", counts)
@@ -51,7 +51,7 @@ def main(models: Path, corpus: Path) -> None:
     }
     np.savez_compressed(
         WORD_VECTORS_FILE,
-        packed=packed(rounded),
+        packed=pack_nibbles(rounded),
         scales=(scales * SMOOTHING / (SMOOTHING + shares)).astype(np.float16),
         words=np.frombuffer("\n".join(words).encode(), np.uint8),
         provenance=np.frombuffer(json.dumps(provenance).encode(), np.uint8),
@@ -69,7 +69,7 @@ async def embedded(words: list[str], models: Path) -> Floats:
     """What the model says of each word alone."""
     http = HttpClient(EgressGuard(EgressSettings()))
     try:
-        return await MiniLM(EmbedderDependencies(EmbeddingSettings(), http, models)).embed(words)
+        return await MiniLMEmbedder(EmbedderDependencies(EmbeddingSettings(), http, models)).embed(words)
     finally:
         await http.close()
 

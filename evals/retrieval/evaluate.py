@@ -22,12 +22,13 @@ from pathlib import Path
 import anyio
 
 from evals.retrieval import peers
-from outrider.content import Content, Draft
 from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.models import ContentDraft
 from outrider.content.search import SearchMode, SearchOptions
 from outrider.content.semantic.embedder import Embedder
 from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
 from outrider.content.settings import ContentSettings
+from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.egress.guard import EgressGuard
@@ -91,17 +92,17 @@ async def scored(judged: Judged, provider: str) -> dict[SearchMode, dict[str, fl
 
 
 @asynccontextmanager
-async def filled(judged: Judged, provider: str) -> AsyncGenerator[Content]:
+async def filled(judged: Judged, provider: str) -> AsyncGenerator[ContentStores]:
     """A content store of the set's texts, each with its vectors."""
     http = HttpClient(EgressGuard(EgressSettings()))
     with tempfile.TemporaryDirectory() as folder:
-        database = Database.file(Path(folder) / "evaluation.db")
+        database = Database.from_file(Path(folder) / "evaluation.db")
         embedder = _embedder(provider, http)
-        content = Content(database, Path(folder) / "content", ContentSettings(), embedder=lambda: embedder)
-        drafts = [Draft(text, filename=name, title=title) for name, (title, text) in judged.texts.items()]
+        content = ContentStores(database, Path(folder) / "content", ContentSettings(), embedder=lambda: embedder)
+        drafts = [ContentDraft(text, filename=name, title=title) for name, (title, text) in judged.texts.items()]
         for start in range(0, len(drafts), AT_ONCE):
             await content.add_many(CALL, drafts[start : start + AT_ONCE])
-        store = await content.store(CALL)
+        store = await content.get_store(CALL)
         await _embedded(database, Path(folder) / "content" / "vectors", embedder, store.id)
         yield content
         await content.close()
@@ -165,7 +166,7 @@ async def _embedded(database: Database, folder: Path, embedder: Embedder, store:
     from outrider.content.semantic.vector_index import VectorIndex
 
     vectors = VectorIndex(database, embedder, folder)
-    while await vectors.embed([store]):
+    while await vectors.embed_missing([store]):
         pass
 
 
