@@ -120,7 +120,7 @@ def test_all_that_a_page_names_exists(page: Path):
     [
         "pages.cache_byte",
         "pages/content/walk.py",
-        "outrider.pages.cache",
+        "outrider.pages.storage",
         "OUTRIDER_PAGES__AGE",
         "outrider fetch --soon",
     ],
