@@ -15,7 +15,7 @@ from bench.figures import Measured
 from bench.peers import ROOT
 from outrider.agents.run import Run, RunStore
 from outrider.agents.steps import RunSteps
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 ROW, SQLITE, POSTGRES = "a row by sqlite3 itself", "a step in SQLite", "a step in Postgres"
 STEPS = 300

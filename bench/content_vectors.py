@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from outrider.content.semantic.vector_index import VectorIndex
 from outrider.content.tables import content_stores, content_vectors
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 DIMENSIONS = 384
 GROUPS = 2_000

@@ -23,7 +23,7 @@ from outrider.content.models import ContentDraft
 from outrider.content.search import SearchOptions
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 BATCH = 500  # documents in one transaction, all for one store
 QUERIES = 200

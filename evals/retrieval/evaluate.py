@@ -30,7 +30,7 @@ from outrider.content.semantic.select_embedder import load_embedder_providers, s
 from outrider.content.settings import ContentSettings
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotConfigured

@@ -8,7 +8,7 @@ import uvicorn
 
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.toolbox import Toolbox
 from outrider.serve.http import build_http_app
 from outrider.serve.mcp import build_mcp_server

@@ -15,7 +15,7 @@ from outrider.content.lexical.file_index import FileIndex
 from outrider.content.lexical.index import IndexChanges, IndexEntry, LexicalIndex, Watermark
 from outrider.content.lexical.ranking import rank_candidates
 from outrider.content.lexical.store_file import StoreFile
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio

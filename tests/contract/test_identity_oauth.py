@@ -14,7 +14,7 @@ from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuth
 from mcp.client.streamable_http import streamable_http_client
 
 from outrider.cli.recognising import check_identity
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import Unavailable

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import AnswerNeeded
 from outrider.core.grant import Grant
 from outrider.core.questions import QuestionAnswer

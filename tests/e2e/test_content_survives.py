@@ -20,7 +20,7 @@ import pytest
 from outrider.content.lexical.store_file import StoreFile
 from outrider.content.search import SearchOptions
 from outrider.content.stores import ContentStores
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from support.processes.content_writer import CRASH_CALL
 from support.processes.fork_server import ForkServer
 

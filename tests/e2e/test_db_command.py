@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from outrider.app import open_app
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.settings import load
 from support.databases import postgres
 from support.fakes import object_storage
@@ -109,7 +109,7 @@ async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     assert again == {
         "extra": "",
         "orphans": "removed 1 rows of content_chunks",
-        "file_lost": "forgot 1 artifacts",
+        "file_lost": "removed 1 artifacts from the database",
         "file_stray": "removed 1 files",
     }
     assert [each["code"] for each in said("db", "check", code=1, environ=place)] == ["extra"]

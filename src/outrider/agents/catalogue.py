@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from outrider.agents.definition import Agent, AgentOrigin, build_agent, read_agent, render_agent
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError
 
 BUILTIN_AGENTS_DIR = Path(__file__).parent / "kinds"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from outrider.core.context import Call
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound, Refused
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from outrider.agents.approvals import Questions
 from outrider.agents.conversations import Conversations
 from outrider.agents.models.access import ModelResolver
 from outrider.agents.settings import AgentsSettings
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.toolbox import Toolbox
 

@@ -10,7 +10,7 @@ from outrider.agents.conversations import Conversation, ConversationMessage, ins
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import RunUsage
 from outrider.core.context import Call, RunContext
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound
 from outrider.core.grant import Grant
 from outrider.core.tracing import capture_trace_context

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from outrider.agents.run import Run
 from outrider.agents.tables import run_steps as steps
 from outrider.agents.tables import runs
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 
 STARTED_COLUMNS = ("run_id", "key", "number", "kind", "tool", "arguments", "started_at")
 FINISHED_COLUMNS = ("outcome", "result", "state", "seconds", "ended_at")

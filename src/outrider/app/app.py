@@ -15,7 +15,7 @@ from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.prompts import ToolsetContext
 from outrider.core.result import Result
 from outrider.core.tool import Toolset

@@ -27,7 +27,7 @@ from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
 from outrider.core.citations import CitationPool
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.discovery import discover_instances
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.http import HttpClient

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from outrider.app.app import App
-from outrider.core.beside import run_background
+from outrider.core.background import run_background
 from outrider.core.errors import NotConfigured, OutriderError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import anyio
 from outrider.app.app import App
 from outrider.app.container import Container
 from outrider.app.shared_components import SharedComponents
-from outrider.core.beside import run_background
+from outrider.core.background import run_background
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError

@@ -9,7 +9,7 @@ from outrider.agents.run import ACTIVE_STATUSES
 from outrider.agents.tables import run_steps as steps
 from outrider.agents.tables import runs
 from outrider.content.tables import content_stores, contents
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.tables import artifacts
 from outrider.identity.quotas import QuotaOwner
 

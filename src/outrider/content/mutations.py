@@ -13,7 +13,7 @@ from outrider.content import purge
 from outrider.content.errors import content_not_found, store_not_found
 from outrider.content.models import ContentRecord
 from outrider.core.context import Call
-from outrider.core.db import to_storable_text
+from outrider.core.database.database import to_storable_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -15,7 +15,7 @@ from outrider.content.models import ContentRecord, Store
 from outrider.content.search import ContentSearchResult, SearchOptions
 from outrider.content.tables import content_stores, contents
 from outrider.content.tables import content_stores as table
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from outrider.content.models import ContentRecord, Store
-from outrider.core.db import to_storable_text
+from outrider.core.database.database import to_storable_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

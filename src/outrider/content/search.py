@@ -16,7 +16,7 @@ from outrider.content.lexical.ranking import rank_candidates
 from outrider.content.semantic.vector_index import VectorIndex
 from outrider.content.tables import content_chunks as table
 from outrider.content.tables import content_stores, contents
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 SearchMode = Literal["keyword", "semantic", "hybrid"]
 OVERFETCH_FACTOR = 2  # times as many passages as wanted are chosen: some may be gone by now

@@ -16,7 +16,7 @@ from outrider.content.models import ContentDraft, ContentPassage, ContentRecord,
 from outrider.content.purge import Purger
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotConfigured
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from urllib.parse import quote
 import anyio
 
 from outrider.core.context import Call
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.database.failures import TransactionOutcomeUnknown
-from outrider.core.db import Database, to_storable_text
 from outrider.core.errors import NotFound
 from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.storage import Storage

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Integer, Select, String, cast, func, liter
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.call_records import CallRecord
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first
 

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from outrider.core.context import Call
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import OutriderError
 from outrider.core.inflight import InflightCalls
 from outrider.core.tool import Tool

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Final
 
 from outrider.core.context import Call
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import OutriderError, Refused
 
 log = logging.getLogger(__name__)

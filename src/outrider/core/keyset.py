@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, and_, or_
 
-from outrider.core.db import to_storable_text
+from outrider.core.database.database import to_storable_text
 from outrider.core.errors import InvalidInput
 
 T = TypeVar("T")

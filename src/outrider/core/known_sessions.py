@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.tables import events
 
 

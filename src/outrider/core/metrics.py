@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from opentelemetry import metrics
 
-from outrider.core.holding import SESSION_HOLDERS
+from outrider.core.session_gauge import SESSION_HOLDERS
 
 METER = metrics.get_meter("outrider")
 DURATION_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)

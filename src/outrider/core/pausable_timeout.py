@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import anyio
 
-from outrider.core.beside import run_background
+from outrider.core.background import run_background
 
 HeartbeatFunction = Callable[[str], Awaitable[None]]
 

@@ -12,7 +12,7 @@ import anyio
 from aiolimiter import AsyncLimiter
 from sqlalchemy import Connection, text
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)

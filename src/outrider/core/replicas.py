@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.tables import replicas
 
 HEARTBEAT_INTERVAL_S = 2.0  # seconds between two signs of life

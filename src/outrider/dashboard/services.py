@@ -12,7 +12,7 @@ from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.toolbox import Toolbox
 from outrider.dashboard.settings import DashboardSettings
 from outrider.plans import PlanStore

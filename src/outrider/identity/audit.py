@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import delete, literal, select, union_all
 
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.tables import events
 from outrider.identity.tables import audit, counters
 

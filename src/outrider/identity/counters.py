@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import anyio
 from sqlalchemy import Connection, func, select, update
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.identity.tables import counters
 
 PERMANENT_WINDOW = 2**31 - 1

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.http import HttpClient
 from outrider.identity import token_format
 from outrider.identity.audit import Audit

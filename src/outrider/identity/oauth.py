@@ -10,7 +10,7 @@ from typing import Any
 
 import jwt
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.http import HttpClient
 from outrider.identity.jwks import JwksCache
 from outrider.identity.principal import ROLES, InsufficientScopeError, InvalidCredentialError, Membership, Principal

@@ -9,7 +9,7 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.core.tool import Tool
 from outrider.identity.counters import QuotaCounters

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, select
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.identity.principal import Principal
 
 

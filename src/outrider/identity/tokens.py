@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotFound, OutriderError
 from outrider.core.grant import WorkspaceRole
 from outrider.identity import token_format

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.http import HttpClient, HttpResponse
 from outrider.pages.settings import PagesSettings, RobotsMode
 

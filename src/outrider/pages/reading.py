@@ -9,7 +9,7 @@ from typing import Literal
 import anyio
 import anyio.to_thread
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.target import parse_target
 from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
 from outrider.core.http import HttpClient, HttpResponse

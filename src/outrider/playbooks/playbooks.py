@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from outrider.core.context import Call
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 from outrider.playbooks.playbook import Playbook, PlaybookRun, Workflow
 from outrider.playbooks.validation import assign_step_ids, list_problems

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 from opentelemetry.trace import SpanKind
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.http import HttpClient
 from outrider.core.metrics import SEARCH_SECONDS

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 from outrider.search.failures import REQUEST_FAILURES
 from outrider.search.tables import health

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.http import HttpClient
 from outrider.search.settings import SearchSettings
 

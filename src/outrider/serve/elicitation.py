@@ -23,7 +23,7 @@ from mcp_types import (
     InputRequiredResult,
 )
 
-from outrider.core.beside import run_background
+from outrider.core.background import run_background
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
 from outrider.core.questions import Decision, Question, QuestionAnswer, QuestionKind

@@ -135,7 +135,7 @@ class RpcEndpoint:
         async def report_alive(message: str) -> None:
             await into.send({"alive": message})
 
-        call = parse_call(facts["call"], progress=report_progress, alive=report_alive)
+        call = parse_call(facts["call"], progress=report_progress, heartbeat=report_alive)
         try:
             return {"result": await self._call_local(facts["tool"], facts["arguments"], call)}
         except OutriderError as error:

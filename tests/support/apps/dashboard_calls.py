@@ -4,7 +4,7 @@ import random
 import time
 
 from outrider.core.call_records import CallRecord, CallRecorder
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.search.health import HealthLedger
 
 HOSTILE_HTML = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"

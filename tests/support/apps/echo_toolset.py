@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.call_records import CallRecorder
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound, Unavailable
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, TextBlock
 from outrider.core.tool import Toolset

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from outrider.agents.tables import questions, run_events, run_steps, runs
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 SAMPLE_USAGE = {
     "requests": 3,

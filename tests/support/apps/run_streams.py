@@ -8,7 +8,7 @@ import anyio
 from outrider.agents.events.event import RunEvent
 from outrider.agents.events.stream import EventStreams
 from outrider.agents.run import RunStore
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 EVENT_TIMEOUT_S = 30  # seconds
 

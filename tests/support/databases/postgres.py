@@ -110,7 +110,7 @@ class PostgresServer:
 
 async def create_tables(address: str) -> None:
     """Makes all tables there."""
-    from outrider.core.db import Database
+    from outrider.core.database.database import Database
 
     database = Database(address)
     async with database.read():

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress import EgressGuard, EgressSettings
 from outrider.core.http import HttpClient
 from outrider.pages.document import Document

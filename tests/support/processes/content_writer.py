@@ -15,7 +15,7 @@ import anyio
 from outrider.content.models import ContentDraft
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound, Unavailable
 
 CRASH_CALL = Call(session="crash")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from support.apps import agent_tools
 from support.databases import sqlite
 

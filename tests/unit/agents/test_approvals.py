@@ -13,7 +13,7 @@ import pytest
 from outrider.agents.approvals import Questions
 from outrider.agents.tables import runs
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Question, QuestionAnswer
 from outrider.core.tool import Tool
@@ -125,7 +125,7 @@ DECIDE = """
 import sys, anyio
 from pathlib import Path
 from outrider.agents.approvals import Questions
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 async def main(path, question, name):
     database = Database.file(Path(path))

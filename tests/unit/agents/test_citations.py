@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from outrider.agents.citations import MAX_REFERENCES, adopt_citations, list_references, rewrite_references
 from outrider.core.citations import CitationPool, build_references
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 pytestmark = pytest.mark.anyio
 BLOCKS = re.compile(r":cite\[([^\[\]]*)\]")

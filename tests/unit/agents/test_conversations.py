@@ -4,7 +4,7 @@ import pytest
 
 from outrider.agents.conversations import Conversation, Conversations
 from outrider.core.context import Call, RunContext
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound, Refused
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.definition import Agent, Budgets, build_agent, parse_agent, render_agent
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
 GOOD = """---

@@ -12,12 +12,12 @@ from starlette.applications import Starlette
 from outrider.app import App, open_app
 from outrider.app.cluster.cluster import Cluster
 from outrider.browser.session.tables import browser_sessions
+from outrider.core.call_codec import serialize_result
 from outrider.core.context import Call
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.replicas import ReplicaRegistry
 from outrider.core.result import Result, TextBlock
-from outrider.core.result_facts import serialize_result
 from outrider.serve.rpc import RpcCipher, RpcEndpoint
 from outrider.settings import load
 from support.fakes import http_servers
@@ -77,7 +77,7 @@ async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result(
         heard.append(message)
 
     async with neighbours(here) as (app, ours):
-        result = await asked(app, ours, progress=progress, alive=alive)
+        result = await asked(app, ours, progress=progress, heartbeat=alive)
     assert result
     assert result.text == f"snapshotPage of {SESSION}"
     assert heard == [(1, 2, "half", {"page": 1}), "a person has paused it", (2, 2, "whole", None)]

@@ -14,7 +14,7 @@ from outrider.content.models import ContentDraft, ContentRecord
 from outrider.content.search import SearchOptions
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from outrider.content.search import SearchMode, SearchOptions
 from outrider.content.semantic.select_embedder import select_embedder
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.http import HttpClient

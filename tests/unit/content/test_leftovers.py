@@ -19,8 +19,8 @@ from outrider.content.semantic.embedders.builtin import builtin
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.database.copier import DatabaseCopy
+from outrider.core.database.database import Database
 from outrider.core.database.integrity import check_database
-from outrider.core.db import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotFound

@@ -9,7 +9,7 @@ from outrider.content.models import ContentDraft
 from outrider.content.search import SearchOptions
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound
 from support.databases import sqlite
 

@@ -10,7 +10,7 @@ import pytest
 
 from outrider.core.artifacts import ARTIFACT_URI_PREFIX, Artifact, ArtifactStore
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
 
 HOUR = 3600
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 
 async def main():

@@ -7,7 +7,7 @@ import pytest
 
 from outrider.core.citations import CitationPool, build_references
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Refused
 from support.databases import sqlite
 

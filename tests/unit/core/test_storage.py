@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 from outrider.core.artifacts import ArtifactStore
+from outrider.core.database.database import Database
 from outrider.core.database.failures import TransactionOutcomeUnknown
-from outrider.core.db import Database
 from outrider.core.errors import NotConfigured, NotFound, Unavailable
 from outrider.core.storage.factory import build_storage
 from outrider.core.storage.folder import FolderStorage

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused, Unavailable
 from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Services, Tool, Toolset

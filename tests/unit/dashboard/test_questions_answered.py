@@ -16,7 +16,7 @@ from outrider.agents.views.overview import RunOverview
 from outrider.agents.views.run_list import RunFilter
 from outrider.agents.views.run_summary import RunSummary
 from outrider.agents.views.step_list import StepList
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, Refused
 from outrider.core.questions import Question, QuestionAnswer
 from support.apps import mcp_clients

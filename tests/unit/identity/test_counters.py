@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.identity.counters import QuotaCounters
 from support.databases import sqlite
 

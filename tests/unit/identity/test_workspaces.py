@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.identity import token_format
 from outrider.identity.principal import InvalidCredentialError, Membership, Principal

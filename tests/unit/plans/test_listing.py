@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound
 from outrider.plans import PlanStore
 from outrider.plans.listing import MAX_SCANNED_ROWS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound
 from outrider.playbooks import PlaybookStore
 from outrider.playbooks.playbook import Action, Step, Workflow

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.search.failures import ERROR_CLASSES, REQUEST_FAILURES
 from outrider.search.health import FAILURE_THRESHOLD, MAX_PAUSE_S, TRIAL_S, HealthLedger, ProviderHealth
 from support.databases import sqlite

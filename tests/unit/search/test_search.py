@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import InvalidInput, NotConfigured, Unavailable
 from outrider.core.http import HttpClient

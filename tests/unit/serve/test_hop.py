@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from outrider.core.call_codec import parse_call, serialize_call
+from outrider.core.call_codec import parse_call, parse_result, serialize_call, serialize_result
 from outrider.core.context import Call, RunContext
 from outrider.core.grant import Grant
 from outrider.core.questions import QuestionAnswer
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, TextBlock
-from outrider.core.result_facts import parse_result, serialize_result
 from outrider.serve.rpc import REQUEST_MAX_AGE_S, RpcCipher, RpcEndpoint, build_rpc_request
 
 KEY = "a key that all replicas share, longer than 32 characters"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from outrider.agents.events.event import EventKind, RunEvent
 from outrider.agents.run import RESTING_STATUSES
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from outrider.agents.events.event import RunEvent
-from outrider.core.collecting import freeze_imports
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
+from outrider.core.gc_control import freeze_imports
 
 log = logging.getLogger(__name__)
 NOTIFY_CHANNEL = "outrider_runs"

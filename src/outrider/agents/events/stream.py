@@ -19,7 +19,7 @@ import anyio
 from outrider.agents.events.event import DELTA_KINDS, EventKind, RunEvent
 from outrider.agents.events.event_log import EventLog, EventLogEnd, SequenceTakenError
 from outrider.agents.run import RESTING_STATUSES, RunStore
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import OutriderError
 
 __all__ = ["EventKind", "EventStreams", "EventWriter", "RunEvent"]

@@ -9,7 +9,7 @@ from outrider.agents.approvals import Questions
 from outrider.agents.evaluations.tables import evaluations
 from outrider.agents.runs import RunService
 from outrider.agents.tables import run_steps as steps
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotConfigured
 from outrider.core.questions import Question, QuestionAnswer
 

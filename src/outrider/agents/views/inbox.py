@@ -8,7 +8,7 @@ from sqlalchemy import RowMapping, Select, delete, func, or_, select
 
 from outrider.agents.run import ENDED_STATUSES
 from outrider.agents.tables import allowances, questions, runs
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first
 from outrider.core.questions import Question
 

@@ -14,7 +14,7 @@ from outrider.agents.run import ACTIVE_STATUSES, ENDED_STATUSES
 from outrider.agents.tables import questions, runs
 from outrider.agents.views.run_list import RunFilter, RunTree, load_evaluations_by_run, load_run_batch
 from outrider.agents.views.run_summary import RunSummary, build_summary_query, parse_summary_row
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.keyset import Batch, parse_cursor
 
 

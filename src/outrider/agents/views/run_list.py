@@ -12,7 +12,7 @@ from outrider.agents.limits import RunUsage
 from outrider.agents.run import ACTIVE_STATUSES
 from outrider.agents.tables import questions
 from outrider.agents.views.run_summary import RunSummary, build_summary_query, parse_summary_row
-from outrider.core.db import to_storable_text
+from outrider.core.database.database import to_storable_text
 from outrider.core.keyset import Batch, build_batch, format_cursor, parse_cursor
 
 RunListKind = Literal["", "agent", "evaluation"]

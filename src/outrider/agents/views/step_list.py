@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, RowMapping, Select, and_, case, func, or_,
 from outrider.agents.events.event import RunEvent
 from outrider.agents.limits import RunUsage
 from outrider.agents.tables import run_steps as steps
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.keyset import Batch
 

@@ -23,9 +23,9 @@ from outrider.agents.settings import ApiFormat
 from outrider.agents.steps import AttemptSuperseded, RunSteps
 from outrider.agents.tool_executor import ToolExecutor
 from outrider.agents.tool_permissions import restrict_toolbox
-from outrider.core.collecting import freeze_imports
 from outrider.core.context import ClientModel
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.gc_control import freeze_imports
 from outrider.core.toolbox import Toolbox
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from sqlalchemy import URL, NullPool, create_engine, select, text
 
 from outrider.agents.run import ACTIVE_STATUSES
 from outrider.agents.tables import runs
+from outrider.core.database.database import Database
 from outrider.core.database.engines import build_keepalive_options
-from outrider.core.db import Database
 
 TABLES_LOCK_ID = 0x64626F73  # any number, the same in every process: who holds it makes the tables, the others wait
 CLEANUP_LOCK_ID = TABLES_LOCK_ID + 1  # of who sweeps; the others leave it to them

@@ -24,9 +24,9 @@ from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from outrider.agents.workers.dbos_tables import delete_old_attempts, prepare_tables
+from outrider.core.database.database import Database
 from outrider.core.database.engines import build_keepalive_options
 from outrider.core.database.failures import explain_error
-from outrider.core.db import Database
 from outrider.core.errors import NotConfigured
 
 AttemptBody = Callable[[str, int], Awaitable[None]]

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from outrider.core.database.database import Database
 from outrider.core.database.failures import explain_error, list_error_types
-from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 
 

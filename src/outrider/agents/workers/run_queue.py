@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func,
 from outrider.agents.run import ACTIVE_STATUSES, ActiveRun
 from outrider.agents.settings import RunLimits
 from outrider.agents.tables import run_turns, runs
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from outrider.agents.run import ActiveRun
 from outrider.agents.workers.locks import FileLocks, SessionLocks, WorkerLocks
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 
 def build_locks(database: Database) -> WorkerLocks:

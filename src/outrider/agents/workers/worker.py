@@ -20,8 +20,8 @@ from outrider.agents.workers.attempts import AttemptRunner
 from outrider.agents.workers.locks import WorkerLocks
 from outrider.agents.workers.run_queue import RunQueue
 from outrider.agents.workers.takeover import build_locks, find_lost_runs
-from outrider.core.collecting import freeze_imports
 from outrider.core.errors import OutriderError
+from outrider.core.gc_control import freeze_imports
 
 if TYPE_CHECKING:
     from outrider.agents.workers.durable_engine import DurableEngine

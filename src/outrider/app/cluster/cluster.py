@@ -14,14 +14,14 @@ from outrider.app.lazy_clients import LazyStateEncryption
 from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.registry import SessionRecord, SessionRegistry
 from outrider.core import errors
+from outrider.core.call_codec import parse_result, serialize_result
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.line_stream import UNREACHABLE_CODE, stream_lines
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.replicas import HEARTBEAT_INTERVAL_S, HEARTBEAT_TIMEOUT_S, ReplicaRegistry
 from outrider.core.result import Result
-from outrider.core.result_facts import parse_result, serialize_result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
 from outrider.serve.rpc import RPC_IDLE_TIMEOUT_S, RPC_PATH, RpcCipher, RpcEndpoint, build_rpc_request

@@ -14,7 +14,7 @@ from outrider.browser.session.states import StateInfo, StateStore
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard
 from outrider.core.errors import NotFound, OutriderError, Unavailable
-from outrider.core.holding import SESSION_HOLDERS
+from outrider.core.session_gauge import SESSION_HOLDERS
 
 if TYPE_CHECKING:
     from outrider.browser.page.navigate import NavigationResult

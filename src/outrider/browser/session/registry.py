@@ -18,7 +18,7 @@ from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.session import Session
 from outrider.browser.session.tables import browser_sessions
 from outrider.browser.session.tables import browser_sessions as table
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)

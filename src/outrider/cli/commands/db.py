@@ -14,9 +14,9 @@ import click
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, print_json, run_async
 from outrider.core.database.address import build_sqlite_url, get_sqlite_path, normalize_url
+from outrider.core.database.database import Database
 from outrider.core.database.failures import explain_error
 from outrider.core.database.migration import read_revision
-from outrider.core.db import Database
 from outrider.core.errors import NotFound, OutriderError, Refused
 from outrider.core.storage.factory import build_storage
 from outrider.core.storage.storage import Storage

@@ -9,7 +9,7 @@ from outrider.content.chunking.chunker import chunk_text
 from outrider.content.chunking.languages import detect_language
 from outrider.content.chunking.line_index import LineIndex
 from outrider.content.models import ContentDraft, hash_text
-from outrider.core.db import to_storable_text
+from outrider.core.database.database import to_storable_text
 
 
 @dataclass(frozen=True)

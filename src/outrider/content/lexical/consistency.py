@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, func, select
 from outrider.content.lexical.engines.select_index import open_lexical_index
 from outrider.content.lexical.index_sync import IndexSync
 from outrider.content.tables import content_chunks, content_leftovers, content_stores
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 
 @dataclass(frozen=True)

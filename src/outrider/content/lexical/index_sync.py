@@ -11,7 +11,7 @@ from sqlalchemy import select, tuple_
 from outrider.content.lexical.analysis import extract_index_terms
 from outrider.content.lexical.index import IndexChanges, IndexEntry, LexicalIndex, Watermark
 from outrider.content.tables import content_stores as table
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 CONTENTS_PER_QUERY = 500
 

@@ -20,7 +20,7 @@ from outrider.content.semantic.embedder import Embedder
 from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
 from outrider.content.tables import content_leftovers as deleted
 from outrider.content.tables import content_stores as table
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 
 T = TypeVar("T")

@@ -1,1 +1,1 @@
-"""What stands behind `core.db`: addresses, engines and their failures; and moving, checking and sharing a database."""
+"""The database: connections and engines, failures, migration, checking and copying."""

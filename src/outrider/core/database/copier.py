@@ -1,18 +1,19 @@
-"""Copying one database into another: a laptop's into Postgres, or back.
+"""Copy one database into another, for instance a laptop's into Postgres.
 
-Table by table and batch by batch in the order of primary keys. Each batch and the note of how far it went are one
-transaction, so a copy that broke off goes on where it was. At the end every row of the source is looked up in the
-target and compared.
+Tables are copied one by one, in batches ordered by primary key. Each batch and its progress are stored in one
+transaction, so an interrupted copy resumes where it stopped. At the end every row of the source is compared with the
+target's.
 """
 
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, func, select, text
 
 from outrider.core.database import address
+from outrider.core.database.database import Database
 from outrider.core.database.rows import (
     RowKey,
     RowValues,
@@ -26,9 +27,6 @@ from outrider.core.database.schema import PROCESS_TABLES, list_tables
 from outrider.core.errors import Refused
 from outrider.core.tables import json_type
 
-if TYPE_CHECKING:
-    from outrider.core.db import Database
-
 CREATE_PROGRESS_SQL = """
     CREATE TABLE IF NOT EXISTS copy_progress (
         source varchar(500) NOT NULL, name varchar(64) NOT NULL, last {json}, done integer NOT NULL,
@@ -40,15 +38,15 @@ FileCopier = Callable[[Sequence[RowValues]], Awaitable[list[RowValues]]]
 
 @dataclass
 class TableCopy:
-    """What became of one table.
+    """Row counts of one copied or compared table.
 
     Attributes:
-        rows: In the source.
-        copied: Written in this run.
-        left_out: That could not be copied: an artifact's row whose file is gone.
-        missing: Of the source that are not in the target afterwards, `left_out` not counted.
-        different: That the target holds otherwise than the source.
-        checksum: Of the source's rows, whatever their order; the target's is the same where nothing is amiss.
+        rows: Rows in the source.
+        copied: Rows written in this run.
+        left_out: Rows that could not be copied: artifacts whose file is gone.
+        missing: Rows of the source that the target lacks, without `left_out`.
+        different: Rows whose values differ in the target.
+        checksum: Sum over the source's rows, independent of their order.
     """
 
     table: str
@@ -61,18 +59,18 @@ class TableCopy:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the target says the same."""
+        """Whether the target holds the same rows."""
         return not (self.missing or self.different)
 
 
 @dataclass
 class DatabaseCopy:
-    """One copy.
+    """A copy of a database.
 
     Attributes:
-        source: Is only read.
-        target: Is migrated and filled.
-        copy_files: Copies the files of these rows of `artifacts`, and returns the rows whose files are there now.
+        source: Read only.
+        target: Migrated and filled.
+        copy_files: Copies the files of given rows of `artifacts`, and returns the rows whose files exist now.
         excluded_tables: Names of tables to leave out.
     """
 
@@ -82,111 +80,112 @@ class DatabaseCopy:
     excluded_tables: frozenset[str] = PROCESS_TABLES
 
     @property
-    def tables(self) -> "list[Table]":
-        """What is copied."""
-        without = self.excluded_tables | ({"pages"} if self.target.dialect == "sqlite" else frozenset())
-        return [table for table in list_tables() if table.name not in without]
+    def tables(self) -> list[Table]:
+        """The tables to copy."""
+        excluded = self.excluded_tables | ({"pages"} if self.target.dialect == "sqlite" else frozenset())
+        return [table for table in list_tables() if table.name not in excluded]
 
     async def count_source_rows(self) -> dict[str, int]:
-        """By table how many rows the source has."""
+        """Return the number of rows in the source by table."""
         return await count_table_rows(self.source, self.tables)
 
     async def prepare_target(self, *, into_existing: bool) -> bool:
-        """Whether an earlier copy from the same source is gone on with.
+        """Return whether the copy resumes an earlier one from the same source.
 
         Raises:
-            Refused: The target holds something else already.
+            Refused: The target holds other data already.
         """
-        begun = await self._load_progress()
-        if begun or into_existing:
-            return bool(begun)
-        held = {name: rows for name, rows in (await count_table_rows(self.target, self.tables)).items() if rows}
-        if held:
+        progress = await self._load_progress()
+        if progress or into_existing:
+            return bool(progress)
+        occupied = {name: rows for name, rows in (await count_table_rows(self.target, self.tables)).items() if rows}
+        if occupied:
             raise Refused(
-                f"the target is not empty: {', '.join(f'{name} has {rows} rows' for name, rows in held.items())}",
-                hint="choose an empty database, or add to what is there with --into-existing",
+                f"the target is not empty: {', '.join(f'{name} has {rows} rows' for name, rows in occupied.items())}",
+                hint="choose an empty database, or add to the existing rows with --into-existing",
                 code="not_empty",
             )
         return False
 
     async def copy_tables(self) -> AsyncGenerator[TableCopy]:
-        """Copies; yields each table once it is done."""
-        noted = await self._load_progress()
+        """Copy the tables, and yield each one's counts once it is done."""
+        progress = await self._load_progress()
         for table in self.tables:
-            after, done = noted.get(table.name, (None, False))
-            copied = TableCopy(table.name)
+            after, done = progress.get(table.name, (None, False))
+            counts = TableCopy(table.name)
             if not done:
-                await self._copy_table(table, after, copied)
-            yield copied
+                await self._copy_table(table, after, counts)
+            yield counts
 
     async def verify_tables(self) -> AsyncGenerator[TableCopy]:
-        """Looks every row of the source up in the target; yields each table's figures."""
+        """Compare every row of the source with the target's, and yield each table's counts."""
         for table in self.tables:
-            compared = TableCopy(table.name)
+            counts = TableCopy(table.name)
             async for rows in iter_batches(self.source, table, _get_batch_size(table), None):
-                await self._compare_rows(table, rows, compared)
-            yield compared
+                await self._compare_rows(table, rows, counts)
+            yield counts
 
     async def clear_progress(self) -> None:
-        """Forgets how far the copy went; the next one begins anew."""
+        """Forget the progress; the next copy starts from the beginning."""
         async with self.target.write() as connection:
-            given = {"source": self._source_name}
-            await connection.execute(text("DELETE FROM copy_progress WHERE source = :source"), given)
+            parameters = {"source": self._source_name}
+            await connection.execute(text("DELETE FROM copy_progress WHERE source = :source"), parameters)
 
-    async def _copy_table(self, table: "Table", after: RowKey | None, copied: TableCopy) -> None:
+    async def _copy_table(self, table: Table, after: RowKey | None, counts: TableCopy) -> None:
         async for rows in iter_batches(self.source, table, _get_batch_size(table), after):
-            kept = await self._copy_row_files(table, [clean_row(table, row) for row in rows])
-            copied.rows += len(rows)
-            copied.left_out += len(rows) - len(kept)
-            last = list(get_row_key(table, rows[-1]))
-            copied.copied += await self.target.run_transaction(
-                self._build_writer(table, kept, last, done=False), write=True
+            copyable = await self._copy_row_files(table, [clean_row(table, row) for row in rows])
+            counts.rows += len(rows)
+            counts.left_out += len(rows) - len(copyable)
+            last_key = list(get_row_key(table, rows[-1]))
+            counts.copied += await self.target.run_transaction(
+                self._build_writer(table, copyable, last_key, done=False), write=True
             )
         await self.target.run_transaction(self._build_writer(table, [], None, done=True), write=True)
 
     def _build_writer(
-        self, table: "Table", rows: Sequence[RowValues], last: list[Any] | None, *, done: bool
-    ) -> "Callable[[Connection], int]":
-        """Inserts the rows and notes the place; both or neither."""
-        insert = self.target.build_insert(table).on_conflict_do_nothing()
+        self, table: Table, rows: Sequence[RowValues], last_key: list[Any] | None, *, done: bool
+    ) -> Callable[[Connection], int]:
+        """Return work that inserts the rows and stores the progress, in the caller's one transaction."""
+        insert_rows = self.target.build_insert(table).on_conflict_do_nothing()
+        insert_progress = self.target.build_insert(_build_progress_table())
+        changed = {"done": insert_progress.excluded.done, "last": insert_progress.excluded.last}
+        upsert_progress = insert_progress.on_conflict_do_update(index_elements=["source", "name"], set_=changed)
+        # One statement takes rows of one set of columns; rows leave out columns whose JSON is absent.
+        rows_by_columns: dict[frozenset[str], list[RowValues]] = {}
+        for row in rows:
+            rows_by_columns.setdefault(frozenset(row), []).append(row)
 
-        def write_rows(connection: "Connection") -> int:
-            for alike in _alike(rows):
-                connection.execute(insert, alike)
-            connection.execute(*self._build_progress_upsert(table.name, last, done=done))
+        def write_rows(connection: Connection) -> int:
+            for group in rows_by_columns.values():
+                connection.execute(insert_rows, group)
+            progress = {"source": self._source_name, "name": table.name, "last": last_key, "done": int(done)}
+            connection.execute(upsert_progress, progress | {"started_at": time.time()})
             return len(rows)
 
         return write_rows
 
-    def _build_progress_upsert(self, name: str, last: list[Any] | None, *, done: bool) -> tuple[Any, dict[str, Any]]:
-        progress = _build_progress_table()
-        row = {"source": self._source_name, "name": name, "last": last, "done": int(done), "started_at": time.time()}
-        insert = self.target.build_insert(progress)
-        changed = {"done": insert.excluded.done, "last": insert.excluded.last}
-        return insert.on_conflict_do_update(index_elements=["source", "name"], set_=changed), row
-
-    async def _copy_row_files(self, table: "Table", rows: Sequence[RowValues]) -> list[RowValues]:
+    async def _copy_row_files(self, table: Table, rows: Sequence[RowValues]) -> list[RowValues]:
         if table.name != "artifacts" or self.copy_files is None:
             return list(rows)
         return await self.copy_files(rows)
 
-    async def _compare_rows(self, table: "Table", rows: Sequence[RowValues], compared: TableCopy) -> None:
-        theirs = await read_rows_by_key(self.target, table, [get_row_key(table, row) for row in rows])
+    async def _compare_rows(self, table: Table, rows: Sequence[RowValues], counts: TableCopy) -> None:
+        target_rows = await read_rows_by_key(self.target, table, [get_row_key(table, row) for row in rows])
         missing = []
         for row in (clean_row(table, row) for row in rows):
-            mine, other = hash_row(row), theirs.get(get_row_key(table, row))
-            compared.rows += 1
-            compared.checksum = (compared.checksum + mine) % (1 << 128)
-            if other is None:
+            row_hash, target_row = hash_row(row), target_rows.get(get_row_key(table, row))
+            counts.rows += 1
+            counts.checksum = (counts.checksum + row_hash) % (1 << 128)
+            if target_row is None:
                 missing.append(row)
             else:
-                compared.different += hash_row(other) != mine
-        wanted = await self._copy_row_files(table, missing)
-        compared.missing += len(wanted)
-        compared.left_out += len(missing) - len(wanted)
+                counts.different += hash_row(target_row) != row_hash
+        copyable = await self._copy_row_files(table, missing)
+        counts.missing += len(copyable)
+        counts.left_out += len(missing) - len(copyable)
 
     async def _load_progress(self) -> dict[str, tuple[RowKey | None, bool]]:
-        """By table how far an earlier copy from this source came: the last key, and whether that was all."""
+        """Return by table the last key that an earlier copy wrote, and whether it finished the table."""
         progress = _build_progress_table()
         json = "jsonb" if self.target.is_shared else "json"
         async with self.target.write() as connection:
@@ -199,35 +198,22 @@ class DatabaseCopy:
         return address.redact_url(self.source.url)[:500]
 
 
-async def count_table_rows(database: "Database", tables: "Sequence[Table]") -> dict[str, int]:
-    """By table how many rows there are."""
+async def count_table_rows(database: Database, tables: Sequence[Table]) -> dict[str, int]:
+    """Return the number of rows by table."""
 
-    def run_queries(connection: "Connection") -> dict[str, int]:
+    def run_queries(connection: Connection) -> dict[str, int]:
         queries: Mapping[str, Any] = {table.name: select(func.count()).select_from(table) for table in tables}
         return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
     return await database.run_transaction(run_queries, write=False)
 
 
-def _alike(rows: Sequence[RowValues]) -> list[list[RowValues]]:
-    """The rows by the columns that they have: one statement is for one set of them."""
-    kinds: dict[frozenset[str], list[RowValues]] = {}
-    for row in rows:
-        kinds.setdefault(frozenset(row), []).append(row)
-    return list(kinds.values())
+def _get_batch_size(table: Table) -> int:
+    tables_of_large_rows = {"pages", "content_chunks", "content_vectors", "contents", "runs"}  # many kilobytes each
+    return 100 if table.name in tables_of_large_rows else 500
 
 
-def _get_batch_size(table: "Table") -> int:
-    heavy_rows = 100
-    heavy_tables = frozenset(
-        {"pages", "content_chunks", "content_vectors", "contents", "runs"}
-    )  # rows of many kilobytes
-    default_rows = 500  # rows
-    return heavy_rows if table.name in heavy_tables else default_rows
-
-
-def _build_progress_table() -> "Table":
-
+def _build_progress_table() -> Table:
     return Table(
         "copy_progress",
         MetaData(),

@@ -1,25 +1,23 @@
-"""What went wrong with a database, and what is certain about the transaction that met it.
+"""Explain database errors, and classify what is known about the failed transaction.
 
-Before COMMIT is sent nothing can have been stored. When the connection is lost while the answer to COMMIT is awaited,
-nobody on this side can know: such a transaction is never repeated by us, and never called a success.
+Before COMMIT is sent, nothing can have been stored. When the connection is lost while the answer to COMMIT is awaited,
+the outcome cannot be known on this side: such a transaction is never repeated, and never reported as a success.
 """
-
-from typing import Any
 
 from outrider.core.database.address import get_dialect, get_sqlite_path
 from outrider.core.errors import OutriderError, Unavailable
 
 
 class TransactionInterrupted(Unavailable):
-    """A transaction that surely was not stored, and may be when it is done again."""
+    """A transaction that was certainly not stored, and may succeed when repeated."""
 
 
 class TransactionOutcomeUnknown(Unavailable):
-    """A transaction of which nobody knows whether it was stored."""
+    """A transaction that may or may not have been stored."""
 
 
 def list_error_types() -> tuple[type[Exception], ...]:
-    """What databases raise."""
+    """Return the exception types that database operations raise."""
     import sqlite3
 
     from sqlalchemy.exc import SQLAlchemyError
@@ -28,83 +26,72 @@ def list_error_types() -> tuple[type[Exception], ...]:
 
 
 def explain_error(url: str, error: Exception, *, committing: bool = False) -> OutriderError:
-    """The failure as an operator would want to hear it; never the statement, its values or a path of the machine.
+    """Return the error for callers, without the statement, its values or local paths.
 
     Args:
-        url: Of the database.
-        error: One of `failures`.
+        url: Address of the database.
+        error: One of `list_error_types`.
         committing: Whether it came in answer to COMMIT.
     """
-    retry_after_s = 2.0  # seconds after which a server that is being restarted is worth another call
-    # Models and callers far away are not told where: `outrider doctor` says it.
-    hint = "free space, or mend the permissions, where `data_dir` is, or set another one; `outrider doctor` tests it"
-    # States of SQL, as postgresql.org/docs/current/errcodes-appendix.html lists them.
-    retryable_states = frozenset({"40001", "40P01"})  # serialization failure, deadlock: rolled back, may be tried again
     reason = format_reason(error)
     if get_dialect(url) != "postgresql":
         place = path.name if (path := get_sqlite_path(url)) else get_dialect(url)
+        # Remote callers are not told the path; `outrider doctor` shows it.
+        hint = "free space or fix the permissions of `data_dir`, or set another one; `outrider doctor` tests it"
         return Unavailable(f"the database {place} cannot be used: {reason}", code="database", hint=hint)
-    if committing and is_connection_lost(error):
+    connection_lost = is_connection_lost(error)
+    if committing and connection_lost:
         return TransactionOutcomeUnknown(
             f"the connection to the database was lost while it stored this: {reason}",
             code="database_unsure",
             hint="it may or may not be stored: look before you do it again",
             details={"stored": "unknown"},
         )
-    kind = (
-        TransactionInterrupted if is_connection_lost(error) or get_sqlstate(error) in retryable_states else Unavailable
-    )
-    message = f"the database cannot be used: {reason}"
-    return kind(
-        message,
-        code="database",
-        hint=_suggest_fix(error),
-        retry_after=retry_after_s if kind is TransactionInterrupted else None,
-    )
+    message, hint = f"the database cannot be used: {reason}", _suggest_fix(error)
+    # Serialization failure and deadlock: rolled back by the server, may be tried again
+    # (postgresql.org/docs/current/errcodes-appendix.html).
+    if connection_lost or get_sqlstate(error) in {"40001", "40P01"}:
+        return TransactionInterrupted(message, code="database", hint=hint, retry_after=2.0)
+    return Unavailable(message, code="database", hint=hint)
 
 
 def is_connection_lost(error: Exception) -> bool:
-    """Whether it is the connection that failed, or could not be made, and not the statement."""
-    shutdown_states = frozenset(
-        {"25006", "57P01", "57P02", "57P03"}
-    )  # read-only after a failover, shutting down or starting up
+    """Return whether the connection failed or could not be made, rather than the statement."""
     from sqlalchemy.exc import DBAPIError
 
     if not isinstance(error, DBAPIError):
         return False
-    return error.connection_invalidated or get_sqlstate(error) in shutdown_states or _is_cut(error.orig)
+    # Read-only after a failover, shutting down, starting up.
+    if error.connection_invalidated or get_sqlstate(error) in {"25006", "57P01", "57P02", "57P03"}:
+        return True
+    # An operational error without a state comes from the driver, not the server: there was no connection.
+    type_names = {kind.__name__ for kind in type(error.orig).__mro__}
+    return "OperationalError" in type_names and not getattr(error.orig, "sqlstate", None)
 
 
 def get_sqlstate(error: Exception) -> str:
-    """The SQLSTATE that the server gave, or nothing."""
+    """Return the server's SQLSTATE, or an empty string."""
     return getattr(getattr(error, "orig", error), "sqlstate", None) or ""
 
 
 def format_reason(error: Exception) -> str:
-    """The driver's sentence, in one line; of an error of the system, its words without the path."""
+    """Return the driver's message in one line; for an error of the system, its words without the path."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
 
 
-def _is_cut(cause: Any) -> bool:
-    """An operational error without a state comes from the driver and not from the server: there was no connection."""
-    named = {kind.__name__ for kind in type(cause).__mro__}
-    return "OperationalError" in named and not getattr(cause, "sqlstate", None)
-
-
 def _suggest_fix(error: Exception) -> str:
-    limit_errors = ("too many clients", "remaining connection slots", "too many connections")
-    # What a server says that lets nobody in; with a connection that is not made comes no state.
+    # Failed connections carry no SQLSTATE, so the server's message must be read.
     access_errors = ("authentication failed", "does not exist", "pg_hba.conf", "permission denied")
-    full_states = frozenset({"53100", "53200"})
-    said = str(error)
-    if any(words in said for words in access_errors):
+    limit_errors = ("too many clients", "remaining connection slots", "too many connections")
+    text = str(error)
+    if any(words in text for words in access_errors):
         return "check the user, the password, their rights and the name in `database`; `outrider doctor` tests it"
-    if any(words in said for words in limit_errors):
+    if any(words in text for words in limit_errors):
         return "raise max_connections of the server, or lower `database_connections` of the replicas"
-    if "QueuePool" in said:
-        return "too much at once for the connections that this process may have: raise `database_connections`"
-    if get_sqlstate(error) in full_states:
-        return "the server has no space left: free some there"
+    if "QueuePool" in text:
+        return "all connections of this process are in use: raise `database_connections`"
+    if get_sqlstate(error) in {"53100", "53200"}:
+        return "the server is out of space: free some there"
     return "check that the server in `database` runs and can be reached; `outrider doctor` tests it"

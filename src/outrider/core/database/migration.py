@@ -1,4 +1,4 @@
-"""Bringing the schema to the newest revision, by one process at a time."""
+"""Migrate the schema to the newest revision, one process at a time."""
 
 import threading
 from pathlib import Path
@@ -8,7 +8,7 @@ import anyio
 
 from outrider.core.errors import Unavailable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
     from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -17,8 +17,8 @@ MIGRATION_THREAD_LOCK = threading.Lock()  # Alembic keeps its context in a globa
 
 
 async def migrate_engine(engine: "AsyncEngine") -> None:
-    """Migrates what the engine leads to. Raises as `migrate`."""
-    while not MIGRATION_THREAD_LOCK.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or another event loop
+    """Migrate the engine's database. Raises as `migrate_schema`."""
+    while not MIGRATION_THREAD_LOCK.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or event loop
         await anyio.sleep(0.02)
     try:
         async with engine.connect() as connection:
@@ -30,25 +30,25 @@ async def migrate_engine(engine: "AsyncEngine") -> None:
 
 
 def migrate_schema(connection: "Connection") -> None:
-    """Brings the schema to the newest revision, inside the caller's transaction.
+    """Bring the schema to the newest revision, inside the caller's transaction.
 
-    Alembic is imported only when there is something to do: it costs a third of a second. Raises
-    Unavailable when a newer Outrider made the database.
+    Alembic, which is slow to import, is loaded only when there is something to do. Raises Unavailable when a newer
+    Outrider made the database.
     """
-    lock_timeout_s = 600  # how long the others wait
-    lock_id = 0x6F757472  # any number, the same in every process: who holds it migrates, the others wait
-    found, newest = read_revision(connection), find_head_revision()
-    if found == newest:
+    lock_timeout_s = 600  # for processes that wait while another one migrates
+    lock_id = 0x6F757472  # any number, the same in every process
+    revision, newest = read_revision(connection), find_head_revision()
+    if revision == newest:
         return
     if connection.dialect.name == "postgresql":  # SQLite's write lock is held already
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_timeout_s}s'")
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({lock_id})")
-        found = read_revision(connection)
-        if found == newest:
+        revision = read_revision(connection)
+        if revision == newest:
             return
-    if found is not None and found > newest:
+    if revision is not None and revision > newest:
         raise Unavailable(
-            f"the database is of revision {found}, newer than the {newest} that this version knows",
+            f"the database is of revision {revision}, newer than the {newest} that this version knows",
             code="database",
             hint="upgrade outrider, or set another `data_dir`",
         )
@@ -62,12 +62,12 @@ def migrate_schema(connection: "Connection") -> None:
 
 
 def find_head_revision() -> str:
-    """The newest migration, by the number that its file name begins with."""
+    """Return the newest migration's number, which its file name begins with."""
     return max(path.name.split("_", 1)[0] for path in (MIGRATIONS_DIR / "versions").glob("[0-9]*.py"))
 
 
 def read_revision(connection: "Connection") -> str | None:
-    """The revision of the database; None of an empty one."""
+    """Return the revision of the database, or None for an empty one."""
     from sqlalchemy import inspect, text
 
     if not inspect(connection).has_table("alembic_version"):

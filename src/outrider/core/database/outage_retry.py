@@ -1,4 +1,4 @@
-"""Waiting for a server that is being restarted, and not for one that stays away."""
+"""Wait for a server that restarts, but not for one that stays away."""
 
 import asyncio
 import time
@@ -8,42 +8,42 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 T = TypeVar("T")
-OUTAGE_TIMEOUT_S = 10.0  # seconds of an outage for which callers wait; later ones are told at once
+OUTAGE_TIMEOUT_S = 10.0  # callers that come later in an outage fail at once
 
 
 class OutageRetry:
-    """How long one database has been away.
+    """Decides whether to retry a connection, by how long the server has been away.
 
     Args:
-        seconds: Of an outage for which callers wait.
+        outage_timeout_s: Seconds of an outage during which callers wait.
     """
 
-    def __init__(self, seconds: float = OUTAGE_TIMEOUT_S) -> None:
-        self._seconds = seconds
+    def __init__(self, outage_timeout_s: float = OUTAGE_TIMEOUT_S) -> None:
+        self._outage_timeout_s = outage_timeout_s
         self._failing_since: float | None = None
 
     def reset(self) -> None:
-        """The server answers."""
+        """Note that the server answers."""
         self._failing_since = None
 
     async def wait_to_retry(self, attempt: int) -> bool:
-        """Whether to try once more, after a pause; `attempt` counts from 0."""
-        delays_s = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between attempts; the last one goes on
+        """Pause and return True, or return False if the outage lasts too long; `attempt` counts from 0."""
+        delays_s = (0.05, 0.1, 0.2, 0.4, 0.8)  # the last one repeats
         self._failing_since = self._failing_since or time.monotonic()
-        if time.monotonic() - self._failing_since > self._seconds:
+        if time.monotonic() - self._failing_since > self._outage_timeout_s:
             return False
         await anyio.sleep(delays_s[min(attempt, len(delays_s) - 1)])
         return True
 
 
 async def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
-    """Does the work to its end, however often the task is cancelled meanwhile, and lets a cancellation out after.
+    """Finish the work even if the task is cancelled meanwhile, then let the cancellation through.
 
-    A connection that is cut off while it is being made belongs to nobody, and nobody closes it.
+    A connection that was interrupted while it was being opened would never be closed.
     """
     task, cancelled = asyncio.ensure_future(work), False
     with anyio.CancelScope(shield=True):
@@ -61,7 +61,7 @@ async def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
 
 @asynccontextmanager
 async def release_connection(connection: "AsyncConnection") -> AsyncGenerator["AsyncConnection"]:
-    """The connection, which goes back to its pool however the body ends."""
+    """Yield the connection, and return it to its pool however the body ends."""
     try:
         yield connection
     finally:

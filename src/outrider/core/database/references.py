@@ -1,4 +1,4 @@
-"""What refers to what without a foreign key, and whether the referring row is of any use alone."""
+"""References between tables that are not foreign keys, and the orphans they leave."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from sqlalchemy import Connection, Table, delete, exists, func, select
 
 @dataclass(frozen=True)
 class TableReference:
-    """`table.column` names a row of `parent` by its `key`.
+    """A column `table.column` that names a row of `parent` by its `key`.
 
     Attributes:
-        is_derived: The row can be reached by nothing but its parent, so that it may be removed where that is gone.
-        deletions_column: `table.column` that names parents which were deleted, and whose rows are still to be swept.
+        is_derived: Whether the row can only be reached through its parent, so it may be removed with it.
+        deletions_column: `table.column` with deleted parents whose rows are still to be purged.
     """
 
     table: str
@@ -42,35 +42,35 @@ TABLE_REFERENCES = (
 )
 
 
-def list_usable_references(tables: "Mapping[str, Table]") -> list[TableReference]:
-    """The references between tables and columns that there are."""
+def list_usable_references(tables: Mapping[str, Table]) -> list[TableReference]:
+    """Return the references whose tables and columns exist."""
     return [
-        each
-        for each in TABLE_REFERENCES
-        if each.table in tables
-        and each.parent in tables
-        and each.column in tables[each.table].c
-        and each.key in tables[each.parent].c
+        reference
+        for reference in TABLE_REFERENCES
+        if reference.table in tables
+        and reference.parent in tables
+        and reference.column in tables[reference.table].c
+        and reference.key in tables[reference.parent].c
     ]
 
 
-def count_orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: TableReference) -> int:
-    """How many rows refer to nothing."""
+def count_orphans(connection: Connection, tables: Mapping[str, Table], reference: TableReference) -> int:
+    """Return the number of rows whose parent is gone."""
     return connection.execute(
         select(func.count()).select_from(tables[reference.table]).where(_build_orphan_filter(tables, reference))
     ).scalar_one()
 
 
-def delete_orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: TableReference) -> int:
-    """Removes them; how many went."""
+def delete_orphans(connection: Connection, tables: Mapping[str, Table], reference: TableReference) -> int:
+    """Delete the rows whose parent is gone, and return their number."""
     return connection.execute(delete(tables[reference.table]).where(_build_orphan_filter(tables, reference))).rowcount
 
 
-def _build_orphan_filter(tables: "Mapping[str, Table]", reference: TableReference) -> Any:
-    mine = tables[reference.table].c[reference.column]
-    there = exists().where(tables[reference.parent].c[reference.key] == mine).correlate(tables[reference.table])
-    lost = mine.is_not(None) & ~there
+def _build_orphan_filter(tables: Mapping[str, Table], reference: TableReference) -> Any:
+    referring = tables[reference.table].c[reference.column]
+    parent_exists = exists().where(tables[reference.parent].c[reference.key] == referring)
+    is_orphan = referring.is_not(None) & ~parent_exists.correlate(tables[reference.table])
     if not reference.deletions_column:
-        return lost
+        return is_orphan
     table, _, column = reference.deletions_column.partition(".")
-    return lost & mine.not_in(select(tables[table].c[column]))
+    return is_orphan & referring.not_in(select(tables[table].c[column]))

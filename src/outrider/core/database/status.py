@@ -1,16 +1,13 @@
-"""How a database stands: for people and for `outrider doctor`."""
+"""Read a database's version, size, latency and load."""
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from outrider.core.database import address
+from outrider.core.database.database import Database
 from outrider.core.database.migration import find_head_revision, read_revision
-
-if TYPE_CHECKING:
-    from outrider.core.db import Database
 
 SIZE_SQL = {
     "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
@@ -25,17 +22,17 @@ CONNECTIONS_SQL = """
 
 @dataclass(frozen=True)
 class DatabaseStatus:
-    """What was found.
+    """The status of a database.
 
     Attributes:
         place: File or server, without password.
-        version: Of SQLite or of the server.
-        revision: Of the schema; None in an empty database.
-        newest: The revision that this version of Outrider makes.
-        size: In bytes.
-        milliseconds: For one question and its answer, the best of three.
-        connections: To the server at this moment, of all its clients; None for SQLite.
-        most_connections: That the server allows.
+        version: Version of SQLite or of the server.
+        revision: Revision of the schema; None for an empty database.
+        newest: The revision that this version of Outrider creates.
+        size: Size in bytes.
+        milliseconds: Round trip of one query, the best of three.
+        connections: Open connections to the server, of all its clients; None for SQLite.
+        most_connections: Maximum number of connections of the server.
         clock: Seconds that the server's clock is ahead of ours.
     """
 
@@ -51,33 +48,31 @@ class DatabaseStatus:
     clock: float = 0.0
 
 
-async def read_database_status(database: "Database") -> DatabaseStatus:
-    """Looks. Raises Unavailable."""
-    found, version, size, crowd = await database.run_transaction(
-        lambda each: _query_status(each, database.dialect), write=False
-    )
+async def read_database_status(database: Database) -> DatabaseStatus:
+    """Query the status. Raises Unavailable."""
+    dialect = database.dialect
+
+    def query_status(connection: Connection) -> tuple[str | None, str, int, int | None, int | None]:
+        version = str(connection.exec_driver_sql(VERSION_SQL[dialect]).scalar_one())
+        size = int(connection.exec_driver_sql(SIZE_SQL[dialect]).scalar_one())
+        in_use, maximum = connection.exec_driver_sql(CONNECTIONS_SQL).one() if database.is_shared else (None, None)
+        return read_revision(connection), version, size, in_use, maximum
+
+    revision, version, size, connections, max_connections = await database.run_transaction(query_status, write=False)
+    latencies_s = []
+    for _ in range(3):
+        started = time.perf_counter()
+        await database.run_transaction(lambda connection: connection.exec_driver_sql("SELECT 1").scalar(), write=False)
+        latencies_s.append(time.perf_counter() - started)
     return DatabaseStatus(
         place=address.redact_url(database.url),
-        dialect=database.dialect,
+        dialect=dialect,
         version=version,
-        revision=found,
+        revision=revision,
         newest=find_head_revision(),
         size=size,
-        milliseconds=round(1000 * min([await _measure_latency(database) for _ in range(3)]), 2),
-        connections=crowd[0] if crowd else None,
-        most_connections=crowd[1] if crowd else None,
+        milliseconds=round(1000 * min(latencies_s), 2),
+        connections=connections,
+        most_connections=max_connections,
         clock=round(database.now() - time.time(), 3),
     )
-
-
-def _query_status(connection: "Connection", dialect: str) -> tuple[str | None, str, int, tuple[int, int] | None]:
-    version = str(connection.exec_driver_sql(VERSION_SQL[dialect]).scalar_one())
-    size = int(connection.exec_driver_sql(SIZE_SQL[dialect]).scalar_one())
-    crowd = connection.exec_driver_sql(CONNECTIONS_SQL).one() if dialect == "postgresql" else None
-    return read_revision(connection), version, size, (int(crowd[0]), int(crowd[1])) if crowd else None
-
-
-async def _measure_latency(database: "Database") -> float:
-    started = time.perf_counter()
-    await database.run_transaction(lambda connection: connection.exec_driver_sql("SELECT 1").scalar(), write=False)
-    return time.perf_counter() - started

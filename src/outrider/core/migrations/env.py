@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that `outrider.core.db.migrate` hands over."""
+"""Runs migrations on the connection that `outrider.core.database.database.migrate` hands over."""
 
 from alembic import context
 

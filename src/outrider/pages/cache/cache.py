@@ -13,7 +13,7 @@ from typing import Any
 import anyio.to_thread
 from sqlalchemy import func, select, update
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 from outrider.core.text import extract_terms
 from outrider.pages.document import Document

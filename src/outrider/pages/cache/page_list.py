@@ -6,7 +6,7 @@ from typing import Any
 import anyio.to_thread
 from sqlalchemy import or_, select
 
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first
 from outrider.pages.cache.cache import restore_entry

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 from sqlalchemy import literal, or_, select, text
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.plain_text import render_plain_line
 from outrider.core.text import extract_terms
 from outrider.pages.cache.cache import canonicalize_url, restore_document

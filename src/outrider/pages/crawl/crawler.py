@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from outrider.pages.crawl.plan import CrawlBudget, CrawlEnding, CrawlPlan, ReportProgress, StorePage, parse_plan
 from outrider.pages.pages import Pages

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from outrider.core.db import Database, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import Unavailable
 from outrider.pages.crawl.plan import CrawlPlan
 from outrider.pages.crawl.result import CrawlTally

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from outrider.core.db import Database
-from outrider.core.places import SharedSemaphores
+from outrider.core.database.database import Database
 from outrider.core.rate_limiter import RateLimiter
+from outrider.core.semaphores import SharedSemaphores
 
 
 @dataclass

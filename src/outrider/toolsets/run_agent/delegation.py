@@ -17,7 +17,7 @@ from outrider.agents.runs import RunService
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.citations import CitationPool
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.toolsets.run_agent.progress import ProgressFeed, ProgressStyle, build_store_payload

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import anyio
 
-from outrider.core.beside import run_background
+from outrider.core.background import run_background
 from outrider.core.context import Call
 
 ProgressStyle = Literal["accumulated", "deltas"]

@@ -5,7 +5,7 @@ import pytest
 
 from outrider.agents.events.event import RunEvent
 from outrider.agents.events.stream import EventStreams
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound
 from support.apps.run_streams import (
     add_active_run,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from outrider.agents.events.event import RunEvent
 from outrider.agents.events.event_log import EventLog
 from outrider.agents.events.stream import EventStreams, EventWriter
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from support.apps.run_streams import (
     add_active_run,
     collect_stream,

@@ -9,7 +9,7 @@ from sqlalchemy import make_url, text
 
 from outrider.agents.workers.dbos_tables import prepare_tables
 from outrider.agents.workers.durable_engine import DurableEngine
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from support.apps.agent_runs import open_scripted_app
 from support.databases import postgres

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from outrider.agents.workers.locks import SessionLocks
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from support.databases import postgres
 

@@ -14,7 +14,7 @@ from outrider.agents.run import RunStore, build_run_row
 from outrider.agents.settings import RunLimits
 from outrider.agents.workers.run_queue import QueuedRun, RunQueue, select_runs
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from support.apps.agent_runs import open_scripted_app
 from support.databases import postgres, sqlite
 from support.fakes.model_apis import ModelTurn

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from outrider.content.semantic.binary_codes import StoreCodes, encode_signs
 from outrider.content.semantic.vector_index import EMBED_BATCH_CHUNKS, VECTORS_PER_PAGE, VectorIndex
 from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from support.databases import sqlite
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.pages.cache.cache import PageCache, canonicalize_url
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, open_pages
 
@@ -95,7 +95,7 @@ async def test_a_cache_of_no_size_keeps_nothing(tmp_path: Path):
 async def test_a_killed_writer_leaves_a_readable_database(tmp_path: Path):
     script = """
         import anyio, itertools, pathlib, sys
-        from outrider.core.db import Database
+        from outrider.core.database.database import Database
         from outrider.pages.keeping.cache import Cache, Cached
         from outrider.pages.document import Document
         from outrider.pages.page import Page

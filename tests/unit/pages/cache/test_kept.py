@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound
 from outrider.pages.cache.cache import CacheEntry, PageCache
 from outrider.pages.cache.page_list import list_pages, load_page

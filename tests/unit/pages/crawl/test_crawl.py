@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotFound, Refused, Unavailable
 from outrider.pages.crawl import CrawlBudget, Crawler, CrawlPlan
 from outrider.pages.crawl.result import CrawlResult

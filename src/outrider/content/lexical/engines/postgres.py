@@ -14,7 +14,7 @@ import anyio
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.content.lexical.index import Candidates, IndexChanges, IndexEntry, Posting, Watermark, collect_terms
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 MAX_COMPARED_CHUNKS = 5_000  # chunks that are compared for one query: those that have its rarest terms
 POSTGRES_SCHEMA = """

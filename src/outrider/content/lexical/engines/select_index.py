@@ -4,7 +4,7 @@ from pathlib import Path
 
 from outrider.content.lexical.file_index import FileIndex
 from outrider.content.lexical.index import LexicalIndex
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 
 def open_lexical_index(database: Database, folder: Path, *, max_open: int = 128) -> LexicalIndex:

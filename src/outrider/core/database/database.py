@@ -1,12 +1,14 @@
-"""The one database: SQLite in a file on a laptop, the same schema in Postgres elsewhere; opened at first use.
+"""Connect to the one database of Outrider, and migrate it at first use.
 
-SQLite runs in WAL mode with `synchronous=NORMAL` (a crash loses no committed row of ours, at worst
-the last milliseconds on power loss: sqlite.org/pragma.html#pragma_synchronous) and every writer
-begins with BEGIN IMMEDIATE, so that several processes can share the file without deadlocks. The
-writers of one process queue here: SQLite itself lets the unlucky of many starve until their time is up.
+It is SQLite in a file on a laptop and Postgres, with the same schema, on servers.
 
-A Postgres that is restarted is waited for before a transaction begins. One that breaks before COMMIT was
-not stored, and `short` does it again; one that breaks during COMMIT is told to be of unknown outcome.
+SQLite runs in WAL mode with `synchronous=NORMAL`: a crash of the process loses no committed row, a power failure at
+most the last milliseconds (sqlite.org/pragma.html#pragma_synchronous). Every writer starts with BEGIN IMMEDIATE, so
+several processes share the file without deadlocks. Writers of one process queue here, because SQLite's own waiting is
+unfair and lets single writers time out.
+
+While Postgres restarts, transactions that have not begun wait for it. One that is interrupted before COMMIT was not
+stored, and `run_transaction` repeats it; the outcome of one interrupted during COMMIT is reported as unknown.
 """
 
 import logging
@@ -20,46 +22,42 @@ import anyio
 
 from outrider.core.database import address
 from outrider.core.database.failures import TransactionInterrupted, explain_error, is_connection_lost, list_error_types
-from outrider.core.database.migration import MIGRATIONS_DIR, find_head_revision, migrate_engine, migrate_schema
+from outrider.core.database.migration import migrate_engine
 from outrider.core.database.outage_retry import OUTAGE_TIMEOUT_S, OutageRetry, release_connection, run_to_completion
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
     from sqlalchemy import Connection, Table
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-    from outrider.core.sqlite_executor import SqliteExecutor
+    from outrider.core.database.sqlite_executor import SqliteExecutor
 
-__all__ = ["MEMORY_URL", "MIGRATIONS_DIR", "Database", "find_head_revision", "migrate_schema", "to_storable_text"]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-MEMORY_URL = "sqlite+aiosqlite:///:memory:"
-MAX_CONNECTIONS = 10
-POOL_TIMEOUT_S = 15.0  # how long a transaction waits for a free connection
 
 
 class Database:
-    """Connections to the database at `url`; creates and migrates it at first use.
+    """Connections to the database at `url`, which is created and migrated at first use.
 
     Args:
         url: `postgresql://user@host/name`, or `sqlite:////home/me/.outrider/outrider.db`.
-        connections: At most so many to a server.
+        connections: Maximum number of connections to a server.
         pool_timeout_s: Seconds that a task waits for one of them when all are in use.
-        migrate: Whether the schema is brought to the newest revision first; only checks look at what is there.
-        outage_timeout_s: Seconds of an outage for which a transaction that has not begun waits.
+        migrate: Whether to bring the schema to the newest revision first; checks leave it as it is.
+        outage_timeout_s: Seconds for which a transaction that has not begun waits during an outage.
     """
 
     def __init__(
         self,
         url: str,
         *,
-        connections: int = MAX_CONNECTIONS,
-        pool_timeout_s: float = POOL_TIMEOUT_S,
+        connections: int = 10,
+        pool_timeout_s: float = 15.0,
         migrate: bool = True,
         outage_timeout_s: float = OUTAGE_TIMEOUT_S,
     ) -> None:
         self.url = address.normalize_url(url)
         self._migrates = migrate
-        self.opened_event = anyio.Event()  # set once it has been opened
+        self.opened_event = anyio.Event()  # set once the database has been opened
         self._connections = connections
         self._pool_timeout_s = pool_timeout_s
         self._engine: AsyncEngine | None = None
@@ -67,11 +65,11 @@ class Database:
         self._write_lock = anyio.Lock(fast_acquire=True)
         self._sqlite_executor: SqliteExecutor | None = None
         self._outage_retry = OutageRetry(outage_timeout_s)
-        self._clock_offset_s: float | None = None  # seconds from our monotonic clock to the server's
+        self._clock_offset_s: float | None = None  # from our monotonic clock to the server's
 
     @classmethod
     def from_file(cls, path: Path) -> "Database":
-        """The SQLite database in that file."""
+        """Return the SQLite database in the file."""
         return cls(address.build_sqlite_url(path))
 
     @property
@@ -81,86 +79,90 @@ class Database:
 
     @property
     def is_shared(self) -> bool:
-        """Whether processes of several machines may work on it."""
+        """Whether processes of several machines can work on it."""
         return self.dialect != "sqlite"
 
     def now(self) -> float:
-        """Seconds since the epoch by the clock that all who share the database have in common: the server's.
+        """Return seconds since the epoch by the clock shared by all users of the database: the server's.
 
-        For times that one process writes and another compares. Before the first connection, and with SQLite, it is
-        this machine's clock.
+        Use it for times that one process writes and another compares. Before the first connection, and with SQLite,
+        it is this machine's clock.
         """
         return time.time() if self._clock_offset_s is None else time.monotonic() + self._clock_offset_s
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator["AsyncConnection"]:
-        """A connection for queries. Raises Unavailable when the database cannot be used."""
+        """Open a connection for queries. Raises Unavailable when the database cannot be used."""
         async with self._begin_transaction(write=False) as connection:
             yield connection
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator["AsyncConnection"]:
-        """A connection in a transaction that commits at the end, or rolls back on an exception.
+        """Open a connection in a transaction that commits at the end, or rolls back on an exception.
 
-        Raises Unavailable; with code `database_unsure` if it may have been stored nevertheless.
+        Raises Unavailable, with code `database_unsure` if the transaction may have been stored nevertheless.
         """
         async with self._begin_transaction(write=True) as connection:
             yield connection
 
     async def run_transaction(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
-        """What the work returns, done in one transaction and one go: for what is short and often.
+        """Run short synchronous work in one transaction and return its result.
 
-        It may run in another thread, and again from the start where a transaction surely was not stored, so it must
-        touch nothing but the connection. Raises as `write`.
+        The work may run in another thread, and again from the start when a transaction was certainly not stored, so it
+        must touch nothing but the connection. Raises as `write`.
         """
         if self.is_shared or self.url.endswith(":memory:"):
             return await self._run_with_retries(work, write=write)
-        done: list[T] = []
+        results: list[T] = []
         with anyio.CancelScope(shield=True):
             await self._ensure_engine()
             async with self._get_write_lock(write=write):
-                self._sqlite_executor = self._sqlite_executor or _transactions(self.url)
+                if self._sqlite_executor is None:
+                    from outrider.core.database.engines import build_sync_engine
+                    from outrider.core.database.sqlite_executor import SqliteExecutor
+
+                    self._sqlite_executor = SqliteExecutor(build_sync_engine(self.url))
                 try:
-                    done.append(await self._sqlite_executor.run(work, write=write))
+                    results.append(await self._sqlite_executor.run(work, write=write))
                 except list_error_types() as error:
                     raise explain_error(self.url, error) from error
-        return done[0]
+        return results[0]
 
     async def upsert(self, table: "Table", row: dict[str, Any], *, key: str) -> None:
-        """Inserts the row, or replaces the other columns of the one with the same `key`."""
+        """Insert the row, or replace the other columns of the row with the same `key`."""
         async with self.write() as connection:
             await connection.execute(self.build_upsert(table, row, key=key))
 
     def build_upsert(self, table: "Table", row: dict[str, Any], *, key: str) -> Any:
-        """The statement of `upsert`, for use inside a longer transaction."""
+        """Return the statement of `upsert`, for use inside a longer transaction."""
         insert = self.build_insert(table).values(row)
         changed = {name: insert.excluded[name] for name in row if name != key}
         return insert.on_conflict_do_update(index_elements=[key], set_=changed)
 
     def build_insert(self, table: "Table") -> Any:
-        """An INSERT that knows ON CONFLICT, in this database's dialect."""
+        """Return an INSERT that supports ON CONFLICT, in this database's dialect."""
         from sqlalchemy.dialects import postgresql, sqlite
 
         return (sqlite if self.dialect == "sqlite" else postgresql).insert(table)
 
     async def get_engine(self) -> "AsyncEngine":
-        """What the connections come from, for those who must keep one. Raises Unavailable."""
+        """Return the open engine, for callers that keep a connection. Raises Unavailable."""
         return await self._ensure_engine()
 
     async def connect_autocommit(self) -> "AsyncConnection":
-        """A connection beside all transactions, each statement on its own; the caller closes it. Raises Unavailable."""
+        """Open a connection that commits each statement; the caller closes it. Raises Unavailable."""
         try:
             return await run_to_completion(self._connect_autocommit_once())
         except list_error_types() as error:
             raise explain_error(self.url, error) from error
 
     async def close(self) -> None:
-        """Closes every connection; a later use opens the database again."""
+        """Close every connection; a later use opens the database again."""
         engine, self._engine = self._engine, None
-        short, self._sqlite_executor = self._sqlite_executor, None
+        executor, self._sqlite_executor = self._sqlite_executor, None
         with anyio.CancelScope(shield=True):
-            if short is not None:
-                await short.close()
+            if executor is not None:
+                await executor.close()
             if engine is not None:
                 from outrider.core.database.engines import dispose_engine
 
@@ -168,16 +170,16 @@ class Database:
 
     @asynccontextmanager
     async def _begin_transaction(self, *, write: bool) -> AsyncGenerator["AsyncConnection"]:
-        taken = await self._connect_with_retry() if self.is_shared else None
-        # A cancelled statement would leave its connection behind, and with it the lock on the file; so a
-        # transaction runs to its end, however impatient the caller: keep it short.
+        ready = await self._connect_with_retry() if self.is_shared else None
+        # A cancelled statement would leave its connection behind, and with it the lock on the file. A transaction
+        # therefore runs to its end even if its caller is cancelled: keep it short.
         with anyio.CancelScope(shield=True):
             async with self._get_write_lock(write=write):
                 committing = False
                 try:
                     # Nothing may be awaited between taking a connection and the block that gives it back.
                     async with (
-                        release_connection(taken) if taken else (await self._ensure_engine()).connect() as connection
+                        release_connection(ready) if ready else (await self._ensure_engine()).connect() as connection
                     ):
                         await connection.execution_options(outrider_write=write)
                         async with connection.begin():
@@ -187,7 +189,7 @@ class Database:
                     raise explain_error(self.url, error, committing=committing) from error
 
     async def _connect_with_retry(self) -> "AsyncConnection":
-        """A connection to a server; one that is away for a moment is waited for. Raises Unavailable."""
+        """Connect to the server, waiting for one that is away for a moment. Raises Unavailable."""
         attempt = 0
         while True:
             try:
@@ -212,17 +214,17 @@ class Database:
             raise
 
     async def _run_with_retries(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
-        max_attempts = 4  # times that short work is begun which surely was not stored
-        for _ in range(max_attempts - 1):
+        """Run the work, and repeat it while the transaction was certainly not stored."""
+        retries_left = 3
+        while True:
             try:
-                return await self._run_once(work, write=write)
+                async with self._begin_transaction(write=write) as connection:
+                    return await connection.run_sync(work)
             except TransactionInterrupted as error:
-                log.info("a transaction is done again: %s", error)
-        return await self._run_once(work, write=write)
-
-    async def _run_once(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
-        async with self._begin_transaction(write=write) as connection:
-            return await connection.run_sync(work)
+                if not retries_left:
+                    raise
+                retries_left -= 1
+                log.info("repeating an interrupted transaction: %s", error)
 
     def _get_write_lock(self, *, write: bool) -> Any:
         return self._write_lock if write and self.dialect == "sqlite" else nullcontext()
@@ -237,19 +239,22 @@ class Database:
     async def _open_engine(self) -> "AsyncEngine":
         from sqlalchemy.exc import SQLAlchemyError
 
-        from outrider.core.database.engines import build_engine, dispose_engine
+        from outrider.core.database.engines import build_engine, check_connection, dispose_engine
+
+        def set_server_clock(server_time: float) -> None:
+            self._clock_offset_s = server_time - time.monotonic()
 
         try:
             engine = build_engine(
                 self.url,
                 connections=self._connections,
                 pool_timeout_s=self._pool_timeout_s,
-                on_clock=self._set_server_clock,
+                on_server_time=set_server_clock,
             )
         except (SQLAlchemyError, ImportError, OSError, ValueError) as error:
             raise explain_error(self.url, error) from error
         try:
-            await run_to_completion(migrate_engine(engine) if self._migrates else _check_connection(engine))
+            await run_to_completion(migrate_engine(engine) if self._migrates else check_connection(engine))
         except BaseException as error:
             await run_to_completion(dispose_engine(engine))
             if isinstance(error, list_error_types()):
@@ -257,24 +262,9 @@ class Database:
             raise
         return engine
 
-    def _set_server_clock(self, clock: float) -> None:
-        self._clock_offset_s = clock - time.monotonic()
-
-
-async def _check_connection(engine: "AsyncEngine") -> None:
-    async with engine.connect():
-        pass
-
 
 def to_storable_text(text: str, limit: int | None = None) -> str:
-    """The text as every database takes it: without NUL and lone surrogates, at most `limit` characters."""
+    """Return text that every database accepts: no NUL, no lone surrogates, at most `limit` characters."""
     if text.isascii() and "\0" not in text:
         return text[:limit]
     return text[:limit].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def _transactions(url: str) -> "SqliteExecutor":
-    from outrider.core.database.engines import build_sync_engine
-    from outrider.core.sqlite_executor import SqliteExecutor
-
-    return SqliteExecutor(build_sync_engine(url))

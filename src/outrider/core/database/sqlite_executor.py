@@ -1,7 +1,6 @@
-"""Short transactions of SQLite, one after another in a thread of their own.
+"""Run short SQLite transactions one after another in a thread.
 
-Statement by statement over an event loop, a transaction of one insert is a dozen trips to the driver's thread: 1.4 ms
-where this is 0.15 ms.
+Through the asynchronous driver, even a transaction of one insert needs a dozen trips to the driver's thread.
 """
 
 import asyncio
@@ -15,27 +14,32 @@ T = TypeVar("T")
 
 
 class SqliteExecutor:
-    """One connection and its thread.
+    """A connection that is used in one thread only.
 
     Args:
-        engine: Synchronous; its begin event looks at the option `outrider_write`.
+        engine: Synchronous; its begin event reads the option `outrider_write`.
     """
 
-    def __init__(self, engine: "Engine") -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="outrider-sqlite")
         self._connection: Connection | None = None
 
-    async def run(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
-        """What the work returns; an exception rolls back."""
+    async def run(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        """Run the work in a transaction and return its result; an exception rolls back."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_in_thread, work, write)
 
     async def close(self) -> None:
-        """Ends the thread; do not use it afterwards."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._close_in_thread)
+        """Close the connection and end the thread."""
+
+        def close_in_thread() -> None:
+            self._drop_connection()
+            self._engine.dispose()
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, close_in_thread)
         self._thread.shutdown()
 
-    def _run_in_thread(self, work: "Callable[[Connection], Any]", write: bool) -> Any:
+    def _run_in_thread(self, work: Callable[[Connection], Any], write: bool) -> Any:
         if self._connection is None:
             self._connection = self._engine.connect()
         try:
@@ -45,10 +49,6 @@ class SqliteExecutor:
         except BaseException:
             self._drop_connection()
             raise
-
-    def _close_in_thread(self) -> None:
-        self._drop_connection()
-        self._engine.dispose()
 
     def _drop_connection(self) -> None:
         connection, self._connection = self._connection, None

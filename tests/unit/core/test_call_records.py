@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from outrider.core.call_records import MAX_ARGUMENT_CHARS, MAX_MESSAGE_CHARS, CallRecord, CallRecorder
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from outrider.core.tool import Tool
 

@@ -14,8 +14,8 @@ import anyio
 import pytest
 from sqlalchemy import Connection, func, make_url, select, text
 
+from outrider.core.database.database import Database
 from outrider.core.database.failures import TransactionOutcomeUnknown
-from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 from outrider.core.tables import artifacts
 from outrider.core.tables import citation_counters as counters
@@ -40,7 +40,7 @@ WITHOUT_DRIVER = """
 import sys
 import anyio
 sys.modules["psycopg"] = None
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import NotConfigured
 
 async def main():

@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import Connection, func, inspect, select
 
 import outrider
-from outrider.core import db
-from outrider.core.db import Database, find_head_revision, to_storable_text
+from outrider.core.database.database import Database, to_storable_text
+from outrider.core.database.migration import MIGRATIONS_DIR, find_head_revision
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.tables import citation_counters as counters
 from outrider.core.tables import metadata
@@ -25,7 +25,7 @@ from outrider.core.tables import metadata
 PREAMBLE = """
 import anyio, os, sys
 from pathlib import Path
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from outrider.core.tables import citation_counters as counters
 
@@ -251,7 +251,7 @@ async def test_an_upsert_inserts_and_then_replaces(database: Database):
 
 
 async def test_a_memory_database_works_like_any_other():
-    database = Database(db.MEMORY_URL)
+    database = Database("sqlite+aiosqlite:///:memory:")
     await insert(database, "kept")
     assert await keys(database) == ["kept"]
     await database.close()
@@ -306,7 +306,7 @@ async def test_the_migrations_go_down_and_up_again(database: Database):
         from alembic.config import Config
 
         config = Config()
-        config.set_main_option("script_location", str(db.MIGRATIONS_DIR))
+        config.set_main_option("script_location", str(MIGRATIONS_DIR))
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
 
@@ -323,7 +323,7 @@ async def test_the_migrations_go_down_and_up_again(database: Database):
 def test_the_migrations_are_one_line_that_ends_where_the_file_names_say():
     from alembic.script import ScriptDirectory
 
-    script = ScriptDirectory(str(db.MIGRATIONS_DIR))
+    script = ScriptDirectory(str(MIGRATIONS_DIR))
     assert script.get_heads() == [find_head_revision()]
     assert [each.revision for each in script.walk_revisions()][-1] == "0001"
 

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 from sqlalchemy import Connection, text
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import pytest
 from outrider.core.call_history import FAILED_OUTCOME, CallFilter, CallHistory
 from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.tool import Tool
 from support.databases import postgres, sqlite

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.rate_limiter import RateLimiter
 from support.databases import postgres
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 TAKER = """
 import sys, time
 import anyio
-from outrider.core.db import Database
+from outrider.core.database.database import Database
 from outrider.core.rates import Rates
 
 async def main():

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from sqlalchemy import text
 
-from outrider.core.db import Database
-from outrider.core.places import SharedSemaphores
+from outrider.core.database.database import Database
+from outrider.core.semaphores import SharedSemaphores
 from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
@@ -20,8 +20,8 @@ TAKER = """
 import sys
 import anyio
 from sqlalchemy import text
-from outrider.core.db import Database
-from outrider.core.places import Places
+from outrider.core.database.database import Database
+from outrider.core.semaphores import Places
 
 INSIDE = "UPDATE inside SET now = now + :step, most = greatest(most, now + :step)"
 
