@@ -158,8 +158,9 @@ class RunStore:
             lambda connection: connection.execute(insert).first() is not None, write=True
         ):
             return await self.get(row["id"]), True
-        same = runs.c.parent_run_id == row["parent_run_id"], runs.c.parent_call_id == row["parent_call_id"]
-        return (await self.list_runs(*same))[0], False
+        existing = await self.find_by_parent_call(row["parent_run_id"], row["parent_call_id"])
+        assert existing is not None  # it is what the insertion collided with
+        return existing, False
 
     async def get(self, run_id: str) -> Run:
         """The run. Raises NotFound."""
@@ -182,6 +183,27 @@ class RunStore:
             return [_run(row) for row in connection.execute(query).mappings()]
 
         return await self._database.run_transaction(load_runs, write=False)
+
+    async def find_by_parent_call(self, parent_run_id: str, call_id: str) -> Run | None:
+        """Return the run that this call of a parent run started, if any."""
+        from outrider.agents.tables import runs
+
+        found = await self.list_runs(runs.c.parent_run_id == parent_run_id, runs.c.parent_call_id == call_id)
+        return found[0] if found else None
+
+    async def find_by_message(self, conversation_id: str, message_id: str) -> Run | None:
+        """Return the newest run that answers a message, if any."""
+        from outrider.agents.tables import runs
+
+        found = await self.list_runs(runs.c.conversation_id == conversation_id, runs.c.message_id == message_id)
+        return found[-1] if found else None
+
+    async def list_recent(self, workspace: str, session: str, limit: int) -> list[Run]:
+        """Return the outermost runs of a session, the newest first."""
+        from outrider.agents.tables import runs
+
+        of_session = runs.c.workspace == workspace, runs.c.session == session, runs.c.parent_run_id.is_(None)
+        return (await self.list_runs(*of_session))[: -limit - 1 : -1]
 
     async def update_runs(self, *conditions: "ColumnElement[bool]", **values: Any) -> int:
         """Changes the runs that fit; how many did."""

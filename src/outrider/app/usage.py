@@ -1,13 +1,11 @@
-"""What quotas are counted by: the use that other domains write down, asked of their tables."""
+"""Measure what quotas limit: cost, active runs and stored bytes."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
-from outrider.agents.run import ACTIVE_STATUSES
-from outrider.agents.tables import run_steps as steps
-from outrider.agents.tables import runs
+from outrider.agents.run_totals import count_active_runs, sum_cost
 from outrider.content.tables import content_stores, contents
 from outrider.core.database.database import Database
 from outrider.core.tables import artifacts
@@ -22,27 +20,11 @@ class QuotaUsage:
 
     async def sum_cost(self, owner: QuotaOwner, since: float) -> float:
         """US dollars of runs that ended since then, and of the requests that the others have made to models since."""
-        settled_statuses = (
-            "completed",
-            "partial",
-            "failed",
-        )  # runs whose rows say what they have cost; of others their steps do
-        told, mine = runs.c.status.in_(settled_statuses), _build_owner_filter(runs, owner)
-        whole = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(told, runs.c.updated_at >= since, *mine)
-        so_far = select(func.coalesce(func.sum(steps.c.usage["cost"].as_float()), 0.0)).join_from(
-            steps, runs, steps.c.run_id == runs.c.id
-        )
-        so_far = so_far.where(steps.c.kind == "model", steps.c.ended_at >= since, ~told, *mine)
-
-        def sum_costs(connection: "Connection") -> float:
-            return float(connection.execute(whole).scalar_one()) + float(connection.execute(so_far).scalar_one())
-
-        return await self.database.run_transaction(sum_costs, write=False)
+        return await sum_cost(self.database, owner.workspace, owner.person, since)
 
     def count_active_runs(self, connection: "Connection", owner: QuotaOwner) -> int:
         """Runs at work that no other run began."""
-        mine = (runs.c.status.in_(ACTIVE_STATUSES), runs.c.parent_run_id.is_(None), *_build_owner_filter(runs, owner))
-        return connection.execute(select(func.count()).select_from(runs).where(*mine)).scalar_one()
+        return count_active_runs(connection, owner.workspace, owner.person)
 
     async def sum_stored_bytes(self, owner: QuotaOwner) -> int:
         """Bytes of artifacts and of contents in stores."""

@@ -109,6 +109,6 @@ class RunNotifier:
                     self._on_news(*_parse_payload(news.payload))
                 await connection.execute(text("SELECT 1"))
         finally:
-            self.hears = False
+            self.is_connected = False
             await connection.invalidate()
             await connection.close()

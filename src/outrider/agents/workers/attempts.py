@@ -159,18 +159,18 @@ class AttemptRunner:
             return await self.sum_descendant_usage(run.id) if begins else RunUsage()
 
         begins = any(tool.toolset == "run_agent" for tool in hands.toolbox.tools.values())
-        work = runtime.Attempt(
+        context = runtime.AttemptContext(
             run=run,
             chain=chain,
             guard=self._dependencies.guard,
-            sealing=self._dependencies.state_cipher,
-            hands=hands,
-            pen=pen,
+            state_cipher=self._dependencies.state_cipher,
+            executor=hands,
+            event_writer=pen,
             meter=meter,
-            remember=partial(self._request_within_budget, run),
-            count_below=sum_usage,
+            request_once=partial(self._request_within_budget, run),
+            sum_descendant_usage=sum_usage,
         )
-        return await runtime.attempt(work)
+        return await runtime.run_attempt(context)
 
     async def _request_within_budget(
         self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"

@@ -135,10 +135,7 @@ class Delegation:
 
     async def list_recent_runs(self, call: Call, limit: int = 10) -> list[Run]:
         """The caller's last runs, the newest first."""
-        from outrider.agents.tables import runs
-
-        mine = runs.c.workspace == (call.workspace or ""), runs.c.session == call.session
-        return (await self._rows.list_runs(*mine, runs.c.parent_run_id.is_(None)))[: -limit - 1 : -1]
+        return await self._rows.list_recent(call.workspace or "", call.session, limit)
 
     async def format_transcript(self, conversation_id: str, call: Call) -> str:
         """What was said in a conversation of the caller's, as Markdown. Raises NotFound."""
@@ -164,16 +161,14 @@ class Delegation:
 
     async def _find_resumed_run(self, state: Mapping[str, Any], call: Call) -> Run | None:
         """The run of a host's saved state: both ids, or it is none."""
-        from outrider.agents.tables import runs
-
         conversation, message = state.get("conversationId"), state.get("userMessageId")
         if not isinstance(conversation, str) or not isinstance(message, str):
             return None
         await self.conversations.get(conversation, call)
-        found = await self._rows.list_runs(runs.c.conversation_id == conversation, runs.c.message_id == message)
-        if not found:
+        run = await self._rows.find_by_message(conversation, message)
+        if run is None:
             raise NotFound("resumeState: no run answers that message", hint="call again without resumeState")
-        return found[-1]
+        return run
 
     async def _apply_decisions(self, run: Run, call: Call) -> Run:
         """The run, going on if people have decided all that it waits for; their answers are kept in any case."""
@@ -217,12 +212,7 @@ class Delegation:
 
     async def _find_begun_run(self, call: Call) -> Run | None:
         """The run that this very call of a parent began before its process died."""
-        from outrider.agents.tables import runs
-
-        if call.run is None:
-            return None
-        same = runs.c.parent_run_id == call.run.id, runs.c.parent_call_id == call.run.call_id
-        return next(iter(await self._rows.list_runs(*same)), None)
+        return await self._rows.find_by_parent_call(call.run.id, call.run.call_id) if call.run else None
 
     async def _choose_conversation(self, agent: Agent, request: DelegationRequest, call: Call) -> Conversation:
         """The one that the caller goes on with; else a new one below the parent's."""
