@@ -58,10 +58,10 @@ if TYPE_CHECKING:
 _PUBLIC_MODULES = {
     "App": "outrider.app",
     "Call": "outrider.core.context",
-    "Document": "outrider.pages",
+    "Document": "outrider.pages.document",
     "Result": "outrider.core.result",
     "Toolset": "outrider.core.tool",
-    "extract": "outrider.pages",
+    "extract": "outrider.pages.extract",
     "load": "outrider.settings",
     "open_app": "outrider.app",
 }

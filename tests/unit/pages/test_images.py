@@ -128,14 +128,14 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(folder: Path):
     script = """
         import pathlib, resource, signal, sys
         from outrider.core.errors import Unavailable
-        from outrider.core.http import Headers, Reply
-        from outrider.pages.images import save
+        from outrider.core.http import Headers, HttpResponse
+        from outrider.pages.images import save_image
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         body = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(5000)
         try:
-            reply = Reply("https://a.b/x", 200, Headers([("content-type", "image/png")]), body)
-            save(reply, pathlib.Path(sys.argv[1]), url="x")
+            reply = HttpResponse("https://a.b/x", 200, Headers([("content-type", "image/png")]), body)
+            save_image(reply, pathlib.Path(sys.argv[1]), url="x")
         except Unavailable as error:
             print(error.code, error.message)
     """

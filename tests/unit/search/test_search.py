@@ -83,7 +83,7 @@ async def test_quick_takes_the_first_answer_and_asks_nobody_else():
 @pytest.mark.parametrize("way", CHAOS)
 async def test_whoever_is_left_answers_however_the_others_fail(left, way):
     ways = dict.fromkeys(set(FOUR) - {left}, way)
-    async with world(ways=ways) as w:
+    async with world(modes=ways) as w:
         for depth in ("quick", "balanced", "wide"):
             found = await w.search(*FOUR).find(TEA, depth=depth)
             assert found.provider == left
@@ -95,7 +95,7 @@ async def test_whoever_is_left_answers_however_the_others_fail(left, way):
 @pytest.mark.parametrize("depth", ["quick", "balanced", "wide"])
 async def test_when_all_fail_the_error_names_each_and_why(depth):
     ways = {"brave": "captcha", "exa": "429", "serper": "401", "tavily": "truncated"}
-    async with world(ways=ways, headers={"exa": {"retry-after": "9"}}) as w:
+    async with world(modes=ways, failure_headers={"exa": {"retry-after": "9"}}) as w:
         with pytest.raises(Unavailable) as caught:
             await w.search(*FOUR).find(TEA, depth=depth)
     error = caught.value
@@ -119,7 +119,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
     async def local(query: Query) -> list[SearchHit]:
         return [SearchHit(title=query.text, url="https://read.example/before")]
 
-    async with world(ways={"*": "429"}) as w:
+    async with world(modes={"*": "429"}) as w:
         search = w.search(free=("exa", "firecrawl", "tavily", "you"), local=local)
         found = await search.find(TEA)
         assert w.asked == ["tavily", "you", "firecrawl", "exa"]
@@ -129,7 +129,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
 
 
 async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
-    async with world(ways={"brave": "empty", "exa": "empty"}) as w:
+    async with world(modes={"brave": "empty", "exa": "empty"}) as w:
         found = await w.search(*FOUR).find(TEA)
         assert w.asked == ["brave", "exa"]
     assert found.hits == ()
@@ -138,20 +138,20 @@ async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
 
 
 async def test_what_the_second_finds_is_taken_after_an_honest_nothing():
-    async with world(ways={"brave": "empty"}) as w:
+    async with world(modes={"brave": "empty"}) as w:
         found = await w.search(*FOUR).find(TEA)
     assert (found.provider, len(found.hits)) == ("exa", 5)
 
 
 async def test_a_captcha_is_never_an_honest_nothing():
-    async with world(ways={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
+    async with world(modes={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
         found = await w.search("brave", "exa", "serper").find(TEA)
     assert found.provider == "exa"
     assert found.notes == ("no results, says Exa",)
 
 
 async def test_wide_fuses_everybody_and_says_who_found_what():
-    async with world(ways={"serper": "500"}) as w:
+    async with world(modes={"serper": "500"}) as w:
         found = await w.search(*FOUR).find(TEA, depth="wide")
         assert sorted(w.asked) == sorted(FOUR)
     assert found.provider == "brave+exa+tavily"
@@ -175,7 +175,7 @@ async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
 
 
 async def test_a_circuit_opens_is_passed_over_and_comes_back():
-    async with world(ways={"brave": "captcha"}) as w:
+    async with world(modes={"brave": "captcha"}) as w:
         search = w.search("brave", "exa")
         assert (await search.find(TEA)).attempts[0].outcome == "captcha"
         found = await search.find(TEA)
@@ -188,7 +188,7 @@ async def test_a_circuit_opens_is_passed_over_and_comes_back():
 
 
 async def test_before_giving_up_even_an_open_circuit_is_tried():
-    async with world(ways={"brave": "captcha", "exa": "500"}) as w:
+    async with world(modes={"brave": "captcha", "exa": "500"}) as w:
         search = w.search("brave", "exa")
         for _ in range(2):
             with pytest.raises(Unavailable):
@@ -200,7 +200,7 @@ async def test_before_giving_up_even_an_open_circuit_is_tried():
 
 
 async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
-    async with world(ways={"brave": "429"}, headers={"brave": {"retry-after": "30"}}) as w:
+    async with world(modes={"brave": "429"}, failure_headers={"brave": {"retry-after": "30"}}) as w:
         search = w.search("brave", "exa")
         await search.find(TEA)
         w.behaviour.modes.clear()
@@ -212,7 +212,7 @@ async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
 
 async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
-    async with world(database, ways={"brave": "captcha"}) as w:
+    async with world(database, modes={"brave": "captcha"}) as w:
         await w.search("brave", "exa").find(TEA)
         w.behaviour.requests.clear()
         search = w.search("brave", "exa")
@@ -258,7 +258,7 @@ async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
 
 
 async def test_a_search_ends_at_its_deadline_with_what_it_has():
-    async with world(ways={"brave": "hang", "exa": "hang"}) as w:
+    async with world(modes={"brave": "hang", "exa": "hang"}) as w:
         with anyio.fail_after(20):
             found = await w.search("brave", "exa", "serper", deadline_s=1.0).find(TEA, depth="wide")
             assert found.provider == "serper"
@@ -285,7 +285,7 @@ async def test_nothing_usable_says_which_variable_to_set():
 
 
 async def test_a_profile_is_asked_first_and_followed_by_the_chain():
-    async with world(ways={"serper": "500"}) as w:
+    async with world(modes={"serper": "500"}) as w:
         address = search_providers.build_endpoint_url(w.url, "serper")
         profiles = {"mine": {"provider": "serper", "api_key": search_providers.PROVIDER_API_KEY, "endpoint": address}}
         search = w.search("brave", "serper", profiles=profiles, profile="mine")
@@ -324,7 +324,7 @@ async def test_redirect_wrappers_and_doubles_are_gone_from_one_providers_answer(
         {"title": "a again", "url": "http://www.a.example/?utm_source=x"},
         {"title": "bad", "url": "javascript:alert(1)"},
     ]
-    async with world(bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
+    async with world(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
         found = await w.search("brave").find(TEA)
     assert [(hit.title, hit.url, hit.rank) for hit in found.hits] == [("a", "https://a.example/", 1)]
 
@@ -347,7 +347,7 @@ async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_a
     async def nothing(_: Query) -> list[SearchHit]:
         return []
 
-    async with world(ways={"*": "500"}) as w:
+    async with world(modes={"*": "500"}) as w:
         with pytest.raises(Unavailable, match="nothing that was read here matches"):
             await w.search("brave", local=nothing).find(TEA)
 
@@ -356,14 +356,14 @@ async def test_memory_that_stands_in_for_the_web_says_so():
     async def read(_: Query) -> list[SearchHit]:
         return [SearchHit("Tea", "https://tea.example/", "green")]
 
-    async with world(ways={"*": "500"}) as w:
+    async with world(modes={"*": "500"}) as w:
         found = await w.search("brave", local=read).find(TEA)
     assert [hit.url for hit in found.hits] == ["https://tea.example/"]
     assert "read here before" in found.notes[-1]
 
 
 async def test_a_straggler_does_not_hold_up_those_who_have_answered():
-    async with world(ways={"brave": "hang"}) as w:
+    async with world(modes={"brave": "hang"}) as w:
         with anyio.fail_after(15):
             found = await w.search("brave", "exa", "serper").find(TEA, depth="balanced")
     assert found.provider == "exa+serper"

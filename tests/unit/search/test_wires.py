@@ -94,7 +94,7 @@ async def test_the_second_page_begins_where_the_first_ended():
 
 @pytest.mark.parametrize("style", ["sse", "json", "session"])
 async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style):
-    async with wire(exa=style) as w:
+    async with wire(exa_transport=style) as w:
         found = await w.find("exa", Query("tea", count=3), keyed=False)
         methods = [request.body["method"] for request in w.behaviour.requests]
     assert [hit.snippet for hit in found.hits] == ["All about tea '1'", "All about tea '2'", "All about tea '3'"]
@@ -111,13 +111,13 @@ async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style)
     ],
 )
 async def test_exas_tool_failures_are_no_empty_results(result, code):
-    async with wire(ways={"exa": "200"}, bodies={"exa": {"jsonrpc": "2.0", "id": 2, "result": result}}) as w:
+    async with wire(modes={"exa": "200"}, failure_bodies={"exa": {"jsonrpc": "2.0", "id": 2, "result": result}}) as w:
         assert (await w.failure("exa", keyed=False))["outcome"] == code
 
 
 async def test_exas_protocol_errors_are_typed():
     body = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32029, "message": "Too many requests"}}
-    async with wire(ways={"exa": "200"}, bodies={"exa": body}) as w:
+    async with wire(modes={"exa": "200"}, failure_bodies={"exa": body}) as w:
         assert (await w.failure("exa", keyed=False))["outcome"] == "rate_limited"
 
 
@@ -174,14 +174,14 @@ TOLD = [
 
 @pytest.mark.parametrize(("name", "status", "body", "code", "wait"), TOLD, ids=lambda value: str(value)[:30])
 async def test_providers_own_ways_to_fail_are_understood(name, status, body, code, wait):
-    async with wire(ways={name: status}, bodies={name: body}) as w:
+    async with wire(modes={name: status}, failure_bodies={name: body}) as w:
         failed = await w.failure(name)
     assert (failed["outcome"], failed["wait"]) == (code, wait)
 
 
 async def test_searxng_without_json_says_what_to_change():
     page = "<!doctype html>\n<title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the permission.</p>"
-    async with wire(ways={"searxng": "403"}, bodies={"searxng": page}) as w:
+    async with wire(modes={"searxng": "403"}, failure_bodies={"searxng": page}) as w:
         failed = await w.failure("searxng")
     assert failed["outcome"] == "not_configured"
     assert "add json to search.formats in settings.yml" in failed["hint"]
@@ -189,20 +189,20 @@ async def test_searxng_without_json_says_what_to_change():
 
 async def test_searxng_with_some_silent_engines_still_answers():
     rows = [{"title": "a", "url": "https://a.example/", "content": "b"}]
-    async with wire(bodies={"searxng": {"results": rows, "unresponsive_engines": [["x", "CAPTCHA"]]}}) as w:
+    async with wire(failure_bodies={"searxng": {"results": rows, "unresponsive_engines": [["x", "CAPTCHA"]]}}) as w:
         assert len((await w.find("searxng", Query("tea"))).hits) == 1
 
 
 async def test_serpapi_and_google_have_their_own_words_for_nothing():
     empty = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
     bodies = {"serpapi": empty, "google_cse": {"kind": "x", "searchInformation": {"totalResults": "0"}}}
-    async with wire(bodies=bodies) as w:
+    async with wire(failure_bodies=bodies) as w:
         for name in bodies:
             assert (await w.find(name, Query("tea"))).hits == ()
 
 
 async def test_brave_tells_what_is_left_of_the_month():
-    async with wire(headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, ways={"brave": "200"}) as w:
+    async with wire(failure_headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, modes={"brave": "200"}) as w:
         w.behaviour.failure_bodies["brave"] = {"type": "search", "web": {"results": []}}
         unused = sorted(set(load_providers()) - {"brave"})
         settings = SearchSettings(providers=search_providers.build_provider_settings(w.url, "brave"), disabled=unused)
@@ -215,7 +215,7 @@ async def test_brave_tells_what_is_left_of_the_month():
 
 async def test_an_http_date_is_a_wait_too():
     when = {"retry-after": "Fri, 20 Nov 2026 00:00:40 GMT"}
-    async with wire(ways={"brave": "429"}, headers={"brave": when}) as w:
+    async with wire(modes={"brave": "429"}, failure_headers={"brave": when}) as w:
         assert (await w.failure("brave"))["wait"] == 40
 
 
