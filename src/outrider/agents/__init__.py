@@ -1,1 +1,1 @@
-"""Agents, their conversations and runs: work that people can follow, answer, resume and cancel."""
+"""Agents, their conversations, and runs that people can follow and control."""

@@ -1,4 +1,7 @@
-"""What people are asked and what they decided: once, from any process, however many answer at a time."""
+"""Questions that runs ask people, and the decisions made on them.
+
+A question is decided exactly once, from any process, however many people answer at the same time.
+"""
 
 import time
 import uuid
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AskingRun(Protocol):
-    """The run that has a question."""
+    """The run that asks a question."""
 
     @property
     def id(self) -> str: ...
@@ -45,9 +48,21 @@ class Questions:
         message: str,
         details: Mapping[str, Any] | None = None,
     ) -> Question:
-        """Writes the question down; asked again for the same call of the same run it is the one from before."""
+        """Save a question, or return the one that was saved before for the same call of the run.
+
+        Args:
+            run: The run that asks.
+            call_id: The tool call that the question is about.
+            kind: Approval of a call, a login, or an open question.
+            tool: The tool of the call; the values of its private arguments are not saved.
+            arguments: The arguments of the call.
+            stake: The stake of the tool, for an approval.
+            message: The question, for people.
+            details: More about it; for a login the provider and scope.
+        """
         from outrider.agents.tables import questions
 
+        visible_arguments = {name: "(not kept)" if name in tool.private else value for name, value in arguments.items()}
         row = {
             "id": f"qst_{uuid.uuid4().hex}",
             "run_id": run.id,
@@ -58,27 +73,27 @@ class Questions:
             "toolset": tool.toolset,
             "tool": tool.name,
             "title": tool.title,
-            "arguments": {name: _shown(tool, name, value) for name, value in arguments.items()},
+            "arguments": visible_arguments,
             "stake": stake,
             "message": to_storable_text(message),
             "details": dict(details or {}),
             "created_at": time.time(),
             "reason": "",
         }
-        once = self._database.build_insert(questions).values(row).on_conflict_do_nothing()
+        insert = self._database.build_insert(questions).values(row).on_conflict_do_nothing()
         async with self._database.write() as connection:
-            await connection.execute(once)
+            await connection.execute(insert)
             return await _load_question(connection, questions.c.run_id == run.id, questions.c.call_id == row["call_id"])
 
     async def get(self, question_id: str) -> Question:
-        """The question. Raises NotFound."""
+        """Return the question. Raises NotFound."""
         from outrider.agents.tables import questions
 
         async with self._database.read() as connection:
             return await _load_question(connection, questions.c.id == to_storable_text(question_id, 200))
 
     async def list_pending(self, root_run_id: str) -> list[Question]:
-        """What the run and all below it still wait for, the oldest first."""
+        """Return the undecided questions of a whole tree of runs, the oldest first."""
         from outrider.agents.tables import questions
 
         query = _build_question_query().where(questions.c.root_run_id == root_run_id, questions.c.decision.is_(None))
@@ -89,39 +104,39 @@ class Questions:
     async def decide(
         self, question_id: str, decision: Decision, *, reason: str = "", answer: Any = None, by: str = ""
     ) -> Question:
-        """Decides the question, unless somebody has: then theirs stands, and is what comes back.
+        """Decide a question; an earlier decision stands and is returned instead.
 
-        `always_approved` also lets this agent use the tool unasked from now on, for the same person and workspace.
-        Raises NotFound, and InvalidInput for a decision that does not fit the kind of question.
+        `always_approved` also lets this agent use the tool without asking from now on, for the same person and
+        workspace. Raises NotFound, and InvalidInput for a decision that does not fit the kind of question.
         """
         return (await self.decide_if_open(question_id, QuestionAnswer(decision, reason, answer), by=by))[0]
 
-    async def decide_if_open(self, question_id: str, given: QuestionAnswer, *, by: str = "") -> tuple[Question, bool]:
-        """As `decide`, and whether this was the answer that decided it."""
+    async def decide_if_open(self, question_id: str, answer: QuestionAnswer, *, by: str = "") -> tuple[Question, bool]:
+        """Decide a question like `decide`; also return whether this answer decided it."""
         from sqlalchemy import update
 
         from outrider.agents.tables import questions
 
         change = {
-            "decision": given.decision,
-            "reason": to_storable_text(given.reason, 2_000),
-            "answer": given.value,
+            "decision": answer.decision,
+            "reason": to_storable_text(answer.reason, 2_000),
+            "answer": answer.value,
             "decided_by": to_storable_text(by, 200),
             "decided_at": time.time(),
         }
-        key = questions.c.id == to_storable_text(question_id, 200)
+        same_id = questions.c.id == to_storable_text(question_id, 200)
         async with self._database.write() as connection:
-            _check_decision(await _load_question(connection, key), given.decision)
-            first = await connection.execute(
-                update(questions).where(key, questions.c.decision.is_(None)).values(change)
+            _check_decision(await _load_question(connection, same_id), answer.decision)
+            updated = await connection.execute(
+                update(questions).where(same_id, questions.c.decision.is_(None)).values(change)
             )
-            decided = await _load_question(connection, key)
-            if first.rowcount and given.decision == "always_approved":
-                await self._save_allowance(connection, decided)
-            return decided, first.rowcount == 1
+            question = await _load_question(connection, same_id)
+            if updated.rowcount and answer.decision == "always_approved":
+                await self._save_allowance(connection, question)
+            return question, updated.rowcount == 1
 
     async def find_decision(self, run_id: str, call_id: str) -> Question | None:
-        """The question of that call if there is one and it has been answered."""
+        """Return the question of a call if it has been decided."""
         from outrider.agents.tables import questions
 
         query = _build_question_query().where(
@@ -134,29 +149,31 @@ class Questions:
     async def apply_answers(
         self, root_run_id: str, answers: Mapping[str, QuestionAnswer], *, by: str = ""
     ) -> list[Question]:
-        """Decides those of the answers that are for questions of this run or below; returns what is still open."""
+        """Apply the answers that belong to a tree of runs; return the questions that are still undecided.
+
+        `answers` are keyed by question id.
+        """
         for question in await self.list_pending(root_run_id):
             if question.id in answers:
-                given = answers[question.id]
-                await self.decide(question.id, given.decision, reason=given.reason, answer=given.value, by=by)
+                await self.decide_if_open(question.id, answers[question.id], by=by)
         return await self.list_pending(root_run_id)
 
     async def list_overruled(self, answers: Mapping[str, QuestionAnswer], *, by: str = "") -> list[Question]:
-        """Those of the questions that somebody else had answered before: theirs stands, and these answers do not."""
+        """Return the questions that somebody else decided before, differently from these answers."""
         from outrider.agents.tables import questions
 
         query = _build_question_query().where(questions.c.id.in_(list(answers)), questions.c.decision.is_not(None))
         async with self._database.read() as connection:
-            found = [_parse_question(row) for row in (await connection.execute(query)).mappings()]
+            decided = [_parse_question(row) for row in (await connection.execute(query)).mappings()]
+        own_name = to_storable_text(by, 200)
         return [
-            each
-            for each in found
-            if (each.decided_by, each.decision) != (to_storable_text(by, 200), answers[each.id].decision)
+            question
+            for question in decided
+            if (question.decided_by, question.decision) != (own_name, answers[question.id].decision)
         ]
 
     async def is_always_allowed(self, call: Call, agent: str, tool: str) -> bool:
-        """Whether the person behind the call let this agent use the tool (or every tool) once and for all."""
-        any_tool = "*"
+        """Return whether the caller has permanently allowed this agent to use the tool."""
         from sqlalchemy import select
 
         from outrider.agents.tables import allowances
@@ -165,13 +182,13 @@ class Questions:
             allowances.c.workspace == to_storable_text(call.workspace or "", 200),
             allowances.c.identity == to_storable_text(call.identity or "", 200),
             allowances.c.agent == agent,
-            allowances.c.tool.in_((tool, any_tool)),
+            allowances.c.tool.in_((tool, "*")),  # "*" allows every tool
         )
         async with self._database.read() as connection:
             return (await connection.execute(query.limit(1))).first() is not None
 
     async def revoke_allowance(self, call: Call, agent: str, tool: str) -> bool:
-        """Takes an allowance back; whether there was one."""
+        """Revoke a permanent allowance; return whether there was one."""
         from sqlalchemy import delete
 
         from outrider.agents.tables import allowances
@@ -190,8 +207,8 @@ class Questions:
 
         from outrider.agents.tables import allowances, runs
 
-        whose = await connection.execute(select(runs.c.workspace, runs.c.identity).where(runs.c.id == question.run_id))
-        run = whose.mappings().first()
+        owner = select(runs.c.workspace, runs.c.identity).where(runs.c.id == question.run_id)
+        run = (await connection.execute(owner)).mappings().first()
         row = {
             "id": uuid.uuid4().hex,
             "workspace": run["workspace"] if run else "",
@@ -203,41 +220,37 @@ class Questions:
         await connection.execute(self._database.build_insert(allowances).values(row).on_conflict_do_nothing())
 
 
-def _shown(tool: "Tool", name: str, value: Any) -> Any:
-    return "(not kept)" if name in tool.private else value
-
-
 def _check_decision(question: Question, decision: Decision) -> None:
     allowed_decisions: dict[QuestionKind, tuple[Decision, ...]] = {
         "approval": ("approved", "rejected", "always_approved"),
         "authentication": ("approved", "rejected"),
         "question": ("answered", "rejected"),
     }
-    fitting = allowed_decisions[question.kind]
-    if decision not in fitting:
+    allowed = allowed_decisions[question.kind]
+    if decision not in allowed:
         raise InvalidInput(
             f"decision: {decision!r} does not answer a question of kind {question.kind!r}",
-            hint=f"say {', '.join(fitting[:-1])} or {fitting[-1]}",
+            hint=f"use {', '.join(allowed[:-1])} or {allowed[-1]}",
         )
 
 
 def _build_question_query() -> "Select[*tuple[Any, ...]]":
-    """Questions with the conversation and message of their run."""
+    """Select questions with the conversation and message of their run."""
     from sqlalchemy import select
 
     from outrider.agents.tables import questions, runs
 
-    place = (runs.c.conversation_id, runs.c.message_id)
-    return select(questions, *place).join(runs, runs.c.id == questions.c.run_id, isouter=True)
+    query = select(questions, runs.c.conversation_id, runs.c.message_id)
+    return query.join(runs, runs.c.id == questions.c.run_id, isouter=True)
 
 
 async def _load_question(connection: "AsyncConnection", *where: Any) -> Question:
     row = (await connection.execute(_build_question_query().where(*where))).mappings().first()
     if row is None:
-        raise NotFound("no such question", hint="it belongs to a run that is gone; call the agent again")
+        raise NotFound("this question does not exist", hint="its run may have been deleted: call the agent again")
     return _parse_question(row)
 
 
 def _parse_question(row: "RowMapping") -> Question:
-    facts: dict[str, Any] = dict(row) | {name: row[name] or "" for name in ("conversation_id", "message_id")}
-    return Question(**facts)
+    fields: dict[str, Any] = dict(row) | {name: row[name] or "" for name in ("conversation_id", "message_id")}
+    return Question(**fields)

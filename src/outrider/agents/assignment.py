@@ -1,4 +1,4 @@
-"""What an agent is asked to do."""
+"""The task given to an agent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from outrider.agents.definition import Budgets
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assignment:
-    """What a run is for, and with what.
+    """A task for a run.
 
     Attributes:
-        query: What is asked.
-        toolsets: Further toolsets for this run, and other MCP servers by their names.
-        files: What comes with the question, each with `id` and `title`.
-        budget: What the caller allows; the agent's own and the house's budgets hold besides.
-        message_id: The message that it answers; posted when the run begins if there is none yet.
+        query: The task or question.
+        toolsets: Additional toolsets for this run, and other MCP servers by name.
+        files: Attachments, each with `id` and `title`.
+        budget: The caller's limits, on top of those of the agent and of the settings.
+        message_id: The message that the run answers; empty posts a new one when the run starts.
     """
 
     query: str

@@ -1,7 +1,7 @@
-"""A child's citations, told again in its parent's references.
+"""Rewrite a child agent's citations to its parent's references.
 
-Child and parent draw from the same pool, so a reference of the one may be another source of the other. Hence all
-references are mapped in one pass through a dictionary: replacing them one after another would replace some twice and
+Child and parent draw references from the same pool, so one reference may name different sources in each. All references
+are therefore mapped in one pass through a dictionary: replacing them one after another would replace some twice and
 attribute facts to the wrong document.
 """
 
@@ -20,7 +20,7 @@ CITE_BLOCK_PATTERN: Final = re.compile(r" ?:cite\[([^\[\]]*)\]")
 
 @dataclass(frozen=True)
 class CitedText:
-    """A text with the parent's references, and what each of them stands for."""
+    """A text with the parent's references, and the citation behind each of them."""
 
     text: str
     refs: dict[str, Mapping[str, Any]]
@@ -29,56 +29,56 @@ class CitedText:
 async def adopt_citations(
     citations: CitationPool, call: Call, text: str, sources: Mapping[str, Mapping[str, Any]]
 ) -> CitedText:
-    """Rewrites a child's answer for the message that `call` belongs to.
+    """Rewrite a child's answer for the message that `call` belongs to.
 
     Args:
-        citations: Gives the parent's next references, at most 64.
-        call: The parent's call, with the references its host reserved, if it did.
+        citations: The pool of references; at most 64 are taken for the parent.
+        call: The parent's call, with the references its host reserved, if any.
         text: The child's answer with its own `:cite[...]` blocks.
-        sources: The child's reference to its citation.
+        sources: The child's citations by reference.
 
     Returns:
-        The text, and the parent's reference to the same citation. References that nobody explained are gone, as are
-        those for which the parent has none left.
+        The text, and the citations by the parent's references. References without a source are removed, and so are
+        those for which the parent has no reference left.
     """
-    wanted = list_references(text, sources)[:MAX_REFERENCES]
+    old_references = list_references(text, sources)[:MAX_REFERENCES]
     try:
-        fresh = await citations.take(call, len(wanted)) if wanted else []
-    except Refused:  # all references of the message are used: the answer stands without
-        fresh = []
-    return rewrite_references(text, sources, fresh)
+        new_references = await citations.take(call, len(old_references)) if old_references else []
+    except Refused:  # the message has used up its references: return the answer without citations
+        new_references = []
+    return rewrite_references(text, sources, new_references)
 
 
 def list_references(text: str, sources: Mapping[str, Any]) -> list[str]:
-    """The references with a source, in the order in which the text first names them."""
-    named = [
+    """Return the references that have a source, in the order in which the text first names them."""
+    names = [
         name
         for block in CITE_BLOCK_PATTERN.finditer(_remove_unknown_blocks(text, sources))
         for name in _parse_names(block)
     ]
-    return [name for name in dict.fromkeys(named) if name in sources]
+    return [name for name in dict.fromkeys(names) if name in sources]
 
 
-def rewrite_references(text: str, sources: Mapping[str, Mapping[str, Any]], fresh: Sequence[str]) -> CitedText:
-    """The text with the i-th distinct reference as the i-th of `fresh`.
+def rewrite_references(text: str, sources: Mapping[str, Mapping[str, Any]], new_references: Sequence[str]) -> CitedText:
+    """Replace the i-th distinct reference of the text by the i-th new one.
 
-    Outside of `:cite[...]` blocks nothing changes. Within a block the order stays, repetitions and references without
-    a source or a fresh reference go; a block that loses all of them goes too, with one space before it.
+    Outside of `:cite[...]` blocks nothing changes. Within a block the order stays, while repetitions and references
+    without a source or a new reference are removed; an empty block is removed together with one space before it.
     """
-    mapping = dict(zip(list_references(text, sources), fresh, strict=False))
-    known = _remove_unknown_blocks(text, mapping)
-    return CitedText(
-        CITE_BLOCK_PATTERN.sub(
-            lambda block: _format_block(block, [mapping[name] for name in _parse_names(block) if name in mapping]),
-            known,
-        ),
-        {new: sources[old] for old, new in mapping.items()},
-    )
+    mapping = dict(zip(list_references(text, sources), new_references, strict=False))
+
+    def rewrite_block(block: re.Match[str]) -> str:
+        space = " " if block[0].startswith(" ") else ""
+        names = dict.fromkeys(mapping[name] for name in _parse_names(block) if name in mapping)
+        return f"{space}:cite[{','.join(names)}]"
+
+    rewritten = CITE_BLOCK_PATTERN.sub(rewrite_block, _remove_unknown_blocks(text, mapping))
+    return CitedText(rewritten, {new: sources[old] for old, new in mapping.items()})
 
 
 def _remove_unknown_blocks(text: str, known: Mapping[str, Any]) -> str:
-    """The text without blocks that name nothing known, nor blocks that form when those are gone."""
-    max_rounds: Final = 16  # blocks hidden in blocks that are looked through; no honest text has one
+    """Remove blocks without a known reference, and blocks that form when those are gone."""
+    max_rounds: Final = 16  # nested blocks to remove; an honest text has none
     for _ in range(max_rounds):
         before, text = (
             text,
@@ -87,11 +87,6 @@ def _remove_unknown_blocks(text: str, known: Mapping[str, Any]) -> str:
         if text == before:
             return text
     return text.replace(":cite[", "(cite[")
-
-
-def _format_block(block: re.Match[str], names: Sequence[str]) -> str:
-    space = " " if block[0].startswith(" ") else ""
-    return f"{space}:cite[{','.join(dict.fromkeys(names))}]"
 
 
 def _parse_names(block: re.Match[str]) -> list[str]:

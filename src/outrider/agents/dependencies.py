@@ -1,4 +1,4 @@
-"""What the house gives to those who work on runs."""
+"""Services of the app that runs depend on."""
 
 import math
 from collections.abc import Callable
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgentDependencies:
-    """All that runs need of the house.
+    """Services that runs need.
 
     Attributes:
         database: Holds everything about runs.
-        guard: Lets requests to models out.
-        toolboxes: The served tools and all of the house's. Agents of a workspace's file get of the served ones only,
-            because such a file may choose and not widen.
-        state_cipher: Hides private arguments in what is written down.
+        guard: Checks every request to a model before it leaves.
+        toolboxes: Returns the served tools and all tools of the app. Agents from a workspace's file only get served
+            tools, because such a file may choose tools but not add any.
+        state_cipher: Encrypts private arguments before they are saved.
         servers: Other MCP servers that agents may name.
-        engine_retention_s: Seconds for which the durable engine's own notes are kept.
+        engine_retention_s: Seconds for which the durable engine keeps its own records.
     """
 
     database: Database

@@ -1,10 +1,10 @@
-"""The libraries that agents run on come with an extra; without it everything else works."""
+"""Report that the optional libraries for agents are missing."""
 
 from outrider.core.errors import NotConfigured
 
 
 def build_missing_extra_error() -> NotConfigured:
-    """What to say when one of them cannot be imported."""
+    """Return the error to raise when a library of the `agents` extra cannot be imported."""
     return NotConfigured(
         "agents need libraries that are not installed",
         hint="run: pip install 'outrider[agents]'",

@@ -1,4 +1,4 @@
-"""How an attempt at a run ended, and what becomes of the run by it."""
+"""Outcomes of an attempt at a run."""
 
 import logging
 import uuid
@@ -14,10 +14,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """How an attempt ended.
+    """The outcome of an attempt.
 
     Attributes:
-        history: The model's messages as JSON; of a blocked run up to the calls that wait.
+        history: The model's messages as JSON; for a blocked run up to the calls that wait.
     """
 
     reason: StopReason
@@ -29,7 +29,7 @@ class AttemptOutcome:
 
     @property
     def status(self) -> RunStatus:
-        """What the run is from now on."""
+        """The status that the run gets."""
         final_statuses: dict[str, RunStatus] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
         if self.reason in final_statuses:
             return final_statuses[self.reason]
@@ -37,22 +37,21 @@ class AttemptOutcome:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database is what failed: then nothing is known of the run's end, and it goes on when that is back."""
-    outage_codes = ("database", "database_unsure")
+    """Return whether the database failed. The run then has no outcome and continues when it is back."""
     if isinstance(error, OutriderError):
-        return error.code in outage_codes
+        return error.code in ("database", "database_unsure")
     if isinstance(error, BaseExceptionGroup):
-        return any(is_outage(each) for each in error.exceptions)
+        return any(is_outage(inner) for inner in error.exceptions)
     return error.__cause__ is not None and is_outage(error.__cause__)
 
 
 def build_error_outcome(error: OutriderError) -> AttemptOutcome:
-    """What an error that has a remedy ended."""
+    """Return the outcome of an attempt that ended in an expected error."""
     return AttemptOutcome("no_model" if error.code == "no_model" else "error", error=error.to_dict())
 
 
 def build_bug_outcome(run: Run, error: Exception) -> AttemptOutcome:
-    """What a mistake of ours ended: the log gets the trace, the caller its number."""
+    """Return the outcome of an attempt that ended in a bug; the log gets the traceback and the incident number."""
     incident = uuid.uuid4().hex[:8]
     log.error("bug %s in run %s", incident, run.id, exc_info=error)
     return AttemptOutcome("error", error={"code": "bug", "message": f"a bug in Outrider (incident {incident})"})

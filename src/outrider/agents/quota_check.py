@@ -1,4 +1,4 @@
-"""Before a run begins: whether there is room for it, and how much money it may cost, where that is limited."""
+"""Check quotas before a run starts."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -15,15 +15,15 @@ from outrider.core.context import Call
 if TYPE_CHECKING:
     from outrider.agents.runs import RunService
 
-# Holds a place while a run is written down; yields the dollars that it may cost, None for any. Raises Unavailable.
+# Reserves a run while it is being saved; yields its limit in US dollars, None for no limit. Raises Unavailable.
 RunReservation = Callable[[Call], AbstractAsyncContextManager[float | None]]
-# What forbids a person in a workspace to spend more on models now; None where nothing does.
+# Takes workspace and person; returns why no more may be spent on models now, or None.
 SpendingCheck = Callable[[str, str | None], Awaitable[str | None]]
 StartRun = Callable[["RunService", Agent, Assignment, Call, Conversation], Awaitable["Run"]]
 
 
 def reserve_before_start(start: StartRun) -> StartRun:
-    """Makes a run begin only inside `Runs.beginning`, under a budget of what that leaves it."""
+    """Start runs inside `RunService.reserve_run`, with the remaining quota as their budget."""
 
     @wraps(start)
     async def start_reserved(

@@ -1,4 +1,4 @@
-"""A failed run begun once more where it failed: what its model said and its tools did is not done again."""
+"""Retry a failed run from the step that failed, without repeating earlier steps."""
 
 from typing import Any
 
@@ -11,23 +11,25 @@ from outrider.agents.tables import runs
 
 
 def can_retry(run: Run) -> bool:
-    """Whether `Runs.retry` takes it up: what it failed of may be gone, and nobody above has gone on without it."""
-    transient_reasons = ("model_error", "no_model", "error", "time")  # reasons that may be gone the next time
-    alone = run.parent_run_id is None and not run.state.get("lent")
-    return alone and run.status == "failed" and run.stop_reason in transient_reasons
+    """Return whether a run can be retried.
+
+    Its error must be one that may be gone by now, and no parent run may have continued without it.
+    """
+    is_transient = run.stop_reason in ("model_error", "no_model", "error", "time")
+    has_caller = run.parent_run_id is not None or run.state.get("lent")
+    return run.status == "failed" and is_transient and not has_caller
 
 
 def reopen_run(connection: "Connection", run: Run, now: float) -> bool:
-    """Makes the next attempt of a failed run possible, in one transaction; False if somebody was faster.
+    """Queue the next attempt of a failed run; return False if another process was faster.
 
-    An attempt goes through the steps again from the run's history on, and takes what stands there for what came of
-    them. So the step that failed is forgotten, and what the steps will count again is not counted now.
+    The attempt replays the steps after the run's history from their saved results. The failed step is therefore
+    deleted, and the usage of the steps to be replayed is subtracted, because the replay counts it again.
     """
-    stopped_outcome = "stopped"  # the outcome of a step in which the models themselves failed
-    said = sum(each.get("kind") == "response" for each in run.history or ())
-    mine = steps.c.run_id == run.id, steps.c.kind == "model"
-    before = connection.execute(select(steps.c.usage).where(*mine, steps.c.number <= said)).scalars()
-    used = sum((RunUsage.from_dict(each) for each in before), RunUsage())
+    response_count = sum(message.get("kind") == "response" for message in run.history or ())
+    model_steps = steps.c.run_id == run.id, steps.c.kind == "model"
+    in_history = select(steps.c.usage).where(*model_steps, steps.c.number <= response_count)
+    used = sum((RunUsage.from_dict(usage) for usage in connection.execute(in_history).scalars()), RunUsage())
     values: dict[str, Any] = {
         "status": "queued",
         "stop_reason": None,
@@ -40,8 +42,9 @@ def reopen_run(connection: "Connection", run: Run, now: float) -> bool:
         "state": run.state | {"seconds": 0.0},
         "updated_at": now,
     }
-    same = runs.c.id == run.id, runs.c.status == "failed", runs.c.attempt == run.attempt
-    if connection.execute(update(runs).where(*same).values(values)).rowcount != 1:
+    unchanged = runs.c.id == run.id, runs.c.status == "failed", runs.c.attempt == run.attempt
+    if connection.execute(update(runs).where(*unchanged).values(values)).rowcount != 1:
         return False
-    connection.execute(delete(steps).where(*mine, steps.c.outcome == stopped_outcome))
+    # "stopped" is the outcome of a step in which all models failed.
+    connection.execute(delete(steps).where(*model_steps, steps.c.outcome == "stopped"))
     return True

@@ -1,19 +1,13 @@
 """Sum the cost and count the active runs of a workspace or person."""
 
-from typing import TYPE_CHECKING
-
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from outrider.agents.run import ACTIVE_STATUSES
 from outrider.agents.tables import run_steps, runs
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from outrider.core.db import Database
+from outrider.core.database.database import Database
 
 
-async def sum_cost(database: "Database", workspace: str, identity: str | None, since: float) -> float:
+async def sum_cost(database: Database, workspace: str, identity: str | None, since: float) -> float:
     """Return the US dollars that models have cost since a time.
 
     Args:
@@ -32,13 +26,13 @@ async def sum_cost(database: "Database", workspace: str, identity: str | None, s
         .where(run_steps.c.kind == "model", run_steps.c.ended_at >= since, ~settled, *owned)
     )
 
-    def sum_costs(connection: "Connection") -> float:
+    def sum_costs(connection: Connection) -> float:
         return sum(float(connection.execute(query).scalar_one()) for query in (settled_cost, unsettled_cost))
 
     return await database.run_transaction(sum_costs, write=False)
 
 
-def count_active_runs(connection: "Connection", workspace: str, identity: str | None) -> int:
+def count_active_runs(connection: Connection, workspace: str, identity: str | None) -> int:
     """Count the queued and running outermost runs of a workspace, or of one person in it."""
     active = runs.c.status.in_(ACTIVE_STATUSES), runs.c.parent_run_id.is_(None)
     query = select(func.count()).select_from(runs).where(*active, *_build_owner_filter(workspace, identity))

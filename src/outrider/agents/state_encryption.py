@@ -1,15 +1,15 @@
-"""What the house's seal can do."""
+"""The cipher interface that runs use for private state."""
 
 from typing import Protocol
 
 
 class StateCipher(Protocol):
-    """Seals bytes so that only processes with the same key can read them."""
+    """Encrypts bytes so that only processes with the same key can read them."""
 
     def seal(self, payload: bytes) -> str:
-        """The bytes as text that says nothing."""
+        """Return the bytes as encrypted text."""
         ...
 
     def unseal(self, token: str) -> bytes:
-        """The bytes again. Raises for what was sealed under another key."""
+        """Return the decrypted bytes. Raises an error for text that was encrypted with another key."""
         ...
