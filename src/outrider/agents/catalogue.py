@@ -1,7 +1,8 @@
-"""All agents that can be called here: those that ship, files of the person and of the workspace, and rows."""
+"""The agents that can be called: built-in ones, files and database rows."""
 
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +17,7 @@ AGENT_FILE_SUFFIX = ".md"
 
 @dataclass(frozen=True)
 class AgentProblem:
-    """An agent that cannot be used, and why."""
+    """A file whose agent cannot be used, and the reason."""
 
     where: str
     message: str
@@ -26,13 +27,13 @@ class AgentProblem:
 class Catalogue:
     """Finds agents by name.
 
-    A workspace's file is somebody else's text: it may add an agent, never take the name of one that is there, because
-    what people once allowed that one would then be allowed to this.
+    A workspace's file may come from a stranger: it may add an agent but not replace one, because it would inherit the
+    permissions that people gave to the other agent.
 
     Args:
         home: The person's folder of agents (`~/.outrider/agents`).
-        workspace: The workspace's (`.outrider/agents`).
-        database: Where rows are; None for files alone.
+        workspace: The workspace's folder of agents (`.outrider/agents`).
+        database: Holds agents saved as rows; None for files only.
     """
 
     def __init__(self, home: Path, workspace: Path, database: Database | None = None) -> None:
@@ -42,78 +43,98 @@ class Catalogue:
         self._parsed_files: dict[Path, tuple[tuple[int, int], Agent | AgentProblem]] = {}
 
     def load_files(self) -> dict[str, Agent]:
-        """The agents of files by name: shipped ones, then the person's (which replace them), then the workspace's."""
-        found = {agent.name: agent for agent in self._load_folder(BUILTIN_AGENTS_DIR, "kind")}
-        found |= {agent.name: agent for agent in self._load_folder(self.home, "home")}
-        return found | {agent.name: agent for agent in self._load_workspace_agents() if agent.name not in found}
+        """Return the agents in files by name.
+
+        The person's files replace built-in agents; the workspace's files only add agents.
+        """
+        agents = {agent.name: agent for agent in self._load_folder(BUILTIN_AGENTS_DIR, "kind")}
+        agents |= {agent.name: agent for agent in self._load_folder(self.home, "home")}
+        return agents | {agent.name: agent for agent in self._load_workspace_agents() if agent.name not in agents}
 
     def describe_agents(self) -> dict[str, str]:
-        """What each agent of a file is for, by name, as `files` would say: but where nobody has written an agent, no
-        file is parsed, because tools are listed at the start.
+        """Return the description of each agent in a file, by name.
+
+        The names are those of `load_files`, but built-in files are not parsed, because this runs at start-up.
         """
-        shipped = dict(map(_read_description, _list_agent_files(BUILTIN_AGENTS_DIR)))
-        own = {agent.name: agent.description for agent in self._load_folder(self.home, "home")}
-        strangers = {agent.name: agent.description for agent in self._load_workspace_agents()}
-        return strangers | shipped | own
+        builtin: dict[str, str] = {}
+        for path in _list_agent_files(BUILTIN_AGENTS_DIR):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            # Built-in files have their description on one line.
+            builtin[path.stem] = next(
+                line.removeprefix("description: ") for line in lines if line.startswith("description: ")
+            )
+        from_home = {agent.name: agent.description for agent in self._load_folder(self.home, "home")}
+        from_workspace = {agent.name: agent.description for agent in self._load_workspace_agents()}
+        return from_workspace | builtin | from_home
 
     def list_problems(self) -> list[AgentProblem]:
-        """What is wrong with files that are left out; those that ship are not."""
+        """Return the problems of the person's and the workspace's files that cannot be used."""
         folders: tuple[tuple[Path, AgentOrigin], ...] = ((self.home, "home"), (self._workspace, "workspace"))
-        read = [self._load_file(path, origin) for folder, origin in folders for path in _list_agent_files(folder)]
-        broken = [each for each in read if isinstance(each, AgentProblem)]
-        ours = {path.stem for path in _list_agent_files(BUILTIN_AGENTS_DIR)} | {
-            agent.name for agent in self._load_folder(self.home, "home")
-        }
-        taken = [agent.name for agent in self._load_workspace_agents() if agent.name in ours]
+        entries = [self._load_file(path, origin) for folder, origin in folders for path in _list_agent_files(folder)]
+        problems = [entry for entry in entries if isinstance(entry, AgentProblem)]
+        taken_names = {path.stem for path in _list_agent_files(BUILTIN_AGENTS_DIR)}
+        taken_names |= {agent.name for agent in self._load_folder(self.home, "home")}
         hint = "give it another name: a workspace may not replace an agent"
-        return broken + [AgentProblem(str(self._workspace), f"agent {name!r} exists already", hint) for name in taken]
+        return problems + [
+            AgentProblem(str(self._workspace), f"agent {agent.name!r} exists already", hint)
+            for agent in self._load_workspace_agents()
+            if agent.name in taken_names
+        ]
 
     async def load_rows(self, workspace: str | None = None) -> dict[str, Agent]:
-        """The agents of rows by name: those for everybody, and those of the workspace."""
+        """Return the agents saved for everybody and for the workspace, by name."""
         if self._database is None:
             return {}
         from sqlalchemy import select
 
         from outrider.agents.tables import agents
 
-        wanted = agents.c.workspace.in_({"", to_storable_text(workspace or "", 200)})
+        is_available = agents.c.workspace.in_({"", to_storable_text(workspace or "", 200)})
+        query = select(agents.c.definition).where(is_available).order_by(agents.c.workspace, agents.c.name)
         async with self._database.read() as connection:
-            found = await connection.execute(select(agents).where(wanted).order_by(agents.c.workspace, agents.c.name))
-            definitions = [row["definition"] for row in found.mappings()]
-        return {name: agent for name, agent in map(_parse_definition, definitions) if agent is not None}
+            definitions = list((await connection.execute(query)).scalars())
+        found: dict[str, Agent] = {}
+        for definition in definitions:
+            name = str(definition.get("name"))
+            with suppress(OutriderError):  # a newer version of Outrider may have saved fields unknown to this one
+                found[name] = build_agent(definition | {"origin": "row"}, f"agent {name!r}")
+        return found
 
     async def list_agents(self, workspace: str | None = None) -> dict[str, Agent]:
-        """Every agent by name; rows stand before files of the same name, but for the person's own."""
-        files = self.load_files()
-        own = {name: agent for name, agent in files.items() if agent.origin == "home"}
-        return files | await self.load_rows(workspace) | own
+        """Return every agent by name; the person's files override rows, and rows override other files."""
+        from_files = self.load_files()
+        from_home = {name: agent for name, agent in from_files.items() if agent.origin == "home"}
+        return from_files | await self.load_rows(workspace) | from_home
 
     async def get(self, name: str, workspace: str | None = None) -> Agent:
-        """The agent of that name. Raises NotFound with the nearest names."""
-        found = await self.list_agents(workspace)
-        if name in found:
-            return found[name]
-        if broken := self._find_broken_file(name):
-            raise NotConfigured(f"agent {name!r}: {broken.message}", hint=broken.hint, code="broken_agent")
-        close = get_close_matches(name, found, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"the agents are {', '.join(sorted(found))}"
-        raise NotFound(f"no agent {name!r}", hint=hint, code="unknown_agent")
+        """Return the agent of that name.
 
-    def _find_broken_file(self, name: str) -> AgentProblem | None:
-        """What is wrong with the file of that name, if there is one."""
+        Raises NotFound with the most similar names, and NotConfigured if the agent's file is broken.
+        """
+        agents = await self.list_agents(workspace)
+        if name in agents:
+            return agents[name]
+        if problem := self._find_problem(name):
+            raise NotConfigured(f"agent {name!r}: {problem.message}", hint=problem.hint, code="broken_agent")
+        similar = get_close_matches(name, agents, n=3)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"the agents are {', '.join(sorted(agents))}"
+        raise NotFound(f"there is no agent {name!r}", hint=hint, code="unknown_agent")
+
+    def _find_problem(self, name: str) -> AgentProblem | None:
+        """Return the problem of the file of that name, if there is such a file and it is broken."""
         folders: tuple[tuple[Path, AgentOrigin], ...] = (
             (BUILTIN_AGENTS_DIR, "kind"),
             (self.home, "home"),
             (self._workspace, "workspace"),
         )
-        paths = [
-            (path, origin) for folder, origin in folders for path in _list_agent_files(folder) if path.stem == name
-        ]
-        entries = (self._load_file(path, origin) for path, origin in paths)
-        return next((each for each in entries if isinstance(each, AgentProblem)), None)
+        for folder, origin in folders:
+            for path in _list_agent_files(folder):
+                if path.stem == name and isinstance(entry := self._load_file(path, origin), AgentProblem):
+                    return entry
+        return None
 
     def add(self, agent: Agent) -> Path:
-        """Writes the agent into the person's folder. Raises InvalidInput if there is one of that name."""
+        """Write the agent to the person's folder. Raises InvalidInput if the file exists."""
         path = self.home / f"{agent.name.replace(' ', '_')}{AGENT_FILE_SUFFIX}"
         try:
             self.home.mkdir(parents=True, exist_ok=True)
@@ -125,7 +146,7 @@ class Catalogue:
         return path
 
     async def save(self, agent: Agent, workspace: str | None = None) -> None:
-        """Keeps the agent as a row, in the place of one of the same name and workspace."""
+        """Save the agent as a row; replace the row of the same name and workspace."""
         from outrider.agents.tables import agents
 
         assert self._database is not None
@@ -145,52 +166,34 @@ class Catalogue:
             await connection.execute(insert.on_conflict_do_update(index_elements=["workspace", "name"], set_=changed))
 
     def _load_workspace_agents(self) -> list[Agent]:
-        return (
-            self._load_folder(self._workspace, "workspace") if self._workspace.resolve() != self.home.resolve() else []
-        )
+        if self._workspace.resolve() == self.home.resolve():
+            return []
+        return self._load_folder(self._workspace, "workspace")
 
     def _load_folder(self, folder: Path, origin: AgentOrigin) -> list[Agent]:
-        read = [self._load_file(path, origin) for path in _list_agent_files(folder)]
-        return [each for each in read if isinstance(each, Agent)]
+        entries = [self._load_file(path, origin) for path in _list_agent_files(folder)]
+        return [entry for entry in entries if isinstance(entry, Agent)]
 
     def _load_file(self, path: Path, origin: AgentOrigin) -> Agent | AgentProblem:
-        """The agent in a file; read again only when the file has changed."""
+        """Return the agent in a file; parse the file only when it has changed."""
         try:
-            seen = path.stat()
+            stat = path.stat()
         except OSError as error:
             return AgentProblem(str(path), f"{path} cannot be read: {error.strerror}", "")
-        mark = seen.st_mtime_ns, seen.st_size
-        if path not in self._parsed_files or self._parsed_files[path][0] != mark:
-            self._parsed_files[path] = mark, _agent(path, origin)
+        version = stat.st_mtime_ns, stat.st_size
+        if path not in self._parsed_files or self._parsed_files[path][0] != version:
+            entry: Agent | AgentProblem
+            try:
+                entry = read_agent(path, origin)
+            except OutriderError as error:
+                entry = AgentProblem(str(path), error.message, error.hint)
+            self._parsed_files[path] = version, entry
         return self._parsed_files[path][1]
 
 
-def _read_description(path: Path) -> tuple[str, str]:
-    """Name and description of an agent that ships: our own files have the description on one line."""
-    prefix = "description: "
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return path.stem, next(line for line in lines if line.startswith(prefix)).removeprefix(prefix)
-
-
 def _list_agent_files(folder: Path) -> list[Path]:
-    max_files = 200  # files of one folder that are read
+    max_files = 200
     try:
         return sorted(path for path in folder.glob(f"*{AGENT_FILE_SUFFIX}") if path.is_file())[:max_files]
     except OSError:
         return []
-
-
-def _agent(path: Path, origin: AgentOrigin) -> Agent | AgentProblem:
-    try:
-        return read_agent(path, origin)
-    except OutriderError as error:
-        return AgentProblem(str(path), error.message, error.hint)
-
-
-def _parse_definition(definition: dict[str, object]) -> tuple[str, Agent | None]:
-    """The agent of a row; None for one that another version wrote and this one does not understand."""
-    name = str(definition.get("name"))
-    try:
-        return name, build_agent(definition | {"origin": "row"}, f"agent {name!r}")
-    except OutriderError:
-        return name, None

@@ -1,4 +1,4 @@
-"""Conversations: where people, hosts and agents write to agents, and where the agents answer."""
+"""Conversations of people, hosts and agents with agents."""
 
 import hashlib
 import time
@@ -12,14 +12,14 @@ from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound, Refused
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
 
 Visibility = Literal["listed", "unlisted"]
 MessageRole = Literal["user", "agent"]
 
 
 class ParentRun(Protocol):
-    """The run that begins a conversation with another agent (a `RunContext` is one)."""
+    """The run that starts a conversation with another agent (`RunContext` implements it)."""
 
     @property
     def agent(self) -> str: ...
@@ -33,12 +33,12 @@ class ParentRun(Protocol):
 
 @dataclass(frozen=True)
 class Conversation:
-    """One conversation.
+    """A conversation.
 
     Attributes:
-        agent: The agent that answers in it, unless a message is for another.
-        visibility: `unlisted` ones are parts of another's work and not shown among a person's conversations.
-        depth: 0 where a person or a host speaks with the agent itself, else one more than the parent's.
+        agent: The agent that answers, unless a message names another one.
+        visibility: `unlisted` conversations belong to another agent's work and are not shown to people.
+        depth: 0 if a person or a host talks to the agent directly, else the parent's depth plus one.
         ancestors: The agents above, outermost first.
     """
 
@@ -57,7 +57,7 @@ class Conversation:
     updated_at: float
 
     def is_visible_to(self, call: Call) -> bool:
-        """Whether the caller takes part: the same workspace, and the same session or the same person."""
+        """Return whether the caller shares the workspace, and the session or the person."""
         same_person = call.identity is not None and call.identity == self.identity
         return _workspace_key(call) == self.workspace and (
             to_storable_text(call.session, 200) == self.session or same_person
@@ -66,11 +66,11 @@ class Conversation:
 
 @dataclass(frozen=True)
 class ConversationMessage:
-    """What somebody wrote.
+    """A message in a conversation.
 
     Attributes:
-        agent: Of a user's message the agent that is to answer, of an agent's its author.
-        citations: Reference to citation, for the `:cite[...]` blocks of the text.
+        agent: The author of an agent's message; the agent that should answer a user's message.
+        citations: Citations by reference, for the `:cite[...]` blocks of the text.
         files: Attachments, each with `id`, `title` and `content_type`.
         run_id: The run that wrote it.
     """
@@ -104,50 +104,70 @@ class Conversations:
         visibility: Visibility = "unlisted",
         depth: int = 0,
     ) -> Conversation:
-        """Begins a conversation with `agent`.
+        """Start a conversation with an agent.
 
         Args:
-            call: For whom; the conversation belongs to its workspace, session and identity.
+            call: The caller; the conversation belongs to its workspace, session and identity.
             agent: The agent's name.
-            title: What it is about.
-            parent: The run that begins it; None for a person or a host.
+            title: The title for people.
+            parent: The run that starts it; None for a person or a host.
             visibility: Whether it is shown among a person's conversations.
-            depth: Its depth where there is no parent to tell.
+            depth: Its depth, if there is no parent.
 
         Raises:
-            Refused: It would lie deeper than 4 (`agent_depth`), or the agent would call itself (`agent_cycle`).
+            Refused: It is nested deeper than 4 (`agent_depth`), or the agent would call itself (`agent_cycle`).
         """
         ancestors = (*parent.ancestors, parent.agent) if parent else ()
         depth = parent.depth + 1 if parent else depth
         self.check_nesting(agent, depth, ancestors)
-        made = _build_conversation(call, agent, title=title, visibility=visibility, depth=depth, ancestors=ancestors)
+        conversation = _build_conversation(
+            call, agent, title=title, visibility=visibility, depth=depth, ancestors=ancestors
+        )
         if parent:
-            made = replace(made, parent_id=parent.conversation_id)
-        await self._insert_row(made)
-        return made
+            conversation = replace(conversation, parent_id=parent.conversation_id)
+        await self._insert_row(conversation)
+        return conversation
 
     async def ensure_host_conversation(self, call: Call, agent: str) -> Conversation:
-        """The conversation that stands for the host's own, one for each of its sessions; begun if there is none."""
-        name = hashlib.blake2s(f"{_workspace_key(call)}\x1f{call.session}".encode("utf-8", "replace"), digest_size=16)
-        made = _build_conversation(
+        """Return the conversation that represents a session of the host; create it if necessary."""
+        key = f"{_workspace_key(call)}\x1f{call.session}".encode("utf-8", "replace")
+        conversation_id = f"cnv_{hashlib.blake2s(key, digest_size=16).hexdigest()}"
+        conversation = _build_conversation(
             call, agent, title=f"session {call.session}", visibility="listed", depth=0, ancestors=()
         )
-        await self._insert_row(made := replace(made, id=f"cnv_{name.hexdigest()}"))
-        return await self.get(made.id, call)
+        await self._insert_row(replace(conversation, id=conversation_id))
+        return await self.get(conversation_id, call)
 
     def check_nesting(self, agent: str, depth: int, ancestors: Sequence[str]) -> None:
-        """Raises Refused where an agent would lie too deep (`agent_depth`) or call itself (`agent_cycle`)."""
-        _check(agent, depth, ancestors)
+        """Check that an agent may be called below others.
 
-    async def _insert_row(self, made: Conversation) -> None:
+        Raises Refused if it would be nested too deep (`agent_depth`) or call itself (`agent_cycle`).
+        """
+        max_depth = 4  # contract of `run_agent`
+        if agent in ancestors:
+            chain = " > ".join((*ancestors, agent))
+            raise Refused(
+                f"agent {agent!r} is already running above: {chain}",
+                code="agent_cycle",
+                hint="answer from what you know, or ask another agent",
+            )
+        if depth > max_depth:
+            raise Refused(
+                f"agents may call agents {max_depth} levels deep, and this would be level {depth}",
+                code="agent_depth",
+                hint="do the work yourself instead of delegating it",
+            )
+
+    async def _insert_row(self, conversation: Conversation) -> None:
+        """Save a conversation, unless one of the same id exists."""
         from outrider.agents.tables import conversations
 
-        row = vars(made) | {"ancestors": list(made.ancestors)}
+        row = vars(conversation) | {"ancestors": list(conversation.ancestors)}
         async with self._database.write() as connection:
             await connection.execute(self._database.build_insert(conversations).values(row).on_conflict_do_nothing())
 
     async def get(self, conversation_id: str, call: Call | None = None) -> Conversation:
-        """The conversation. Raises NotFound, also where `call` takes no part in it."""
+        """Return the conversation. Raises NotFound, also if the caller of `call` may not see it."""
         from sqlalchemy import select
 
         from outrider.agents.tables import conversations
@@ -155,24 +175,26 @@ class Conversations:
         query = select(conversations).where(conversations.c.id == to_storable_text(conversation_id, 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
-        found = _conversation(row) if row else None
-        if found is None or (call is not None and not found.is_visible_to(call)):
-            raise NotFound(
-                f"no conversation {conversation_id[:200]!r}",
-                hint="use a conversationId that an agent's result gave you, or leave it out to begin a new one",
-            )
-        return found
+        if row is not None:
+            fields: dict[str, Any] = dict(row) | {"ancestors": tuple(row["ancestors"])}
+            conversation = Conversation(**fields)
+            if call is None or conversation.is_visible_to(call):
+                return conversation
+        raise NotFound(
+            f"there is no conversation {conversation_id[:200]!r}",
+            hint="use a conversationId from an agent's result, or leave it out to start a new conversation",
+        )
 
     async def post_message(
-        self, conversation_id: str, role: MessageRole, text: str, **more: Any
+        self, conversation_id: str, role: MessageRole, text: str, **fields: Any
     ) -> ConversationMessage:
-        """Adds a message, as `message_of` makes it; the conversation must exist."""
-        made = build_message(conversation_id, role, text, **more)
-        await self._database.run_transaction(lambda connection: insert_message(connection, made), write=True)
-        return made
+        """Add a message to an existing conversation; `fields` are the keywords of `build_message`."""
+        message = build_message(conversation_id, role, text, **fields)
+        await self._database.run_transaction(lambda connection: insert_message(connection, message), write=True)
+        return message
 
     async def list_messages(self, conversation_id: str) -> list[ConversationMessage]:
-        """All messages, the oldest first."""
+        """Return all messages, the oldest first."""
         from sqlalchemy import select
 
         from outrider.agents.tables import messages
@@ -182,12 +204,11 @@ class Conversations:
             rows = await connection.execute(query.order_by(messages.c.created_at, messages.c.id))
             return [ConversationMessage(**row) for row in rows.mappings()]
 
-    async def find_attachments(self, conversation_id: str, wanted: Sequence[str]) -> list[dict[str, Any]]:
-        """The files of those ids among the conversation's messages, in the order asked for; strangers are left out."""
-        held = {
-            str(each.get("id")): each for message in await self.list_messages(conversation_id) for each in message.files
-        }
-        return [held[name] for name in dict.fromkeys(wanted) if name in held]
+    async def find_attachments(self, conversation_id: str, file_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the conversation's files with these ids, in that order; unknown ids are left out."""
+        messages = await self.list_messages(conversation_id)
+        files = {str(file.get("id")): file for message in messages for file in message.files}
+        return [files[file_id] for file_id in dict.fromkeys(file_ids) if file_id in files]
 
 
 def build_message(  # noqa: PLR0913
@@ -202,7 +223,7 @@ def build_message(  # noqa: PLR0913
     run_id: str | None = None,
     status: str = "completed",
 ) -> ConversationMessage:
-    """A new message, written nowhere yet."""
+    """Return a new message without saving it."""
     return ConversationMessage(
         id=f"msg_{uuid.uuid4().hex}",
         conversation_id=conversation_id,
@@ -210,8 +231,8 @@ def build_message(  # noqa: PLR0913
         agent=agent,
         text=to_storable_text(text),
         thoughts=to_storable_text(thoughts),
-        citations={reference: dict(each) for reference, each in (citations or {}).items()},
-        files=[dict(each) for each in files],
+        citations={reference: dict(citation) for reference, citation in (citations or {}).items()},
+        files=[dict(file) for file in files],
         run_id=run_id,
         status=status,
         created_at=time.time(),
@@ -219,12 +240,12 @@ def build_message(  # noqa: PLR0913
 
 
 def insert_message(connection: "Connection", message: ConversationMessage) -> None:
-    """Adds a message in a transaction of the caller's."""
+    """Add a message in a transaction of the caller."""
     from outrider.agents.tables import conversations, messages
 
     connection.execute(messages.insert(), [vars(message)])
-    touched = conversations.update().where(conversations.c.id == message.conversation_id)
-    connection.execute(touched.values(updated_at=message.created_at))
+    update = conversations.update().where(conversations.c.id == message.conversation_id)
+    connection.execute(update.values(updated_at=message.created_at))
 
 
 def _build_conversation(
@@ -246,28 +267,6 @@ def _build_conversation(
         created_at=now,
         updated_at=now,
     )
-
-
-def _check(agent: str, depth: int, ancestors: Sequence[str]) -> None:
-    max_depth = 4  # an agent called by an agent called by …: the contract of `run_agent`
-    if agent in ancestors:
-        chain = " > ".join((*ancestors, agent))
-        raise Refused(
-            f"agent {agent!r} is already at work above: {chain}",
-            code="agent_cycle",
-            hint="answer from what you know, or ask another agent",
-        )
-    if depth > max_depth:
-        raise Refused(
-            f"agents may call agents {max_depth} levels deep, and this would be level {depth}",
-            code="agent_depth",
-            hint="do the work yourself instead of handing it on",
-        )
-
-
-def _conversation(row: "RowMapping") -> Conversation:
-    facts: dict[str, Any] = dict(row) | {"ancestors": tuple(row["ancestors"])}
-    return Conversation(**facts)
 
 
 def _workspace_key(call: Call) -> str:

@@ -1,4 +1,4 @@
-"""What an agent is: a name, instructions, a model, tools, and limits. Written as a file or kept as a row."""
+"""Definitions of agents, and the Markdown files that hold them."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ ThinkingEffort = Literal["off", "low", "medium", "high"]
 
 
 def split_names(value: object) -> object:
-    """`a, b` and a lone `a` are lists too: that is how people write them in front matter."""
+    """Turn `a, b` or `a` into a list, because people write lists this way in front matter."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return [] if value is None else value
@@ -25,56 +25,56 @@ NameList = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], 
 
 
 class Budgets(BaseModel, extra="forbid", defer_build=True, frozen=True):
-    """How much one run may use, all the agents that it calls included."""
+    """Limits of one run, including all agents that it calls."""
 
     steps: int | None = Field(None, ge=1, le=1000, description="Requests to the model")
-    seconds: float | None = Field(None, gt=0, le=86_400, description="Time at work, without waiting for people")
-    tokens: int | None = Field(None, ge=1, description="Tokens, those read and those written")
-    cost: float | None = Field(None, gt=0, description="US dollars, where the model's price is known")
+    seconds: float | None = Field(None, gt=0, le=86_400, description="Working time, without waiting for people")
+    tokens: int | None = Field(None, ge=1, description="Input and output tokens")
+    cost: float | None = Field(None, gt=0, description="US dollars, if the model's price is known")
     context: int | None = Field(
-        None, ge=1_000, description="Tokens that one request may carry; above it old results and steps are shortened"
+        None, ge=1_000, description="Tokens in one request; above this limit old results and steps are shortened"
     )
 
     def clamp_to(self, outer: "Budgets") -> "Budgets":
-        """These budgets, each filled in from the outer ones and never above them."""
+        """Return the lower of both limits for each budget; a missing one is taken from the other side."""
         pairs = {name: (getattr(self, name), getattr(outer, name)) for name in Budgets.model_fields}
-        known = {name: [each for each in pair if each is not None] for name, pair in pairs.items()}
-        return Budgets(**{name: min(values) for name, values in known.items() if values})
+        limits = {name: [limit for limit in pair if limit is not None] for name, pair in pairs.items()}
+        return Budgets(**{name: min(values) for name, values in limits.items() if values})
 
     def fill_from(self, defaults: "Budgets") -> "Budgets":
-        """These budgets, each filled in from the defaults where it is not set."""
+        """Return these budgets, with missing ones taken from the defaults."""
         return Budgets(**(defaults.model_dump(exclude_none=True) | self.model_dump(exclude_none=True)))
 
 
 class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
-    """One agent.
+    """The definition of an agent.
 
     Attributes:
-        model: Profiles or `provider:model`, the first that answers; empty means the default one.
-        toolsets: All offered tools of these toolsets.
-        tools: Single tools beside them, `run_<name>` of other agents too.
-        mcp: Other MCP servers, all tools of each; `server/tool` is one tool alone.
-        stakes: Tool name (or `*`) to never_ask, low or high; a workspace's file can only raise them.
+        model: Profiles or `provider:model`, tried in this order; empty means the default model.
+        toolsets: Toolsets of which the agent gets all offered tools.
+        tools: Additional single tools, also `run_<name>` of other agents.
+        mcp: Other MCP servers of which the agent gets all tools; `server/tool` selects a single tool.
+        stakes: never_ask, low or high by tool name or `*`; a workspace's file can only raise stakes.
         origin: Where the definition comes from.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$", description="letters, digits, dashes; at most 64")
-    description: str = Field(min_length=1, max_length=1_000, description="what it is for, in a sentence")
+    description: str = Field(min_length=1, max_length=1_000, description="its purpose in one sentence")
     instructions: str = Field(min_length=1, description="the text below the front matter")
-    model: NameList = Field([], description="profiles or provider:model, the first that answers")
+    model: NameList = Field([], description="profiles or provider:model, tried in this order")
     thinking: ThinkingEffort | None = Field(None, description="off, low, medium or high")
     toolsets: NameList = Field([], description="names of toolsets")
     tools: NameList = Field([], description="names of tools")
     mcp: NameList = Field([], description="names of configured MCP servers, or server/tool")
-    stakes: dict[str, Stake] = Field({}, description="tool name to never_ask, low or high")
+    stakes: dict[str, Stake] = Field({}, description="never_ask, low or high by tool name")
     budgets: Budgets = Field(default_factory=Budgets)
     origin: AgentOrigin = "home"
 
 
 def read_agent(path: Path, origin: AgentOrigin) -> Agent:
-    """The agent in a file: front matter between two lines of `---`, instructions below.
+    """Read an agent from a file: front matter between two lines of `---`, followed by the instructions.
 
-    Raises InvalidInput, which names the file, the field and the remedy.
+    Raises InvalidInput with the file, the field and a hint.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -85,46 +85,45 @@ def read_agent(path: Path, origin: AgentOrigin) -> Agent:
 
 
 def parse_agent(text: str, where: str, *, origin: AgentOrigin = "home", name: str = "") -> Agent:
-    """The agent that a text defines; `name` is its name unless the front matter gives one. Raises InvalidInput."""
-    max_chars = 200_000  # characters of an agent's file
+    """Parse an agent's file; `name` is used unless the front matter has a name. Raises InvalidInput."""
+    max_chars = 200_000
     if len(text) > max_chars:
         raise _build_error(where, f"is longer than {max_chars:,} characters", "shorten the instructions")
-    head, body = _split_front_matter(text, where)
-    fields = {"name": name} | _parse_front_matter(head, where) | {"instructions": body.strip(), "origin": origin}
-    return build_agent(fields, where)
+    front_matter, instructions = _split_front_matter(text, where)
+    fields = {"name": name} | _parse_front_matter(front_matter, where)
+    return build_agent(fields | {"instructions": instructions.strip(), "origin": origin}, where)
 
 
 def build_agent(fields: dict[str, Any], where: str) -> Agent:
-    """The agent of these fields. Raises InvalidInput that lists every wrong one."""
+    """Build an agent from its fields. Raises InvalidInput that lists every invalid field."""
     try:
-        made = validate_arguments(Agent, where, fields)
+        agent = validate_arguments(Agent, where, fields)
     except InvalidInput as error:
         raise InvalidInput(error.message, hint=error.hint, code="bad_agent", details=error.details) from None
-    assert isinstance(made, Agent)
-    return made
+    assert isinstance(agent, Agent)
+    return agent
 
 
 def render_agent(agent: Agent) -> str:
-    """The agent as the text of a file."""
+    """Return the agent as the text of a file."""
     import yaml
 
-    head = agent.model_dump(exclude={"instructions", "origin"}, exclude_defaults=True, mode="json")
-    return f"{FRONT_MATTER_FENCE}\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}{FRONT_MATTER_FENCE}\n\n{agent.instructions}\n"
+    fields = agent.model_dump(exclude={"instructions", "origin"}, exclude_defaults=True, mode="json")
+    front_matter = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
+    return f"{FRONT_MATTER_FENCE}\n{front_matter}{FRONT_MATTER_FENCE}\n\n{agent.instructions}\n"
 
 
 def _split_front_matter(text: str, where: str) -> tuple[str, str]:
     lines = text.splitlines()
     if not lines or lines[0].strip() != FRONT_MATTER_FENCE:
-        raise _build_error(
-            where, "has no front matter", "begin it with a line of --- , then `description: …`, then ---"
-        )
+        raise _build_error(where, "has no front matter", "start it with a line of ---, then `description: …`, then ---")
     ends = [number for number, line in enumerate(lines[1:], 1) if line.strip() == FRONT_MATTER_FENCE]
     if not ends:
         raise _build_error(where, "has front matter that does not end", "add a line of --- before the instructions")
     return "\n".join(lines[1 : ends[0]]), "\n".join(lines[ends[0] + 1 :])
 
 
-def _parse_front_matter(head: str, where: str) -> dict[str, Any]:
+def _parse_front_matter(text: str, where: str) -> dict[str, Any]:
     try:
         import yaml
     except ImportError:
@@ -132,15 +131,19 @@ def _parse_front_matter(head: str, where: str) -> dict[str, Any]:
 
         raise build_missing_extra_error() from None
     try:
-        values = yaml.safe_load(head) or {}
+        values = yaml.safe_load(text) or {}
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f" (line {mark.line + 2})" if mark else ""
-        raise _build_error(where, f"has front matter that is not YAML{line}", "quote texts that hold a colon") from None
+        raise _build_error(
+            where, f"has front matter that is not valid YAML{line}", "quote texts that contain a colon"
+        ) from None
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
-        raise _build_error(where, "has front matter that is no list of `name: value`", "write one field a line")
+        raise _build_error(
+            where, "has front matter that is not a list of `name: value`", "write one field on each line"
+        )
     return {name: value for name, value in values.items() if name not in ("instructions", "origin")}
 
 
-def _build_error(where: str, problem: str, remedy: str) -> InvalidInput:
-    return InvalidInput(f"{where}: it {problem}", hint=remedy, code="bad_agent")
+def _build_error(where: str, problem: str, hint: str) -> InvalidInput:
+    return InvalidInput(f"{where}: it {problem}", hint=hint, code="bad_agent")

@@ -1,4 +1,4 @@
-"""What stops a run that would not stop by itself: steps, tokens, money, time, and going in circles."""
+"""Limits that stop a run: steps, tokens, cost, time and repetition."""
 
 import json
 import time
@@ -18,7 +18,7 @@ PARTIAL_STOP_REASONS = frozenset({"steps", "tokens", "cost", "time", "repetition
 
 
 class RunStopped(Exception):
-    """The run must end now. `detail` says why in a sentence for people and models."""
+    """The run must end now; `detail` is the reason as a sentence for people and models."""
 
     def __init__(self, reason: StopReason, detail: str) -> None:
         super().__init__(detail)
@@ -28,10 +28,9 @@ class RunStopped(Exception):
 
 @dataclass
 class RunUsage:
-    """What was used: of a run alone, or of a whole tree of runs.
+    """Usage of a run, or of a whole tree of runs.
 
-    `cost` is in US dollars; None as long as no price is known, and a lower bound where `unpriced` requests are among
-    the counted ones.
+    `cost` is in US dollars: None as long as no price is known, and a lower bound if some requests are `unpriced`.
     """
 
     requests: int = 0
@@ -47,20 +46,20 @@ class RunUsage:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "RunUsage") -> "RunUsage":
-        costs = [each for each in (self.cost, other.cost) if each is not None]
-        counted = {name: getattr(self, name) + getattr(other, name) for name in COUNTED_FIELDS}
-        return RunUsage(**counted, cost=sum(costs) if costs else None)
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTED_FIELDS}
+        return RunUsage(**counts, cost=sum(costs) if costs else None)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; the cost is left out where it is unknown."""
-        facts: dict[str, Any] = {name: getattr(self, name) for name in COUNTED_FIELDS} | {"tokens": self.tokens}
-        return facts | ({"cost": round(self.cost, 6)} if self.cost is not None else {})
+        """Return the usage as JSON, without the cost if it is unknown."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in COUNTED_FIELDS} | {"tokens": self.tokens}
+        return fields | ({"cost": round(self.cost, 6)} if self.cost is not None else {})
 
     @classmethod
-    def from_dict(cls, facts: dict[str, Any] | None) -> "RunUsage":
-        """What `facts` wrote."""
-        known = {name: int((facts or {}).get(name, 0)) for name in COUNTED_FIELDS}
-        return cls(**known, cost=(facts or {}).get("cost"))
+    def from_dict(cls, fields: dict[str, Any] | None) -> "RunUsage":
+        """Build usage from the JSON of `to_dict`; None means no usage."""
+        counts = {name: int((fields or {}).get(name, 0)) for name in COUNTED_FIELDS}
+        return cls(**counts, cost=(fields or {}).get("cost"))
 
 
 COUNTED_FIELDS = ("requests", "input_tokens", "output_tokens", "cached_tokens", "tools", "unpriced")
@@ -68,13 +67,14 @@ COUNTED_FIELDS = ("requests", "input_tokens", "output_tokens", "cached_tokens", 
 
 @dataclass
 class BudgetMeter:
-    """Compares what a run uses with what it may use.
+    """Compares the usage of a run with its budgets.
 
     Attributes:
-        own_usage: What the run itself has used.
-        descendant_usage: What the runs that it started have used.
-        earlier_seconds: Seconds that it was at work before this attempt.
-        time_limit: Of this attempt's time; knows for how long a person has held it up, which is no work.
+        own_usage: Usage of the run itself.
+        descendant_usage: Usage of the runs below it.
+        earlier_seconds: Working time before this attempt.
+        started_at: When the attempt started, by the monotonic clock.
+        time_limit: Time limit of this attempt; it also knows how long the attempt has waited for people.
     """
 
     budgets: Budgets
@@ -86,9 +86,9 @@ class BudgetMeter:
 
     @property
     def seconds(self) -> float:
-        """Time at work, all attempts together."""
-        stood = self.time_limit.paused_seconds if self.time_limit else 0.0
-        return self.earlier_seconds + time.monotonic() - self.started_at - stood
+        """Working time of all attempts together, without waiting for people."""
+        paused = self.time_limit.paused_seconds if self.time_limit else 0.0
+        return self.earlier_seconds + time.monotonic() - self.started_at - paused
 
     @property
     def seconds_left(self) -> float | None:
@@ -96,7 +96,7 @@ class BudgetMeter:
 
     @property
     def remaining_budgets(self) -> Budgets:
-        """What a run below may use at most."""
+        """The most that a new run below this one may use."""
         used, limits = self.own_usage + self.descendant_usage, self.budgets
         cost = None if limits.cost is None else max(0.000_001, limits.cost - (used.cost or 0.0))
         return Budgets(
@@ -106,7 +106,7 @@ class BudgetMeter:
         )
 
     def check_limits(self) -> None:
-        """Lets the next request to the model pass, or raises Stopped."""
+        """Raise RunStopped if the next request to the model would exceed a budget."""
         used, limits = self.own_usage + self.descendant_usage, self.budgets
         if limits.steps is not None and self.own_usage.requests >= limits.steps:
             raise RunStopped("steps", f"the run has taken its {limits.steps} steps")
@@ -118,16 +118,16 @@ class BudgetMeter:
 
 @dataclass
 class RepetitionDetector:
-    """Notices calls that are repeated without anything new coming of them."""
+    """Detects calls that are repeated with the same result."""
 
     call_counts: Counter[str] = field(default_factory=Counter)
 
     def check_call(self, tool: str, arguments: Any, result: str) -> str:
-        """Counts a call; what the model should be told about it, mostly nothing. Raises Stopped."""
-        stop_at_calls = 5  # and then it is stopped
-        remind_at_calls = 3  # the same call with the same result: the model is told
-        written = json.dumps([tool, arguments, result], sort_keys=True, default=str)
-        key = blake2s(written.encode("utf-8", "replace")).hexdigest()
+        """Count a call; return a reminder for the model after repetitions. Raises RunStopped."""
+        remind_at_calls = 3
+        stop_at_calls = 5
+        serialized = json.dumps([tool, arguments, result], sort_keys=True, default=str)
+        key = blake2s(serialized.encode("utf-8", "replace")).hexdigest()
         self.call_counts[key] += 1
         if self.call_counts[key] >= stop_at_calls:
             raise RunStopped(
@@ -136,6 +136,6 @@ class RepetitionDetector:
         if self.call_counts[key] < remind_at_calls:
             return ""
         return (
-            f"\n\n(You have made this same call {self.call_counts[key]} times with the same result. "
-            "Do something else, or answer with what you have.)"
+            f"\n\n(You have made the same call {self.call_counts[key]} times with the same result. "
+            "Try something else, or answer with what you have.)"
         )
