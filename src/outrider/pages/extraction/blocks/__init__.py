@@ -1,1 +1,1 @@
-"""From a tree to blocks: what each element does, what is hidden, what a listing or a formula holds."""
+"""Cut a parsed page into blocks."""

@@ -1,4 +1,4 @@
-"""Classes of characters by Unicode category: the same marks in every script."""
+"""Classify characters by Unicode category, independent of the script."""
 
 import unicodedata
 from functools import lru_cache
@@ -10,22 +10,19 @@ from outrider.pages.extraction.blocks.code_point_table import PLANE_CODE_POINTS,
 
 LETTER, UPPER, DIGIT, IDEOGRAPH, SPACE, SENTENCE_END, CLAUSE_MARK, CURRENCY, SEPARATOR, OTHER_CHARACTER = range(10)
 CLASS_COUNT = 10
-LAST_WORD_CLASS = IDEOGRAPH  # up to which words are made of them
-SENTENCE_END_CHARS, CLAUSE_CHARS, SEPARATOR_CHARS = ".!?。！？…؟।｡", ",;:、，；：،", "|/»›•·«‹→←–—"
-# Radicals, kana, ideographs of the basic plane, and Thai: scripts that set no spaces between words.
-UNSPACED_SCRIPT_RANGES = ((0x2E80, 0x2FE0), (0x3040, 0x3100), (0x3400, 0xA000), (0xF900, 0xFB00), (0x0E00, 0x0E80))
-CLASS_BY_CATEGORY = {
-    "Lu": UPPER, "Lt": UPPER, "Nd": DIGIT, "Sc": CURRENCY, "Zs": SPACE, "Zl": SPACE, "Zp": SPACE, "Cc": SPACE,
-}  # fmt: skip
+LAST_WORD_CLASS = IDEOGRAPH  # words consist of the classes up to this one
 
 
 def classify_characters(text: str) -> NDArray[np.uint8]:
-    """The class of each character; what lies beyond the basic plane counts as its last character does."""
+    """Return the class of each character.
+
+    Characters beyond the basic plane count as the plane's last character.
+    """
     return _build_class_table().look_up(encode_code_points(text))
 
 
 def encode_code_points(text: str) -> NDArray[np.uint16]:
-    """The number of each character; what lies beyond the basic plane counts as its last character."""
+    """Return the code point of each character, capped at the end of the basic plane."""
     codes = np.frombuffer(text.encode("utf-16-le", "replace"), np.uint16)
     if len(codes) == len(text):
         return codes
@@ -39,13 +36,17 @@ def _build_class_table() -> CodePointTable:
 
 
 def _classify_character(character: str) -> int:
-    for marks, kind in ((SENTENCE_END_CHARS, SENTENCE_END), (CLAUSE_CHARS, CLAUSE_MARK), (SEPARATOR_CHARS, SEPARATOR)):
+    punctuation = ((".!?。！？…؟।｡", SENTENCE_END), (",;:、，；：،", CLAUSE_MARK), ("|/»›•·«‹→←–—", SEPARATOR))
+    for marks, character_class in punctuation:
         if character in marks:
-            return kind
+            return character_class
     category = unicodedata.category(character)
-    kind = CLASS_BY_CATEGORY.get(category, LETTER if category[0] in "LMN" else OTHER_CHARACTER)
-    return (
-        IDEOGRAPH
-        if kind == LETTER and any(low <= ord(character) < high for low, high in UNSPACED_SCRIPT_RANGES)
-        else kind
-    )
+    class_by_category = {
+        "Lu": UPPER, "Lt": UPPER, "Nd": DIGIT, "Sc": CURRENCY, "Zs": SPACE, "Zl": SPACE, "Zp": SPACE, "Cc": SPACE,
+    }  # fmt: skip
+    character_class = class_by_category.get(category, LETTER if category[0] in "LMN" else OTHER_CHARACTER)
+    if character_class != LETTER:
+        return character_class
+    # Radicals, kana, ideographs of the basic plane, and Thai: scripts without spaces between words.
+    unspaced_scripts = ((0x2E80, 0x2FE0), (0x3040, 0x3100), (0x3400, 0xA000), (0xF900, 0xFB00), (0x0E00, 0x0E80))
+    return IDEOGRAPH if any(low <= ord(character) < high for low, high in unspaced_scripts) else LETTER

@@ -1,7 +1,6 @@
-"""What the words of classes, ids and roles say about an element, as bits.
+"""Map the words of classes, ids and roles to category bits.
 
-Class names are the one part of a page that speaks the same few words whatever the page's own
-language: they are written for programmers.
+Class names use the same few English words whatever the page's language, because they are written for programmers.
 """
 
 import re
@@ -102,81 +101,80 @@ ROLE_CATEGORIES = {
 CATEGORY_NUMBERS = {name: bit for bit, (name, _) in enumerate(CATEGORIES)}
 ROLE_BITS = {role: 1 << CATEGORY_NUMBERS[name] for role, name in ROLE_CATEGORIES.items()}
 NAME_PART_PATTERN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\dA-Za-z_]+")
-LOWERCASE_SEPARATORS = bytes(code if chr(code).islower() else 32 for code in range(128)) + bytes(
-    128
-)  # the same, of small letters
-MAX_CLASS_CHARS = 300  # characters of a class attribute that are looked at
-MAX_CACHED_NAMES = 2_000  # names that are remembered: those of a page, and of others of its site; sites share few
+# Turns everything but lower-case ASCII letters into spaces.
+LOWERCASE_SEPARATORS = bytes(code if chr(code).islower() else 32 for code in range(128)) + bytes(128)
+MAX_CLASS_CHARS = 300  # further characters of a class attribute are ignored
+MAX_CACHED_NAMES = 2_000  # enough for the pages of one site, and sites share few names
 
-# Plain values as far as may be: whatever else is remembered of each page wakes Python's search for cycles.
-_bits_by_attribute: dict[str, int] = {}  # of whole attributes
-_bits_by_name: dict[str, int] = {}  # of single names
+# Plain values wherever possible: caching anything else for each page triggers Python's garbage collector.
+_bits_by_attribute: dict[str, int] = {}
+_bits_by_name: dict[str, int] = {}
 _words_by_name: dict[str, list[str]] = {}
 
 
 def categorize_names(names: str) -> int:
-    """The categories of the words in a class or id attribute, one bit each."""
-    found = _bits_by_attribute.get(names)
-    return _categorize_uncached(names) if found is None else found
+    """Return the category bits of the words in a class or id attribute."""
+    bits = _bits_by_attribute.get(names)
+    return _categorize_uncached(names) if bits is None else bits
 
 
 def _categorize_uncached(names: str) -> int:
-    """The same, remembered."""
+    """Compute the category bits of an attribute and remember them."""
     if len(names) > MAX_CLASS_CHARS:
         return categorize_names(names[:MAX_CLASS_CHARS])
     if len(_bits_by_attribute) > MAX_CACHED_NAMES:
         _bits_by_attribute.clear()
-    found = 0
+    bits = 0
     for name in names.split():
         known = _bits_by_name.get(name)
-        found |= _analyze_name(name)[1] if known is None else known
-    _bits_by_attribute[names] = found
-    return found
+        bits |= _analyze_name(name)[1] if known is None else known
+    _bits_by_attribute[names] = bits
+    return bits
 
 
 def categorize_role(name: str) -> int:
-    """The category that an ARIA role stands for."""
+    """Return the category bit of an ARIA role."""
     return ROLE_BITS.get(name.strip().lower(), 0)
 
 
 def split_class_name(name: str) -> list[str]:
-    """The words of a class or id, each once and in lower case: its parts in order, then, if there are several, all as
-    one.
+    """Return the distinct lower-case words of a class or id.
+
+    A name of several words ends with all of them joined into one.
     """
     known = _words_by_name.get(name)
     return _analyze_name(name)[0] if known is None else known
 
 
 def _analyze_name(name: str) -> tuple[list[str], int]:
-    """The words of one name, and the categories of it, of these, and of all of them written as one; remembered.
+    """Return the words of one name and their category bits, and remember both.
 
-    Another thread may forget all names at any time: who asks for what is remembered must do without.
+    Another thread may clear the caches at any time, so callers must not rely on them.
     """
     if len(_words_by_name) > MAX_CACHED_NAMES:
         _words_by_name.clear()
         _bits_by_name.clear()
-    found, plain = WORD_BITS.get(name, 0), name.islower() and name.isascii()
-    if plain and name.isalpha():
+    bits, is_plain = WORD_BITS.get(name, 0), name.islower() and name.isascii()
+    if is_plain and name.isalpha():
         words = [name]
     else:
-        words = name.encode().translate(LOWERCASE_SEPARATORS).decode().split() if plain else _cased(name)
+        if is_plain:
+            words = name.encode().translate(LOWERCASE_SEPARATORS).decode().split()
+        else:
+            words = [part.lower() for part in NAME_PART_PATTERN.findall(name)]
         for word in words:
             if word in WORD_BITS:
-                found |= WORD_BITS[word]
+                bits |= WORD_BITS[word]
         if len(words) > 1:
-            found |= _append_joined_word(name, words)
-    _words_by_name[name], _bits_by_name[name] = words, found
-    return words, found
+            bits |= _append_joined_word(name, words)
+    _words_by_name[name], _bits_by_name[name] = words, bits
+    return words, bits
 
 
 def _append_joined_word(name: str, words: list[str]) -> int:
-    """The categories of the words written as one, which is one of them from now on; no word is there twice."""
-    whole = "".join(words)
+    """Remove repeated words, append all words joined into one, and return the bits of that one."""
+    joined = "".join(words)
     if len({*words}) < len(words):
         words[:] = dict.fromkeys(words)
-    words.append(whole)
-    return WORD_BITS[whole] if whole in WORD_BITS and whole == name.replace("_", "").replace("-", "").lower() else 0
-
-
-def _cased(name: str) -> list[str]:
-    return [part.lower() for part in NAME_PART_PATTERN.findall(name)]
+    words.append(joined)
+    return WORD_BITS[joined] if joined in WORD_BITS and joined == name.replace("_", "").replace("-", "").lower() else 0

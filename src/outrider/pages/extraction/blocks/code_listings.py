@@ -1,4 +1,4 @@
-"""Listings: their exact text, without the numbers of lines, and the language that they are in."""
+"""Render code listings exactly, without line numbers, and detect their language."""
 
 import re
 
@@ -17,9 +17,7 @@ from outrider.pages.extraction.blocks.page_blocks import (
 
 PRE_TAG_NUMBER, ROW_TAG_NUMBER = TAG_NUMBERS["pre"], TAG_NUMBERS["tr"]
 TABLE_TAG_NUMBERS = frozenset(TAG_NUMBERS[tag] for tag in ("table", "tbody", "tr", "td", "th"))
-LINE_TAG_NUMBERS = frozenset(
-    TAG_NUMBERS[tag] for tag in ("div", "p", "li")
-)  # elements of which highlighters make lines
+LINE_TAG_NUMBERS = frozenset(TAG_NUMBERS[tag] for tag in ("div", "p", "li"))  # highlighters use them for lines
 LANGUAGE_CLASS_PATTERN = re.compile(
     r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|hl|mw-highlight-lang|src src)[-:]|brush:\s*"
     r"|sourceCode\s+|ltx_lst_language_)([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
@@ -32,12 +30,7 @@ LANGUAGE_NAMES = frozenset(
     "patch plsql prolog protobuf racket sass scheme solidity svelte tcl tex tsv vb vbnet verilog vhdl vue wasm wat "
     "typescript vim xml yaml yml zig zsh text plaintext".split()
 )
-NATURAL_LANGUAGE_CODES = frozenset({"cs", "ts"})  # Czech and Tsonga: in an element's `lang` that is what they mean
-NON_LANGUAGE_WORDS = frozenset(
-    {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
-)
-IPYTHON_LANGUAGES = {"ipython": "python", "ipython2": "python", "ipython3": "python"}
-LANGUAGE_ALIASES = {  # as labels and abbreviations have them
+LANGUAGE_ALIASES = {
     "c++": "cpp", "c#": "csharp", "cs": "csharp", "js": "javascript", "py": "python", "ts": "typescript", "rb": "ruby",
     "sh": "shell", "bash": "shell", "zsh": "shell", "console": "shell", "terminal": "shell", "yml": "yaml",
     "golang": "go", "rs": "rust", "objective-c": "objectivec", "objc": "objectivec", "text": "plaintext",
@@ -46,9 +39,6 @@ LANGUAGE_ALIASES = {  # as labels and abbreviations have them
     "go": "go", "rust": "rust", "ruby": "ruby", "cpp": "cpp", "csharp": "csharp", "plaintext": "plaintext",
     "html": "html", "dockerfile": "dockerfile", "objectivec": "objectivec", "fsharp": "fsharp",
 }  # fmt: skip
-HIGHLIGHTER_CLASSES = frozenset(
-    {"highlight", "codehilite", "code", "CodeMirror"}
-)  # beside which a class names a language
 CODE_OPENING = (PIECE_OPEN, "code")
 WHITESPACE_PATTERN = re.compile(r"[ \t\r\n\f]+")
 LINE_NUMBERS_PATTERN = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
@@ -59,50 +49,55 @@ GUTTER_CLASS_PATTERN = re.compile(
 
 
 def detect_code_language(page: PageBlocks, pre: int) -> str:
-    """The language of a listing as its own attributes, or those of the elements around it, name it."""
-    found = _detect_in_attributes(page.attributes.get(pre) or {})
-    if not found and pre + 1 < len(page.elements) and page.elements[pre + 1][:2] == (pre, PRE_TAG_NUMBER):
-        found = _detect_in_attributes(
-            page.attributes.get(pre + 1) or {}
-        )  # which some books set in another one, to run it
-    at, steps = page.elements[pre][0], 0
-    while not found and at >= 0 and steps < 3:
-        found = _detect_in_ancestor_classes(page.names[at]) if page.names[at] else ""
-        steps += page.elements[at][1] not in TABLE_TAG_NUMBERS  # of a table that sets numbers beside lines
-        at = page.elements[at][0]
-    return found
+    """Return the language that a listing or the elements around it declare, or ""."""
+    language = _detect_in_attributes(page.attributes.get(pre) or {})
+    if not language and pre + 1 < len(page.elements) and page.elements[pre + 1][:2] == (pre, PRE_TAG_NUMBER):
+        # Some books nest a second pre to run the code.
+        language = _detect_in_attributes(page.attributes.get(pre + 1) or {})
+    ancestor, steps = page.elements[pre][0], 0
+    while not language and ancestor >= 0 and steps < 3:
+        language = _detect_in_ancestor_classes(page.names[ancestor]) if page.names[ancestor] else ""
+        # A table that sets line numbers beside the code does not count as a step.
+        steps += page.elements[ancestor][1] not in TABLE_TAG_NUMBERS
+        ancestor = page.elements[ancestor][0]
+    return language
 
 
 def _detect_in_ancestor_classes(names: str) -> str:
-    """The language that classes of an element around a listing name."""
     match = LANGUAGE_CLASS_PATTERN.search(names)
-    if found := _normalize_language(match[1]) if match else "":
-        return found
-    each = names.lower().split()
-    return "" if HIGHLIGHTER_CLASSES.isdisjoint(each) else next((name for name in each if name in LANGUAGE_NAMES), "")
+    if language := _normalize_language(match[1]) if match else "":
+        return language
+    classes = names.lower().split()
+    if {"highlight", "codehilite", "code", "CodeMirror"}.isdisjoint(classes):
+        return ""  # a bare word names a language only next to a highlighter's class
+    return next((name for name in classes if name in LANGUAGE_NAMES), "")
 
 
-def _detect_in_attributes(given: Attributes) -> str:
+def _detect_in_attributes(attributes: Attributes) -> str:
     language_attributes = ("data-lang", "data-language", "data-enlighter-language", "syntax", "language")
     for name in language_attributes:
-        if (value := (given.get(name) or "").strip()) and re.fullmatch(r"[\w+#.-]{1,20}", value):
+        if (value := (attributes.get(name) or "").strip()) and re.fullmatch(r"[\w+#.-]{1,20}", value):
             return _normalize_language(value)
-    if (value := (given.get("lang") or "").lower()) in LANGUAGE_NAMES and value not in NATURAL_LANGUAGE_CODES:
-        return value
-    names = given.get("class") or ""
-    for match in LANGUAGE_CLASS_PATTERN.finditer(f"{names} {given.get('data-syntaxhighlighter-params') or ''}"):
-        if found := _normalize_language(match[1]):
-            return found
+    if (value := (attributes.get("lang") or "").lower()) in LANGUAGE_NAMES and value not in {"cs", "ts"}:
+        return value  # `lang` usually holds a natural language: cs is Czech there, ts Tsonga
+    names = attributes.get("class") or ""
+    for match in LANGUAGE_CLASS_PATTERN.finditer(f"{names} {attributes.get('data-syntaxhighlighter-params') or ''}"):
+        if language := _normalize_language(match[1]):
+            return language
     return next((name for name in names.lower().split() if name in LANGUAGE_NAMES), "")
 
 
 def _normalize_language(name: str) -> str:
     name = name.strip("-.").lower()
-    return "" if name in NON_LANGUAGE_WORDS or name.startswith("source-") else IPYTHON_LANGUAGES.get(name, name)
+    if name.startswith("source-") or name in {
+        "none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers",
+    }:  # fmt: skip
+        return ""
+    return "python" if name in {"ipython", "ipython2", "ipython3"} else name
 
 
 def is_language_label(label: str, language: str) -> bool:
-    """Whether the words above or below a listing are no more than the language that it is in."""
+    """Return whether the text next to a listing only names its language."""
     label = label.lower().strip(" :")
     return bool(language) and (
         label == language or LANGUAGE_ALIASES.get(label) == LANGUAGE_ALIASES.get(language, language)
@@ -110,39 +105,39 @@ def is_language_label(label: str, language: str) -> bool:
 
 
 def render_listing(page: PageBlocks, pre: int, blocks: list[int]) -> str:
-    """The text of a listing's blocks: each a line or more, with the empty lines that elements of their own make."""
+    """Return the text of a listing, with the empty_lines lines that elements without text stand for."""
     lines: list[str] = []
-    empty = _count_empty_lines(page, pre, blocks)
+    empty_lines = _count_empty_lines(page, pre, blocks)
     for number in blocks:
-        lines += [""] * (empty.get(number, 0) if lines else 0)
+        lines += [""] * (empty_lines.get(number, 0) if lines else 0)
         lines.append(_join_code_pieces(page, page.pieces[number]).strip("\n"))
     return "\n".join(lines).rstrip()
 
 
 def _join_code_pieces(page: PageBlocks, pieces: list[InlinePiece]) -> str:
-    """The text of a block; elements that are lines stand in lines of their own, whether the source breaks or not.
+    """Return the text of a block of a listing.
 
-    Of the row of a table, the text of its cells but those that number lines.
+    Elements that are lines start a new line even where the source does not. Table cells with line numbers are dropped.
     """
-    out: list[str] = []
-    due, cell = False, 0
+    parts: list[str] = []
+    needs_newline, cell = False, 0
     for piece in pieces:
         if isinstance(piece, str):
-            out += ("\n", piece) if due and piece[0] != "\n" else (piece,)
-            due = False
+            parts += ("\n", piece) if needs_newline and piece[0] != "\n" else (piece,)
+            needs_newline = False
         elif piece[0] == PIECE_CODE_LINE:
-            due = bool(out) and out[-1][-1:] != "\n"
+            needs_newline = bool(parts) and parts[-1][-1:] != "\n"
         elif piece[0] == PIECE_NEXT_CELL and piece[1] >= 0:
             if GUTTER_CLASS_PATTERN.search(page.names[piece[1]]):
-                del out[cell:]
-            elif "".join(out[cell:]):
-                out.append("\t")
-            cell = len(out)
-    return "".join(out).removesuffix("\t").replace("\xa0", " ")
+                del parts[cell:]
+            elif "".join(parts[cell:]):
+                parts.append("\t")
+            cell = len(parts)
+    return "".join(parts).removesuffix("\t").replace("\xa0", " ")
 
 
 def render_code_paragraph(pieces: list[InlinePiece]) -> str:
-    """The source of a paragraph that is one piece of code with line breaks; empty for any other."""
+    """Return the source of a paragraph that is one code element with line breaks, else ""."""
     if not pieces or pieces[0] != CODE_OPENING or pieces[-1] != (PIECE_CLOSE, None):
         return ""
     lines, depth = [""], 0
@@ -160,57 +155,56 @@ def render_code_paragraph(pieces: list[InlinePiece]) -> str:
 
 
 def _count_empty_lines(page: PageBlocks, pre: int, blocks: list[int]) -> dict[int, int]:
-    """How many elements without text stand right before each block."""
-    found: dict[int, int] = {}
+    """Count the elements without text right before each block."""
+    counts: dict[int, int] = {}
     if len(blocks) < 2:
-        return found
+        return counts
     elements = page.elements
     parents = {row[0] for row in elements[pre + 1 : pre + 20_000]}
-    for at in range(pre + 1, len(elements)):
-        parent, tag, first = elements[at][0], elements[at][1], elements[at][5]
+    for element in range(pre + 1, len(elements)):
+        parent, tag, first = elements[element][0], elements[element][1], elements[element][5]
         if parent < pre:
             break
-        is_line = tag == ROW_TAG_NUMBER or (tag in LINE_TAG_NUMBERS and at not in parents)
-        if is_line and first == page.last[at] and not GUTTER_CLASS_PATTERN.search(page.names[at]):
-            found[first] = found.get(first, 0) + 1
-    return found
+        is_line = tag == ROW_TAG_NUMBER or (tag in LINE_TAG_NUMBERS and element not in parents)
+        if is_line and first == page.last[element] and not GUTTER_CLASS_PATTERN.search(page.names[element]):
+            counts[first] = counts.get(first, 0) + 1
+    return counts
 
 
 def find_line_number_blocks(page: PageBlocks, chosen: list[int]) -> frozenset[int]:
-    """The blocks that hold nothing but the numbers of a listing's lines."""
+    """Return the blocks that only hold the line numbers of a listing."""
     return frozenset(number for number in chosen if _is_line_number_block(page, number))
 
 
 def _is_line_number_block(page: PageBlocks, number: int) -> bool:
     text = page.texts[number]
+    # The short match comes first because the long one is slow on a text that only begins with numbers.
     if len(text) > 60_000 or not LINE_NUMBERS_PATTERN.fullmatch(text[:200]) or not LINE_NUMBERS_PATTERN.fullmatch(text):
         return False
-    at, inside = page.rows[number][0], False
+    element, is_in_listing = page.rows[number][0], False
     for _ in range(4):
-        if at < 0:
+        if element < 0:
             return False
-        tag = page.elements[at][1]
-        if GUTTER_CLASS_PATTERN.search(page.names[at]):
+        tag = page.elements[element][1]
+        if GUTTER_CLASS_PATTERN.search(page.names[element]):
             return True
-        inside = inside or tag == PRE_TAG_NUMBER
+        is_in_listing = is_in_listing or tag == PRE_TAG_NUMBER
         if tag in CELL_TAG_NUMBERS:
-            return inside and _has_listing_in_row(page, at)
-        at = page.elements[at][0]
+            return is_in_listing and _has_listing_in_row(page, element)
+        element = page.elements[element][0]
     return False
 
 
 def _has_listing_in_row(page: PageBlocks, cell: int) -> bool:
-    """Whether another cell of the row holds a listing."""
+    """Return whether another cell of the row holds a listing."""
     row, elements = page.elements[cell][0], page.elements
-    at = cell + 1
-    while at < len(elements) and elements[at][0] >= row:
-        if elements[at][1] == PRE_TAG_NUMBER and not _is_descendant(page, at, cell):
-            return True
-        at += 1
+    other = cell + 1
+    while other < len(elements) and elements[other][0] >= row:
+        if elements[other][1] == PRE_TAG_NUMBER:
+            ancestor = other
+            while ancestor > cell:
+                ancestor = elements[ancestor][0]
+            if ancestor != cell:
+                return True
+        other += 1
     return False
-
-
-def _is_descendant(page: PageBlocks, element: int, above: int) -> bool:
-    while element > above:
-        element = page.elements[element][0]
-    return element == above

@@ -1,4 +1,4 @@
-"""A number for each character of Unicode's basic plane, told row by row as pages need them."""
+"""Look up a number for each character, computed lazily in rows of 256."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROW_CODE_POINTS = 256  # characters that are told together
+ROW_CODE_POINTS = 256
 PLANE_CODE_POINTS = 65_536
 
 
 class CodePointTable:
-    """What a function says of characters, for arrays of their numbers; a page has characters of a few rows.
+    """Table of a function over the code points of the basic plane.
+
+    Rows are computed when a page first needs one, since a page uses few of them.
 
     Args:
-        classify: The number of a character's number; below 256 for those of the first row.
-        dtype: Of the numbers: numpy's unsigned integers.
+        classify: Returns the number of a code point, below 256 for those of the first row.
+        dtype: Unsigned integer type of the numbers.
     """
 
     def __init__(self, classify: Callable[[int], int], dtype: type[np.unsignedinteger[Any]]) -> None:
@@ -26,13 +28,14 @@ class CodePointTable:
         self._known = np.zeros(PLANE_CODE_POINTS // ROW_CODE_POINTS, np.bool_)
 
     def look_up(self, codes: NDArray[np.uint16]) -> NDArray[Any]:
-        """What is said of each; most characters of most pages stand in the first row, which bytes can translate."""
+        """Return the number of each code point."""
+        # Most characters are in the first row, which `bytes.translate` handles fastest.
         latin = bytearray(codes.astype(np.uint8)).translate(self._latin)
-        found = np.frombuffer(latin, np.uint8).astype(self._dtype, copy=False)
+        numbers = np.frombuffer(latin, np.uint8).astype(self._dtype, copy=False)
         others = np.flatnonzero(codes >= ROW_CODE_POINTS)
         if len(others):
-            found[others] = self._look_up_other_rows(codes[others])
-        return found
+            numbers[others] = self._look_up_other_rows(codes[others])
+        return numbers
 
     def _look_up_other_rows(self, codes: NDArray[np.uint16]) -> NDArray[Any]:
         rows = codes // ROW_CODE_POINTS

@@ -94,9 +94,9 @@ class ElementHandlers(ElementStack):
 
     def _handle_embed(self, node: Any, tag: str) -> int:
         """What is embedded: nothing that it holds is shown."""
-        given = node.attributes
-        if not self.is_hidden(node, tag, given):
-            address, words = resolve_embed(node, tag, given)
+        attributes = node.attributes
+        if not self.is_hidden(node, tag, attributes):
+            address, words = resolve_embed(node, tag, attributes)
             if address and not (self.current >= 0 and self.page.elements[self.current][3] & AD_AND_CONSENT_BITS):
                 self.add_embed(address, words)
         return SKIP_DROPPED
@@ -116,33 +116,33 @@ class ElementHandlers(ElementStack):
 
     def _handle_inline(self, node: Any, tag: str) -> int:
         """An inline element without a meaning."""
-        if given := node.attributes:
+        if attributes := node.attributes:
             return (
                 self._handle_block(node, tag)
-                if given.get("role") in TABLE_ROLES
-                else self._handle_inline_attributes(node, tag, given)
+                if attributes.get("role") in TABLE_ROLES
+                else self._handle_inline_attributes(node, tag, attributes)
             )
         self.inline_boundary |= INLINE_OPENED
         return END_INLINE
 
-    def _handle_inline_attributes(self, node: Any, tag: str, given: Attributes) -> int:
+    def _handle_inline_attributes(self, node: Any, tag: str, attributes: Attributes) -> int:
         """An inline element with attributes."""
         end = END_INLINE
-        if (self.by_rule or not HIDING_ATTRIBUTES.isdisjoint(given)) and self.is_hidden(node, tag, given):
+        if (self.by_rule or not HIDING_ATTRIBUTES.isdisjoint(attributes)) and self.is_hidden(node, tag, attributes):
             return SKIP_HIDDEN
         if self.listing_depth:
-            if is_code_tool(tag, given) or is_line_number(node, tag, given):
+            if is_code_tool(tag, attributes) or is_line_number(node, tag, attributes):
                 return SKIP_DROPPED
-            end = self._handle_code_line(given)
-        if names := given.get("class"):
-            if "ath" in names and (formula := read_rendered_formula(node, given, names)):
+            end = self._handle_code_line(attributes)
+        if names := attributes.get("class"):
+            if "ath" in names and (formula := read_rendered_formula(node, attributes, names)):
                 self.add_text(Formula(formula))
                 return SKIP_DROPPED
             if names in DROPPED_CLASSES and tag not in FORMULA_TAGS:
                 return SKIP_DROPPED
             end = self._apply_inline_classes(names, end)
-        if len(given) > 1 or not names:
-            self._record_anchor_and_time(tag, given)
+        if len(attributes) > 1 or not names:
+            self._record_anchor_and_time(tag, attributes)
         self.inline_boundary |= INLINE_OPENED
         return end
 
@@ -161,44 +161,45 @@ class ElementHandlers(ElementStack):
         self.pieces.append((PIECE_OPEN, "note"))
         return END_MARK
 
-    def _handle_code_line(self, given: Attributes) -> int:
+    def _handle_code_line(self, attributes: Attributes) -> int:
         """What an inline element in a listing does at its end: it may be a line, or say where a difference is."""
-        if marker := given.get("data-code-marker"):
+        if marker := attributes.get("data-code-marker"):
             self.add_text(marker)
-        if "data-line" not in given and not is_line_class((given.get("class") or "")[:MAX_CLASS_CHARS]):
+        if "data-line" not in attributes and not is_line_class((attributes.get("class") or "")[:MAX_CLASS_CHARS]):
             return END_INLINE
-        if given.get("lang"):
-            self.page.attributes[self.current] = {**given, **(self.page.attributes.get(self.current) or {})}
+        if attributes.get("lang"):
+            self.page.attributes[self.current] = {**attributes, **(self.page.attributes.get(self.current) or {})}
         self.mark_code_line()
         return END_CODE_LINE
 
-    def _record_anchor_and_time(self, tag: str, given: Attributes) -> None:
+    def _record_anchor_and_time(self, tag: str, attributes: Attributes) -> None:
         """Notes the place that an inline element names, and the time that it tells."""
-        if name := given.get("id"):
+        if name := attributes.get("id"):
             self.record_anchor(name)
-        if tag in TIME_TAGS and (value := given.get("datetime")):
+        if tag in TIME_TAGS and (value := attributes.get("datetime")):
             self.page.times.setdefault(len(self.page.texts), value.strip()[:40])
-        elif (value := given.get("title")) and value[:2] in TIMESTAMP_CENTURIES and TIMESTAMP_PATTERN.match(value):
+        elif (value := attributes.get("title")) and value[:2] in TIMESTAMP_CENTURIES and TIMESTAMP_PATTERN.match(value):
             self.page.times.setdefault(len(self.page.texts), value[:19])
 
     def _handle_block(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        if given:
+        attributes = node.attributes
+        if attributes:
             if (
-                self.by_rule or ((len(given) > 1 or "class" not in given) and not HIDING_ATTRIBUTES.isdisjoint(given))
-            ) and self.is_hidden(node, tag, given):
+                self.by_rule
+                or ((len(attributes) > 1 or "class" not in attributes) and not HIDING_ATTRIBUTES.isdisjoint(attributes))
+            ) and self.is_hidden(node, tag, attributes):
                 return SKIP_HIDDEN
-            if "role" in given and (meant := _resolve_role_tag(given, tag)) != tag:
+            if "role" in attributes and (meant := _resolve_role_tag(attributes, tag)) != tag:
                 if meant in CELL_TAGS:
                     return self._handle_cell(node, meant)
                 tag = meant
-            elif (names := given.get("class")) not in self.plain_classes and self._is_new_listing(names, node):
+            elif (names := attributes.get("class")) not in self.plain_classes and self._is_new_listing(names, node):
                 return self._handle_listing(node, tag)
-        if self.listing_depth and is_code_tool(tag, given):
+        if self.listing_depth and is_code_tool(tag, attributes):
             return SKIP_DROPPED
         if self.pieces:
             self.flush_block()
-        self.begin_element(tag, given)
+        self.begin_element(tag, attributes)
         return END_BLOCK
 
     def _is_new_listing(self, names: str | None, node: Any) -> bool:
@@ -220,8 +221,8 @@ class ElementHandlers(ElementStack):
         return SKIP_DROPPED if node.attributes.get("class") == hidden_class else self._handle_block(node, tag)
 
     def _handle_button(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        return SKIP_DROPPED if given and is_copy_button(given) else self._handle_block(node, tag)
+        attributes = node.attributes
+        return SKIP_DROPPED if attributes and is_copy_button(attributes) else self._handle_block(node, tag)
 
     def _handle_dialog(self, node: Any, tag: str) -> int:
         """A dialog, which is not shown before a script opens it."""
@@ -231,54 +232,54 @@ class ElementHandlers(ElementStack):
         return SKIP_HIDDEN
 
     def _handle_cell(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        if given and self.is_hidden(node, tag, given):
+        attributes = node.attributes
+        if attributes and self.is_hidden(node, tag, attributes):
             return SKIP_HIDDEN
         if self.has_words:
             self.pieces.append((PIECE_NEXT_CELL, -1))
-        self.begin_element(tag, given)
+        self.begin_element(tag, attributes)
         return END_CELL
 
     def _handle_listing(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        if given and self.is_hidden(node, tag, given):
+        attributes = node.attributes
+        if attributes and self.is_hidden(node, tag, attributes):
             return SKIP_HIDDEN
         if self.pieces:
             self.flush_block()
-        self.begin_element("pre", given)
+        self.begin_element("pre", attributes)
         self.page.has_listings = True
         self.listing_depth += 1
         return END_LISTING
 
     def _handle_mark(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        if given:
-            if (self.by_rule or not HIDING_ATTRIBUTES.isdisjoint(given)) and self.is_hidden(node, tag, given):
+        attributes = node.attributes
+        if attributes:
+            if (self.by_rule or not HIDING_ATTRIBUTES.isdisjoint(attributes)) and self.is_hidden(node, tag, attributes):
                 return SKIP_HIDDEN
-            if given.get("class") in DROPPED_CLASSES:
+            if attributes.get("class") in DROPPED_CLASSES:
                 return SKIP_DROPPED
             if tag == "code" and self.listing_depth:
-                self._record_code_language(given)
+                self._record_code_language(attributes)
             elif (
                 tag == "code"
                 and not (self.has_words or self.marked)
-                and "style" in given
-                and is_preformatted_code(node, given)
+                and "style" in attributes
+                and is_preformatted_code(node, attributes)
             ):
                 return self._handle_listing(node, tag)
         self.begin_mark(tag)
         return END_MARK
 
-    def _record_code_language(self, given: Attributes) -> None:
+    def _record_code_language(self, attributes: Attributes) -> None:
         """What the first code in a listing says of its language, unless the listing itself does."""
         known = self.page.attributes.get(self.current) or {}
         if "code" not in known:
-            names = f"{known.get('class') or ''} {given.get('class') or ''}"
-            self.page.attributes[self.current] = {**given, **known, "class": names, "code": ""}
+            names = f"{known.get('class') or ''} {attributes.get('class') or ''}"
+            self.page.attributes[self.current] = {**attributes, **known, "class": names, "code": ""}
 
     def _handle_quote(self, node: Any, _tag: str) -> int:
-        given = node.attributes
-        if given and self.is_hidden(node, "q", given):
+        attributes = node.attributes
+        if attributes and self.is_hidden(node, "q", attributes):
             return SKIP_HIDDEN
         self.pieces.append((PIECE_OPEN, "q"))
         return END_MARK
@@ -296,25 +297,25 @@ class ElementHandlers(ElementStack):
         return SKIP_DROPPED
 
     def _handle_input(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        if (given.get("type") or "") == "checkbox" and not self.has_words:
-            self.record_checkbox(given)
+        attributes = node.attributes
+        if (attributes.get("type") or "") == "checkbox" and not self.has_words:
+            self.record_checkbox(attributes)
         return self._handle_ignored(node, tag)
 
     def _handle_link(self, node: Any, tag: str) -> int:
-        given = node.attributes
-        if given:
-            if (self.by_rule or not HIDING_ATTRIBUTES.isdisjoint(given)) and self.is_hidden(node, tag, given):
+        attributes = node.attributes
+        if attributes:
+            if (self.by_rule or not HIDING_ATTRIBUTES.isdisjoint(attributes)) and self.is_hidden(node, tag, attributes):
                 return SKIP_HIDDEN
-            if names := given.get("class"):
-                if names in DROPPED_CLASSES or (self.listing_depth and is_code_tool(tag, given)):
+            if names := attributes.get("class"):
+                if names in DROPPED_CLASSES or (self.listing_depth and is_code_tool(tag, attributes)):
                     return SKIP_DROPPED
                 self.inline_bits |= categorize_names(names)
-            if self.listing_depth and is_line_number(node, tag, given):
+            if self.listing_depth and is_line_number(node, tag, attributes):
                 return SKIP_DROPPED
-            if name := given.get("id") or given.get("name"):
+            if name := attributes.get("id") or attributes.get("name"):
                 self.record_anchor(name)
-        self.begin_link(given.get("href") or "")
+        self.begin_link(attributes.get("href") or "")
         return END_LINK
 
     def _handle_break(self, node: Any, tag: str) -> int:
@@ -322,10 +323,10 @@ class ElementHandlers(ElementStack):
         return self._handle_ignored(node, tag)
 
     def _handle_image(self, node: Any, tag: str) -> int:
-        given, up = node.attributes, node.parent
-        if up is not None and up.tag == "picture" and (given.get("src") or "data:")[:5] == "data:":
-            given = _read_picture_source(up) | given
-        self.add_image(given)
+        attributes, up = node.attributes, node.parent
+        if up is not None and up.tag == "picture" and (attributes.get("src") or "data:")[:5] == "data:":
+            attributes = _read_picture_source(up) | attributes
+        self.add_image(attributes)
         return self._handle_ignored(node, tag)
 
     def _handle_rule(self, node: Any, tag: str) -> int:
@@ -382,17 +383,17 @@ class ElementHandlers(ElementStack):
 def _read_picture_source(picture: Any) -> Attributes:
     """What the first source of a picture says of where it is."""
     source = picture.css_first("source")
-    given = source.attributes if source is not None else {}
-    return {name: given[name] for name in ("srcset", "data-srcset") if name in given}
+    attributes = source.attributes if source is not None else {}
+    return {name: attributes[name] for name in ("srcset", "data-srcset") if name in attributes}
 
 
-def _resolve_role_tag(given: Attributes, tag: str) -> str:
+def _resolve_role_tag(attributes: Attributes, tag: str) -> str:
     """The element of HTML that one with this role stands for; its own name where it stands for none."""
-    role = given["role"] or ""
-    return _heading(given) if role == "heading" else TABLE_ROLES.get(role, tag)
+    role = attributes["role"] or ""
+    return _heading(attributes) if role == "heading" else TABLE_ROLES.get(role, tag)
 
 
-def _heading(given: Attributes) -> str:
+def _heading(attributes: Attributes) -> str:
     """The heading that an element with this role is; of the second level if none is said, as ARIA has it."""
-    level = given.get("aria-level") or "2"
+    level = attributes.get("aria-level") or "2"
     return f"h{level}" if level in HEADING_LEVELS else "h6" if level.isdigit() else "h2"

@@ -1,15 +1,15 @@
-"""Which element is in which, and what of each is kept: its tag, its names, its place among the blocks."""
+"""Track the open block-level elements and record each with its place among the blocks."""
 
 from outrider.pages.extraction.blocks.class_words import categorize_names, categorize_role
 from outrider.pages.extraction.blocks.hidden_elements import HiddenElements, HidingRule
 from outrider.pages.extraction.blocks.page_blocks import BLOCK_TAGS, PIECE_NEXT_CELL, TAG_NUMBERS, Attributes
 
 CUSTOM_TAG_NUMBER = TAG_NUMBERS["custom"]
-RENDERED_ATTRIBUTE_TAGS = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
-HEADLINE_TAGS = frozenset({"h1", "h2"})  # those of which one may be the page's headline
-AUTHOR_ATTRIBUTES = frozenset({"itemprop", "data-author", "author"})  # attributes that may say who wrote something
-ROOT_ELEMENT_ROW = (-1, 0, 0, 0, -1, 0)  # what stands for the element around the body
-SignatureKey = tuple[int, int, str]  # signature of the element around, number of the tag, classes
+RENDERED_ATTRIBUTE_TAGS = frozenset({"td", "th", "ol", "pre", "li"})  # the Markdown writer reads their attributes
+HEADLINE_TAGS = frozenset({"h1", "h2"})
+AUTHOR_ATTRIBUTES = frozenset({"itemprop", "data-author", "author"})
+ROOT_ELEMENT_ROW = (-1, 0, 0, 0, -1, 0)  # the parent of the body
+SignatureKey = tuple[int, int, str]  # signature of the parent, tag number, classes
 TAG_CATEGORY_BITS = [0] * len(BLOCK_TAGS)
 for _tag, _name in (
     ("nav", "nav"), ("header", "header"), ("footer", "footer"), ("aside", "side"), ("main", "main"),
@@ -20,10 +20,10 @@ for _tag, _name in (
 
 
 class ElementStack(HiddenElements):
-    """The block at hand, and the open elements around it.
+    """Record block-level elements around the current block.
 
     Attributes:
-        signatures: Signature and category bits of what is made so; the bits are those of tag and classes.
+        signatures: Signature number and category bits by signature of the parent, tag and classes.
     """
 
     __slots__ = ("signatures",)
@@ -32,73 +32,71 @@ class ElementStack(HiddenElements):
         super().__init__(by_rule, shown)
         self.signatures: dict[SignatureKey, tuple[int, int]] = {}
 
-    def begin_element(self, tag: str, given: Attributes) -> None:
-        """A block-level element begins."""
-        page, up = self.page, self.current
+    def begin_element(self, tag: str, attributes: Attributes) -> None:
+        """Open a block-level element."""
+        page, parent = self.page, self.current
         elements = page.elements
-        self.current = me = len(elements)
-        number, classes, names, own = TAG_NUMBERS.get(tag, CUSTOM_TAG_NUMBER), "", "", 0
-        if given:
-            names = classes = given.get("class") or ""
+        self.current = element = len(elements)
+        number, classes, names, bits = TAG_NUMBERS.get(tag, CUSTOM_TAG_NUMBER), "", "", 0
+        if attributes:
+            names = classes = attributes.get("class") or ""
             if tag in RENDERED_ATTRIBUTE_TAGS:
-                page.attributes[me] = given
-            if len(given) > 1 or not classes:
-                names, own = self._read_attributes(me, number, given, classes)
+                page.attributes[element] = attributes
+            if len(attributes) > 1 or not classes:
+                names, bits = self._read_attributes(element, number, attributes, classes)
         if tag in HEADLINE_TAGS:
-            page.headings.append(me)
-        _, _, _, inherited, signature, _ = elements[up] if me else ROOT_ELEMENT_ROW
+            page.headings.append(element)
+        _, _, _, inherited, signature, _ = elements[parent] if element else ROOT_ELEMENT_ROW
         key = signature, number, classes
-        signature, made = self.signatures.get(key) or self._make(key)
-        own |= made
-        elements.append((up, number, own, inherited | own, signature, len(page.texts)))
+        known = self.signatures.get(key)
+        if known is None:
+            known = self.signatures[key] = len(self.signatures), TAG_CATEGORY_BITS[number] | categorize_names(classes)
+        signature, signature_bits = known
+        bits |= signature_bits
+        elements.append((parent, number, bits, inherited | bits, signature, len(page.texts)))
         page.last.append(0)
         page.names.append(names)
 
-    def _read_attributes(self, me: int, number: int, given: Attributes, names: str) -> tuple[str, int]:
-        """Notes what the attributes of an element say besides its classes: its names, and its bits by them."""
-        own = 0
-        if name := given.get("id"):
+    def _read_attributes(self, element: int, tag_number: int, attributes: Attributes, names: str) -> tuple[str, int]:
+        """Record what attributes besides the class say. Return the element's names and their category bits."""
+        bits = 0
+        if name := attributes.get("id"):
             names += " " + name
-            own = categorize_names(name)
+            bits = categorize_names(name)
             self.record_anchor(name)
-        if name := given.get("role"):
-            own |= categorize_role(name)
-        if not AUTHOR_ATTRIBUTES.isdisjoint(given):
-            self._record_author(me, number, given)
-        return names, own
+        if name := attributes.get("role"):
+            bits |= categorize_role(name)
+        if not AUTHOR_ATTRIBUTES.isdisjoint(attributes):
+            self._record_author(element, tag_number, attributes)
+        return names, bits
 
-    def _make(self, key: SignatureKey) -> tuple[int, int]:
-        """A signature for elements that are made so, and their bits."""
-        made = self.signatures[key] = len(self.signatures), TAG_CATEGORY_BITS[key[1]] | categorize_names(key[2])
-        return made
-
-    def _record_author(self, me: int, number: int, given: Attributes) -> None:
-        """Notes what an element says about who wrote what it holds."""
-        if "itemprop" in given and given["itemprop"] == "author":
-            self.page.authors.add(me)
-        if name := given.get("data-author") or (number == CUSTOM_TAG_NUMBER and given.get("author")):
-            self.page.signed_authors[me] = name
+    def _record_author(self, element: int, tag_number: int, attributes: Attributes) -> None:
+        """Record who wrote the content of an element, if the element says so."""
+        if "itemprop" in attributes and attributes["itemprop"] == "author":
+            self.page.authors.add(element)
+        if name := attributes.get("data-author") or (tag_number == CUSTOM_TAG_NUMBER and attributes.get("author")):
+            self.page.signed_authors[element] = name
 
     def end_element(self) -> None:
-        """A block-level element ends."""
+        """Close the current block-level element."""
         if self.pieces:
             self.flush_block()
-        page, me = self.page, self.current
-        page.last[me] = len(page.texts)
-        self.current = page.elements[me][0]
+        page, element = self.page, self.current
+        page.last[element] = len(page.texts)
+        self.current = page.elements[element][0]
 
     def end_cell(self) -> None:
-        """A cell ends: its words wait for the rest of the row, unless they are long."""
-        page, me = self.page, self.current
+        """Close a table cell. Short cells stay in the block of their row."""
+        page, element = self.page, self.current
         if self.has_words:
             if self.is_long_cell():
                 self.flush_block()
             else:
-                self.pieces.append((PIECE_NEXT_CELL, me))
-        page.last[me] = len(page.texts)
-        self.current = page.elements[me][0]
+                self.pieces.append((PIECE_NEXT_CELL, element))
+        page.last[element] = len(page.texts)
+        self.current = page.elements[element][0]
 
     def end_listing(self) -> None:
-        """A listing ends."""
+        """Close a code listing."""
         self.end_element()
         self.listing_depth -= 1

@@ -1,8 +1,7 @@
-"""What a page embeds for its readers to see or hear: players, charts, maps, documents; where it stands by itself.
+"""Resolve embedded players, charts, maps and documents to addresses and labels.
 
-Frames serve adverts, trackers and forms more often than media: of 660 on 1,497 pages every third shows anything. One is
-told by what it is allowed to do (fill the screen, play), by its address, or by the name of a service; what stands in an
-element that is named after adverts and the like is none.
+Frames serve adverts, trackers and forms more often than media. A frame counts as media by its permissions (fullscreen,
+autoplay), by its address, or by the name of a service, unless an element around it is named after adverts.
 """
 
 import re
@@ -21,7 +20,7 @@ LAZY_SOURCE_ATTRIBUTES = (
     "data-url",
 )
 MEDIA_PERMISSION_PATTERN = re.compile(r"fullscreen|autoplay|encrypted-media|picture-in-picture")
-# Where in an address it is said, and services that do not say it. "www." and the like stand before the names.
+# Path parts of embed addresses, and hosts of services without such parts.
 MEDIA_ADDRESS_PATTERN = re.compile(
     r"[/=?&.](?:embed|player)(?:[/=?&.]|$)|maps/d/|\.(?:pdf|mp[34]|m4[av]|webm|og[agv]|wav)(?:[?#]|$)"
     r"|//(?:[\w-]+\.)*(?:datawrapper\.de|dwcdn\.net|infogram\.com|flourish\.studio|tableau\.com|codesandbox\.io"
@@ -36,10 +35,8 @@ NON_MEDIA_ADDRESS_PATTERN = re.compile(
     r"|contact-?form|(?:sib|job|jot|type|hs)form|/forms?/|newsletter|subscri|\.swf(?:[?#]|$)",
     re.IGNORECASE,
 )
-AD_AND_CONSENT_BITS = sum(
-    1 << CATEGORY_NUMBERS[name] for name in ("ad", "consent")
-)  # what the names of elements say that nobody reads
-# Addresses of players, and of the pages that show the same to readers.
+AD_AND_CONSENT_BITS = sum(1 << CATEGORY_NUMBERS[name] for name in ("ad", "consent"))
+# Address patterns of players, and the pages that show the same to readers.
 PLAYER_PAGES = tuple(
     (re.compile(pattern, re.IGNORECASE), page)
     for pattern, page in (
@@ -67,7 +64,7 @@ PLAYER_PAGES = tuple(
         (r"facebook\.com/(?:[\w.]+/)?plugins/(?:video|post)\.php\?(?:[^#]*&)?href=([^&#]+)", "{}"),
     )
 )  # fmt: skip
-# Elements of a page's own making for players: of which attribute, and what it completes.
+# Custom elements for players: the attribute that holds the address or id, and the prefix of the address.
 PLAYER_ATTRIBUTES = {
     "lite-youtube": ("videoid", "https://www.youtube.com/watch?v="),
     "amp-youtube": ("data-videoid", "https://www.youtube.com/watch?v="),
@@ -82,56 +79,58 @@ PLAYER_ATTRIBUTES = {
 EMBED_TAGS = ("iframe", "video", "audio", "embed", "object", *PLAYER_ATTRIBUTES)
 MEDIA_TAGS = frozenset({"video", "audio", "amp-video", "amp-audio"})
 FRAME_TAGS = frozenset({"iframe", "amp-iframe"})
-MIN_EMBED_PIXELS = 40  # pixels in both directions, below which nothing is shown
-HOST_PATTERN = re.compile(r"//(?:www\.)?([^/?#:]+)")
-FILE_NAME_PATTERN = re.compile(r"/([^/?#]+\.\w{2,4})(?:[?#]|$)")
+MIN_EMBED_PIXELS = 40  # smaller embeds show nothing
 
 
-def resolve_embed(node: Any, tag: str, given: Attributes) -> tuple[str, str]:
-    """Address and words of what an element embeds: of the page that shows it, if its address tells; both empty if there
-    is nothing for a reader.
+def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str]:
+    """Return the address and label of an embed, both empty if it shows readers nothing.
+
+    Players resolve to the page that shows the same video or track, if their address tells it.
     """
-    max_address_chars = 2_000  # characters of an address
-    address = _find_embed_address(node, tag, given)
+    max_address_chars = 2_000
+    address = _find_embed_address(node, tag, attributes)
     if (
         not address
         or len(address) > max_address_chars
         or NON_MEDIA_ADDRESS_PATTERN.search(address)
-        or _is_invisible_embed(given)
+        or _is_invisible_embed(attributes)
     ):
         return "", ""
-    if tag in MEDIA_TAGS and "autoplay" in given and "controls" not in given:  # a picture that moves
-        return "", ""
+    if tag in MEDIA_TAGS and "autoplay" in attributes and "controls" not in attributes:
+        return "", ""  # an animated image
     page = _resolve_player_page(address)
-    if page == address and not _is_media_embed(address, tag, given):
+    if page == address and not _is_media_embed(address, tag, attributes):
         return "", ""
-    return page, _label(given) or (tag in PLAYER_ATTRIBUTES and _format_label(node.text())) or _derive_name(page)
+    if label := _read_label(node, tag, attributes):
+        return page, label
+    # Without a label, the file name or the host tells most.
+    name = re.search(r"/([^/?#]+\.\w{2,4})(?:[?#]|$)", page) or re.search(r"//(?:www\.)?([^/?#:]+)", page)
+    return page, unquote(name[1]) if name else page
 
 
-def _is_media_embed(address: str, tag: str, given: Attributes) -> bool:
+def _is_media_embed(address: str, tag: str, attributes: Attributes) -> bool:
     media_types = ("video/", "audio/", "application/pdf")
     if tag in MEDIA_TAGS or MEDIA_ADDRESS_PATTERN.search(address):
         return True
     if tag in FRAME_TAGS:
-        return "allowfullscreen" in given or MEDIA_PERMISSION_PATTERN.search(given.get("allow") or "") is not None
-    return (given.get("type") or "").startswith(media_types)
+        return (
+            "allowfullscreen" in attributes
+            or MEDIA_PERMISSION_PATTERN.search(attributes.get("allow") or "") is not None
+        )
+    return (attributes.get("type") or "").startswith(media_types)
 
 
-def _find_embed_address(node: Any, tag: str, given: Attributes) -> str:
+def _find_embed_address(node: Any, tag: str, attributes: Attributes) -> str:
     if tag in PLAYER_ATTRIBUTES:
-        name, before = PLAYER_ATTRIBUTES[tag]
-        value = (given.get(name) or "").strip()
-        return before + value if value else ""
-    names = (*LAZY_SOURCE_ATTRIBUTES, "data" if tag == "object" else "src")
-    found = next((value for name in names if _is_loadable_address(value := (given.get(name) or "").strip())), "")
-    return found or _find_inner_address(node, tag)
-
-
-def _find_inner_address(node: Any, tag: str) -> str:
-    """The address that the elements in it give."""
-    inner = {"video": "source[src]", "audio": "source[src]", "object": "embed[src]"}.get(tag)
-    found = node.css_first(inner) if inner else None
-    value = (found.attributes["src"] or "").strip() if found is not None else ""
+        name, prefix = PLAYER_ATTRIBUTES[tag]
+        value = (attributes.get(name) or "").strip()
+        return prefix + value if value else ""
+    for name in (*LAZY_SOURCE_ATTRIBUTES, "data" if tag == "object" else "src"):
+        if _is_loadable_address(value := (attributes.get(name) or "").strip()):
+            return value
+    inner_selector = {"video": "source[src]", "audio": "source[src]", "object": "embed[src]"}.get(tag)
+    inner = node.css_first(inner_selector) if inner_selector else None
+    value = (inner.attributes["src"] or "").strip() if inner is not None else ""
     return value if _is_loadable_address(value) else ""
 
 
@@ -139,42 +138,33 @@ def _is_loadable_address(value: str) -> bool:
     return bool(value) and value[:5].lower() not in ("about", "data:", "blob:", "javas")
 
 
-def _is_invisible_embed(given: Attributes) -> bool:
-    """Whether it is too small for anything to be seen, or called what readers pass over."""
-    sizes = [_parse_pixels(given.get(name)) for name in ("width", "height")]
-    if min(sizes) < 2 or max(sizes) < MIN_EMBED_PIXELS:
+def _is_invisible_embed(attributes: Attributes) -> bool:
+    """Return whether an embed is too small to see or named like an advert."""
+    digits = [(attributes.get(name) or "").strip().removesuffix("px") for name in ("width", "height")]
+    # Sizes in other units, and absent ones, count as large enough.
+    pixels = [int(d) if d.isascii() and d.isdigit() and len(d) < 6 else MIN_EMBED_PIXELS for d in digits]
+    if min(pixels) < 2 or max(pixels) < MIN_EMBED_PIXELS:
         return True
     return any(
         categorize_names(name) & AD_AND_CONSENT_BITS
-        for name in (given.get("class"), given.get("id"), given.get("name"))
+        for name in (attributes.get("class"), attributes.get("id"), attributes.get("name"))
         if name
     )
 
 
-def _parse_pixels(value: str | None) -> int:
-    digits = (value or "").strip().removesuffix("px")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 6 else MIN_EMBED_PIXELS
-
-
 def _resolve_player_page(address: str) -> str:
     for pattern, page in PLAYER_PAGES:
-        if found := pattern.search(address):
-            return page.format(*(map(unquote, found.groups()) if page == "{}" else found.groups()))
+        if match := pattern.search(address):
+            return page.format(*(map(unquote, match.groups()) if page == "{}" else match.groups()))
     return address
 
 
-def _label(given: Attributes) -> str:
-    label_attributes = ("title", "aria-label", "data-title", "playlabel", "alt")
-    return next((_format_label(words) for name in label_attributes if (words := given.get(name))), "")
-
-
-def _format_label(words: str) -> str:
-    max_label_chars = 200  # characters of what it is called
-    return " ".join(words[: 2 * max_label_chars].split())[:max_label_chars]
-
-
-def _derive_name(address: str) -> str:
-    """What something without a label is called: its file, or where it is."""
-    if found := FILE_NAME_PATTERN.search(address) or HOST_PATTERN.search(address):
-        return unquote(found[1])
-    return address
+def _read_label(node: Any, tag: str, attributes: Attributes) -> str:
+    """Return what an embed is called, or the text of a custom player element."""
+    max_label_chars = 200
+    names = ("title", "aria-label", "data-title", "playlabel", "alt")
+    label = next((label for name in names if (label := attributes.get(name))), "")
+    label = " ".join(label[: 2 * max_label_chars].split())
+    if not label and tag in PLAYER_ATTRIBUTES:
+        label = " ".join(node.text()[: 2 * max_label_chars].split())
+    return label[:max_label_chars]

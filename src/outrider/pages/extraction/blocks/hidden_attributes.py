@@ -1,4 +1,7 @@
-"""Whether an element's own attributes hide it: text for machines only, the usual vehicle of injected instructions."""
+"""Decide whether an element's own attributes hide it.
+
+Text that only machines see is the usual vehicle of injected instructions.
+"""
 
 import re
 from functools import lru_cache
@@ -14,62 +17,56 @@ HIDING_DECLARATIONS = (
     r"|transform\s*:\s*[^;]{0,80}(?:scale\(\s*0\s*\)|translate[xy]?\(\s*-\d{4,})"
     r"|(?:^|[;\s])color\s*:\s*(?:transparent|rgba\([^)]{0,60},\s*0\s*\))"
 )
-HIDING_RULE_PATTERN = re.compile(HIDING_DECLARATIONS)  # this and all others for styles in small letters
+HIDING_RULE_PATTERN = re.compile(HIDING_DECLARATIONS)  # all of these patterns expect lower case
 HIDING_STYLE_PATTERN = re.compile(
     HIDING_DECLARATIONS
     + r"|(?:^|[;\s])(?:opacity\s*:\s*(?:0(?:\.0\d*)?|\.0\d*)%?|zoom\s*:\s*0|filter\s*:\s*opacity\(0(?:\.0)?%?\)"
     r"|font-size\s*:\s*(?:0?\.\d+(?:px|pt)|1px))\s*(?:[;!]|$)"
 )
 NEGATIVE_OFFSET_PATTERN = re.compile(r":\s*-\d\d")
-MOVING_TRANSFORM_PATTERN = re.compile(
-    r"transform\s*:\s*(?:matrix|translate)"
-)  # transparent until it has moved to its place
+MOVING_TRANSFORM_PATTERN = re.compile(r"transform\s*:\s*(?:matrix|translate)")  # transparent until it has moved in
 ZERO_SIZE_PATTERN = re.compile(r"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)")
 OVERFLOW_HIDDEN_PATTERN = re.compile(r"overflow\s*:\s*(?:hidden|clip)")
 COLOR_PATTERN = re.compile(
     r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())"
 )
-COLOR_NAMES = {"white": "#fff", "black": "#000", "red": "#f00", "yellow": "#ff0", "gray": "#808080", "grey": "#808080"}
-COLOR_KEYWORDS = frozenset({"inherit", "initial", "unset", "revert", "none", "currentcolor"})  # what is none by itself
-CHANNEL_PATTERN = re.compile(r"\d+(?:\.\d+)?")
-HEX_DIGITS = frozenset("0123456789abcdef")
-HIDING_ATTRIBUTES = frozenset(
-    {"hidden", "aria-hidden", "style", "popover"}
-)  # attributes without which an element hides nothing itself
-PANEL_ROLES = frozenset({"", "region", "tabpanel", "group", "article"})
+HIDING_ATTRIBUTES = frozenset({"hidden", "aria-hidden", "style", "popover"})  # without these no element hides itself
 
 
-def is_hidden_by_attributes(given: dict[str, str | None]) -> bool:
-    """Whether an element with these attributes is not shown, and not to be shown either.
+def is_hidden_by_attributes(attributes: dict[str, str | None]) -> bool:
+    """Return whether an element with these attributes stays hidden.
 
-    Panels that a reader opens, what fades in as it is scrolled to, and the parts that a server sent late for a
-    script to put in place (React's `S:` segments), are text of the page.
+    Panels that a reader can open, content that fades in while scrolling, and server-rendered parts that a script moves
+    into place (React's `S:` segments) count as shown.
     """
-    if not _has_hiding_attribute(given):
+    if not _has_hiding_attribute(attributes):
         return False
-    if given.get("role") == "tabpanel":
+    if attributes.get("role") == "tabpanel":
         return False
-    if is_named_panel(given) or ("aria-labelledby" in given and (given.get("role") or "") in PANEL_ROLES):
+    if is_named_panel(attributes) or (
+        "aria-labelledby" in attributes
+        and (attributes.get("role") or "") in {"", "region", "tabpanel", "group", "article"}
+    ):
         return False
-    return not ("hidden" in given and (given.get("id") or "").startswith("S:"))
+    return not ("hidden" in attributes and (attributes.get("id") or "").startswith("S:"))
 
 
-def _has_hiding_attribute(given: dict[str, str | None]) -> bool:
-    max_style_chars = 600  # characters of a style that are looked at
-    if "popover" in given:
+def _has_hiding_attribute(attributes: dict[str, str | None]) -> bool:
+    max_style_chars = 600  # the rest of a longer style is ignored
+    if "popover" in attributes:
         return True
-    if "hidden" in given and (given["hidden"] or "").lower() != "until-found":
+    if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
         return True
-    if "aria-hidden" in given and (given["aria-hidden"] or "").strip().lower() == "true":
+    if "aria-hidden" in attributes and (attributes["aria-hidden"] or "").strip().lower() == "true":
         return True
-    style = given.get("style")
+    style = attributes.get("style")
     return bool(style) and _is_hiding_style(style[:max_style_chars])
 
 
 @lru_cache(maxsize=1_000)
 def _is_hiding_style(style: str) -> bool:
-    """Whether a style of an element's own takes it out of sight: gone, of no size, or in the colour of its ground."""
-    # Without any of these a style holds none of those, and most styles hold none of these.
+    """Return whether an inline style takes its element out of sight: removed, without size, or in the background's colour."""
+    # A quick check first: the pattern cannot match a style without any of these words, and most styles have none.
     hiding_words = (
         "none",
         "hidden",
@@ -91,23 +88,25 @@ def _is_hiding_style(style: str) -> bool:
         return True
     if "background" not in style:
         return False
-    colours = {name[:5]: value for name, value in COLOR_PATTERN.findall(style)}
-    if not COLOR_KEYWORDS.isdisjoint(colours.values()):
+    colors = {name[:5]: value for name, value in COLOR_PATTERN.findall(style)}
+    if not {"inherit", "initial", "unset", "revert", "none", "currentcolor"}.isdisjoint(colors.values()):
         return False
-    return len(colours) == 2 and _alike(*map(_parse_color, colours.values()))
+    if len(colors) != 2:
+        return False
+    text_color, background = map(_parse_color, colors.values())
+    max_channel_difference = 8  # of 255, invisible to readers
+    return len(text_color) == len(background) and all(
+        abs(a - b) <= max_channel_difference for a, b in zip(text_color, background, strict=True)
+    )
 
 
-def _alike(one: list[int], other: list[int]) -> bool:
-    """Whether nobody can tell two colours apart."""
-    max_channel_difference = 8  # of 255 that one of red, green and blue may differ without being seen
-    return len(one) == len(other) and all(abs(a - b) <= max_channel_difference for a, b in zip(one, other, strict=True))
-
-
-def _parse_color(colour: str) -> list[int]:
-    """Red, green and blue, 0 to 255; of a name that is not known, its letters."""
-    colour = COLOR_NAMES.get(colour, colour)
-    if colour[0] == "#":
-        digits = colour[1:] if len(colour) > 5 else "".join([digit * 2 for digit in colour[1:]])
-        return [int(digits[at : at + 2], 16) if HEX_DIGITS.issuperset(digits) else 0 for at in (0, 2, 4)]
-    numbers = [round(float(each)) for each in CHANNEL_PATTERN.findall(colour)]
-    return numbers[:3] or [ord(letter) * 256 for letter in colour]
+def _parse_color(color: str) -> list[int]:
+    """Return red, green and blue from 0 to 255. An unknown name gives numbers above that, from its letters."""
+    names = {"white": "#fff", "black": "#000", "red": "#f00", "yellow": "#ff0", "gray": "#808080", "grey": "#808080"}
+    color = names.get(color, color)
+    if color[0] == "#":
+        digits = color[1:] if len(color) > 5 else "".join([digit * 2 for digit in color[1:]])
+        is_hex = set("0123456789abcdef").issuperset(digits)
+        return [int(digits[at : at + 2], 16) if is_hex else 0 for at in (0, 2, 4)]
+    channels = [round(float(number)) for number in re.findall(r"\d+(?:\.\d+)?", color)]
+    return channels[:3] or [ord(letter) * 256 for letter in color]

@@ -1,4 +1,4 @@
-"""Which elements are hidden: by their attributes, by style sheets; and which of those are panels that readers open."""
+"""Decide which elements are hidden, and which of these are panels that readers can open."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,27 +14,23 @@ from outrider.pages.extraction.blocks.panels import (
     may_be_panel,
 )
 
-PANEL_TEXT_BUDGET_CHARS, PANEL_COST_CHARS = (
-    1_500_000,
-    5_000,
-)  # characters of hidden text that are looked at, and what each element counts for
 FAQ_BIT = 1 << CATEGORY["faq"]
 NON_PANEL_BITS = sum(1 << CATEGORY[name] for name in ("nav", "form", "search", "consent", "popup"))
-ALWAYS_SHOWN_TAGS = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
+ALWAYS_SHOWN_TAGS = frozenset({"html", "body", "main", "article"})  # if hidden, they wait for a script
 INLINE_TAGS = ("span", "u", "small", "font", "big", "abbr", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
 HidingRule = Callable[[Attributes, str], bool]
 
 
 class HiddenElements(BlockBuilder):
-    """The block at hand, and what around it is not shown.
+    """Detect hidden elements around the current block.
 
     Attributes:
-        by_rule: Whether a rule of a style sheet hides an element with these attributes and this name.
-        revealed_nodes: The elements that are looked into though they are hidden.
-        hidden_by_rule: Whether the last hidden element was hidden by such a rule.
-        body: The node that all of them stand in.
-        panel_chars_left: How much is still looked into of what is hidden, for panels without a name: they may stand in each other.
-        controlled_ids: The ids of elements that buttons open, once they have been asked for.
+        by_rule: Returns whether a style sheet hides an element with these attributes and this tag.
+        revealed_nodes: Memory ids of nodes that count as shown although they are hidden.
+        hidden_by_rule: Whether a style sheet hid the last hidden element.
+        body: The page's body node.
+        panel_chars_left: Budget for reading hidden text in search of panels, which may be nested.
+        controlled_ids: Ids of elements that buttons open, None until first needed.
     """
 
     __slots__ = ("body", "by_rule", "controlled_ids", "hidden_by_rule", "panel_chars_left", "revealed_nodes")
@@ -46,56 +42,56 @@ class HiddenElements(BlockBuilder):
         self.hidden_by_rule = False
         self.body: Any = None
         self.controlled_ids: frozenset[str] | None = None
-        self.panel_chars_left = PANEL_TEXT_BUDGET_CHARS
+        self.panel_chars_left = 1_500_000
 
-    def is_hidden(self, node: Any, tag: str, given: Attributes) -> bool:
-        """Whether an element is hidden."""
-        own = not HIDING_ATTRIBUTES.isdisjoint(given) and is_hidden_by_attributes(given)
-        if not own and (self.by_rule is None or not self.by_rule(given, tag)):
+    def is_hidden(self, node: Any, tag: str, attributes: Attributes) -> bool:
+        """Return whether an element is hidden."""
+        own = not HIDING_ATTRIBUTES.isdisjoint(attributes) and is_hidden_by_attributes(attributes)
+        if not own and (self.by_rule is None or not self.by_rule(attributes, tag)):
             return False
-        if tag in ALWAYS_SHOWN_TAGS or node.mem_id in self.revealed_nodes or _is_hidden_formula(node, given):
+        if tag in ALWAYS_SHOWN_TAGS or node.mem_id in self.revealed_nodes or _is_hidden_formula(node, attributes):
             return False
-        if own and tag not in INLINE_TAGS and self._is_openable_panel(node, given):
+        if own and tag not in INLINE_TAGS and self._is_openable_panel(node, attributes):
             return False
         self.hidden_by_rule = not own
         return True
 
-    def _is_openable_panel(self, node: Any, given: Attributes) -> bool:
-        """Whether a hidden element is a panel that readers open: by its button, or since it stands among questions."""
-        asked = is_details_or_answer(node, given) or self._is_faq_answer(given)
-        if not asked and ("id" not in given or self._is_inside_menu_or_form()):
+    def _is_openable_panel(self, node: Any, attributes: Attributes) -> bool:
+        """Return whether a button or its place among questions makes a hidden element a panel."""
+        cost_chars = 5_000  # of looking at an element, whatever the length of its text
+        is_answer = is_details_or_answer(node, attributes) or self._is_faq_answer(attributes)
+        if not is_answer and ("id" not in attributes or self._is_inside_menu_or_form()):
             return False
-        if self.panel_chars_left < 0 or not may_be_panel(given):
+        if self.panel_chars_left < 0 or not may_be_panel(attributes):
             return False
         text = node.text()
-        self.panel_chars_left -= PANEL_COST_CHARS + len(text)
-        return is_prose_text(node, text) and (asked or self._has_control_button(given))
-
-    def _is_inside_menu_or_form(self) -> bool:
-        """Whether the open elements are a menu, a form or the like."""
-        return self.current < 0 or self.page.elements[self.current][3] & NON_PANEL_BITS != 0
-
-    def _is_faq_answer(self, given: Attributes) -> bool:
-        """Whether what only screen readers are kept from stands among questions."""
-        max_ancestors = 3  # elements around a panel of which one is named after questions or folds
-        if "aria-hidden" not in given or self._is_inside_menu_or_form():
+        self.panel_chars_left -= cost_chars + len(text)
+        if not is_prose_text(node, text):
             return False
-        at, elements, near = self.current, self.page.elements, 0
-        if not elements[at][3] & FAQ_BIT:
-            return False
-        for _ in range(max_ancestors):
-            near |= elements[at][2] if at >= 0 else 0
-            at = elements[at][0]
-        return near & FAQ_BIT != 0
-
-    def _has_control_button(self, given: Attributes) -> bool:
-        """Whether a button opens an element with these attributes; the page is asked for its buttons once."""
+        if is_answer:
+            return True
         if self.controlled_ids is None:
             self.controlled_ids = find_controlled_ids(self.body)
-        return given["id"] in self.controlled_ids
+        return attributes["id"] in self.controlled_ids
+
+    def _is_inside_menu_or_form(self) -> bool:
+        return self.current < 0 or self.page.elements[self.current][3] & NON_PANEL_BITS != 0
+
+    def _is_faq_answer(self, attributes: Attributes) -> bool:
+        """Return whether an element hidden from screen readers only stands among questions."""
+        max_ancestors = 3  # one of them is named after questions
+        if "aria-hidden" not in attributes or self._is_inside_menu_or_form():
+            return False
+        ancestor, elements, bits = self.current, self.page.elements, 0
+        if not elements[ancestor][3] & FAQ_BIT:
+            return False
+        for _ in range(max_ancestors):
+            bits |= elements[ancestor][2] if ancestor >= 0 else 0
+            ancestor = elements[ancestor][0]
+        return bits & FAQ_BIT != 0
 
 
-def _is_hidden_formula(node: Any, given: Attributes) -> bool:
-    """Whether an element is hidden only because a formula is drawn beside it, or is all that is drawn of one."""
-    names = given.get("class") or ""
+def _is_hidden_formula(node: Any, attributes: Attributes) -> bool:
+    """Return whether an element is hidden because it duplicates a rendered formula, or is that rendering."""
+    names = attributes.get("class") or ""
     return "math" in names or (names == "katex-html" and node.prev is None)

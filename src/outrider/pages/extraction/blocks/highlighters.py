@@ -1,5 +1,6 @@
-"""What highlighters and editors make of listings: elements that are one without a pre, that are lines of one, and what
-stands in one without being code.
+"""Recognize the markup of syntax highlighters and code editors.
+
+They make listings without `pre`, lines as elements, and put line numbers and copy buttons inside of listings.
 """
 
 import re
@@ -19,7 +20,7 @@ TOOL_CONTAINER_TAGS = frozenset({"a", "div", "span"})
 TOOL_CLASS_PATTERN = re.compile(
     r"(?:^|[\s_-])(?:btn|button|toolbar|clipboard|copy(?:-?(?:btn|button|icon|text|code|to-clipboard|link))?|ltx_listing_data)(?:\s|$)"
 )
-# Of elements in lines, which hold nothing but a number.
+# Classes of inline elements that hold a line number.
 LINE_NUMBER_CLASS_PATTERN = re.compile(
     GUTTER_CLASS_PATTERN.pattern
     + r"|(?:^|\s)(?:ln|lnt|linenr|source-line-no|code-number|codeLineNumber\w*|ltx_tag_listingline)(?:\s|$)"
@@ -38,13 +39,13 @@ PREFORMATTED_STYLE_PATTERN = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)
 
 @lru_cache(maxsize=2_000)
 def is_listing_class(names: str) -> bool:
-    """Whether an element of these classes is a listing that is made without a pre: by an editor, or as a table."""
+    """Return whether these classes mark a listing without `pre`, as editors make."""
     return not LISTING_CLASSES.isdisjoint(names.split())
 
 
 def is_line_table(node: Any) -> bool:
-    """Whether a table is a listing by the cells of its first row."""
-    max_cells = 5  # that are looked at
+    """Return whether the cells of a table's first row are lines of a listing."""
+    max_cells = 5  # the line numbers come first
     for _ in range(3):  # body, row, cell
         node = _find_first_element(node)
         if node is None:
@@ -61,20 +62,19 @@ def is_line_table(node: Any) -> bool:
 
 
 def is_doxygen_listing(names: str, node: Any) -> bool:
-    """Whether an element is a listing of Doxygen, each line an element."""
-    doxygen_class = "fragment"  # a listing of Doxygen, if it holds lines
-    first = _find_first_element(node) if doxygen_class in names.split() else None
+    """Return whether an element is a Doxygen listing with an element for each line."""
+    first = _find_first_element(node) if "fragment" in names.split() else None
     return first is not None and "line" in (first.attributes.get("class") or "").split()
 
 
-def is_preformatted_code(node: Any, given: Attributes) -> bool:
-    """Whether code is a listing by its style: lines of it are shown as lines."""
-    return PREFORMATTED_STYLE_PATTERN.search(given["style"] or "") is not None and "\n" in node.text().strip()
+def is_preformatted_code(node: Any, attributes: Attributes) -> bool:
+    """Return whether inline code is a listing because its style keeps line breaks."""
+    return PREFORMATTED_STYLE_PATTERN.search(attributes["style"] or "") is not None and "\n" in node.text().strip()
 
 
 def _read_single_text(node: Any) -> str:
-    """The text that is all that an element holds, if need be in another one; else something that is no number."""
-    max_wrappers = 3  # elements that may stand around a number
+    """Return the only text of an element, or "-" if it holds anything else."""
+    max_wrappers = 3  # elements around a number
     for _ in range(max_wrappers):
         node = node.first_child
         if node is None or node.next is not None:
@@ -96,12 +96,12 @@ def _find_next_element(node: Any) -> Any:
     return node
 
 
-def is_line_number(node: Any, tag: str, given: Attributes) -> bool:
-    """Whether an element in a listing is the number of a line, by its class, or as a link that leads to that line."""
+def is_line_number(node: Any, tag: str, attributes: Attributes) -> bool:
+    """Return whether an element in a listing is a line number, by its class or as a link to its line."""
     if tag == "a":
-        address, words = given.get("href") or "", node.text() or ""
+        address, words = attributes.get("href") or "", node.text() or ""
         return address[:1] == "#" and words.isdigit() and address.endswith(words)
-    names = given.get("class")
+    names = attributes.get("class")
     return (
         bool(names)
         and _is_line_number_class(names[:MAX_CLASS_CHARS])
@@ -116,24 +116,30 @@ def _is_line_number_class(names: str) -> bool:
 
 @lru_cache(maxsize=2_000)
 def is_line_class(names: str) -> bool:
-    """Whether an inline element of these classes is a line of a listing, to a style sheet alone."""
+    """Return whether these classes mark an inline element as a line of a listing."""
     return LINE_CLASS_PATTERN.search(names) is not None
 
 
-def is_copy_button(given: Attributes) -> bool:
-    """Whether a button copies something, by its class or by what it is called for screen readers."""
-    if "data-clipboard-target" in given or "data-clipboard-text" in given or given.get("data-bi-name") == "copy":
+def is_copy_button(attributes: Attributes) -> bool:
+    """Return whether a button copies something, by its class or its accessible label."""
+    if (
+        "data-clipboard-target" in attributes
+        or "data-clipboard-text" in attributes
+        or attributes.get("data-bi-name") == "copy"
+    ):
         return True
-    names, label = (given.get("class") or "").lower(), (given.get("aria-label") or "").lower()
+    names, label = (attributes.get("class") or "").lower(), (attributes.get("aria-label") or "").lower()
     if ("copy" in names or "clipboard" in names) and COPY_CLASS_PATTERN.search(names):
         return True
     return "copy" in label and COPY_LABEL_PATTERN.search(label) is not None
 
 
-def is_code_tool(tag: str, given: Attributes) -> bool:
-    """Whether an element in a listing is a button that copies it or the like."""
+def is_code_tool(tag: str, attributes: Attributes) -> bool:
+    """Return whether an element in a listing is a tool such as a copy button."""
     return tag in TOOL_TAGS or (
-        tag in TOOL_CONTAINER_TAGS and "class" in given and _is_tool_class((given["class"] or "")[:MAX_CLASS_CHARS])
+        tag in TOOL_CONTAINER_TAGS
+        and "class" in attributes
+        and _is_tool_class((attributes["class"] or "")[:MAX_CLASS_CHARS])
     )
 
 

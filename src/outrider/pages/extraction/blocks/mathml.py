@@ -1,4 +1,4 @@
-"""MathML without a LaTeX annotation as LaTeX: elements of MathML Core, each by a rule; what has none, by its parts."""
+"""Convert MathML Core elements to LaTeX."""
 
 from typing import Any
 
@@ -32,10 +32,11 @@ ACCENT_COMMANDS = {
     "\u23de": "overbrace", "\u23df": "underbrace",
 }  # fmt: skip
 LIMIT_OPERATORS = (r"\sum", r"\prod", r"\int", r"\lim", r"\max", r"\min", r"\sup", r"\inf", r"\bigcup", r"\bigcap")
+ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def mathml_to_latex(node: Any, depth: int = 0) -> str:
-    """The LaTeX of an element and what it holds; of elements too deep their text."""
+    """Return the LaTeX of an element and its content, or the plain text of elements nested too deep."""
     max_depth = 60
     if depth > max_depth:
         return " ".join((node.text() or "").split())
@@ -47,24 +48,21 @@ def mathml_to_latex(node: Any, depth: int = 0) -> str:
     if tag == "mspace":
         return " "
     parts = [mathml_to_latex(child, depth + 1) for child in node.iter()]
-    make = ELEMENT_RULES.get(tag)
-    if make and len(parts) >= make[0]:
-        return make[1](parts, node.attributes)
+    min_parts, convert = ELEMENT_RULES.get(tag, (0, None))
+    if convert and len(parts) >= min_parts:
+        return convert(parts, node.attributes)
     return _join_parts(parts)
 
 
 def _join_parts(parts: list[str]) -> str:
-    """Parts side by side; a name of a command is kept apart from a letter behind it."""
-    out = ""
+    """Join parts, with a space between a command's name and a following letter."""
+    latex = ""
     for part in parts:
-        out += " " if out and part and _ends_with_command(out) and part[0].isalpha() else ""
-        out += part
-    return out
-
-
-def _ends_with_command(text: str) -> bool:
-    stem = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return stem.endswith("\\") and stem != text
+        if part and part[0].isalpha():
+            stem = latex.rstrip(ASCII_LETTERS)
+            latex += " " if stem.endswith("\\") and stem != latex else ""
+        latex += part
+    return latex
 
 
 def _convert_symbols(text: str) -> str:
@@ -96,30 +94,26 @@ def _convert_over(parts: list[str], _given: Any) -> str:
     name = ACCENT_COMMANDS.get(mark) or {r"\to": "vec"}.get(mark)
     if name:
         return rf"\{name}{_wrap_braces(base)}"
-    return (
-        base + "^" + _wrap_braces(mark)
-        if base.strip() in LIMIT_OPERATORS
-        else rf"\overset{_wrap_braces(mark)}{_wrap_braces(base)}"
-    )
+    if base.strip() in LIMIT_OPERATORS:
+        return base + "^" + _wrap_braces(mark)
+    return rf"\overset{_wrap_braces(mark)}{_wrap_braces(base)}"
 
 
 def _convert_under(parts: list[str], _given: Any) -> str:
     base, mark = parts[0], parts[1].strip()
     if mark in ("_", "\u23df"):
         return rf"\{ACCENT_COMMANDS[mark]}{_wrap_braces(base)}"
-    return (
-        base + "_" + _wrap_braces(mark)
-        if base.strip() in LIMIT_OPERATORS
-        else rf"\underset{_wrap_braces(mark)}{_wrap_braces(base)}"
-    )
+    if base.strip() in LIMIT_OPERATORS:
+        return base + "_" + _wrap_braces(mark)
+    return rf"\underset{_wrap_braces(mark)}{_wrap_braces(base)}"
 
 
-def _convert_fenced(parts: list[str], given: Any) -> str:
-    between = (given.get("separators") or ",")[:1]
-    return f"{given.get('open') or '('}{between.join(parts)}{given.get('close') or ')'}"
+def _convert_fenced(parts: list[str], attributes: Any) -> str:
+    separator = (attributes.get("separators") or ",")[:1]
+    return f"{attributes.get('open') or '('}{separator.join(parts)}{attributes.get('close') or ')'}"
 
 
-ELEMENT_RULES: dict[str, tuple[int, Any]] = {  # how many parts an element has, and what is made of them
+ELEMENT_RULES: dict[str, tuple[int, Any]] = {  # the least number of parts, and the function that converts them
     "mfrac": (2, lambda p, _g: rf"\frac{_wrap_braces(p[0])}{_wrap_braces(p[1])}"),
     "msqrt": (1, lambda p, _g: rf"\sqrt{_wrap_braces(_join_parts(p))}"),
     "mroot": (2, lambda p, _g: rf"\sqrt[{p[1].strip()}]{_wrap_braces(p[0])}"),

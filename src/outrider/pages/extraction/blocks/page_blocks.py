@@ -1,7 +1,7 @@
-"""The blocks of a page, with what stands around them, in flat lists: what all later stages work on.
+"""Hold the blocks of a page and the elements around them in flat lists.
 
-A block is what stands between two borders of block-level elements: a paragraph, a heading, an item, a
-row of a table, a listing (see `walk.py`, which finds them).
+All later stages work on these lists. A block is the content between two borders of block-level elements: a paragraph,
+a heading, a list item, a table row, a listing (`tree_walker.py` finds them).
 """
 
 from bisect import bisect_right
@@ -33,33 +33,33 @@ Attributes = dict[str, str | None]
 
 @dataclass(slots=True)
 class PageBlocks:
-    """What the walk found.
+    """The blocks and block-level elements of a page.
 
     Attributes:
-        texts: Of each block, its words with single spaces.
-        pieces: Of each block, its text as it stood, with marks for the renderer.
-        rows: Of each block: owning element, characters in links, links, images, line breaks, marks, whether
-            inside of a link, category bits of the inline elements' classes.
-        elements: Of each block-level element: parent, number of its tag, its category bits, those of its
-            ancestors but the body with its own, number of its signature, number of the first block in it.
-        last: Of each element, the number behind its last block.
-        names: Of each element, its class and id.
-        attributes: Attributes of the elements that the renderer asks about.
-        links: Of each link: address as written, number of the block that it begins in, words.
-        images: The attributes of each picture.
-        anchors: Of each id, the number of the block that follows it.
-        times: Of each block in which a time is told, the time as machines read it.
-        first_link_words: Of each block with links, the words of the first.
-        fragment_link_blocks: The blocks in which links to places in the page begin.
-        rules: The blocks before which a rule is drawn.
-        embeds: What is embedded, by its address: the number of the block behind it, the element that holds it, words.
-        headings: The elements that are headings of the first two levels, in order.
-        authors: The elements that are marked as naming an author.
-        signed_authors: Of each element that says who wrote what it holds, the name.
-        has_listings: Whether there are listings.
-        hidden_chars: Characters that are not shown.
-        truncated: Whether the page was larger than is looked at.
-        has_overlay: Whether a script would have shown the page.
+        texts: Per block, its words with single spaces.
+        pieces: Per block, its text as in the source, with marks for the Markdown writer.
+        rows: Per block, the owning element, characters in links, and numbers of links, images, line breaks and marks,
+            whether it is inside a link, and the category bits of its inline elements.
+        elements: Per element, its parent, tag number, category bits, those of its ancestors without the body with its own,
+            signature number, and the number of its first block.
+        last: Per element, the number after its last block.
+        names: Per element, its class and id.
+        attributes: Attributes of the elements that the Markdown writer asks about.
+        links: Per link, its address as written, the block it begins in, and its words.
+        images: The attributes of each image.
+        anchors: By id, the number of the block that follows it.
+        times: By block, the machine-readable time that it states.
+        first_link_words: By block, the words of its first link.
+        fragment_link_blocks: The blocks with links to places in this page.
+        rules: The blocks that follow a horizontal rule.
+        embeds: By address, the block after an embed, the element that holds it, and its label.
+        headings: The elements h1 and h2, in order.
+        authors: The elements marked as naming an author.
+        signed_authors: By element, the author that it declares.
+        has_listings: Whether there are code listings.
+        hidden_chars: Number of characters that are not shown.
+        truncated: Whether the page was larger than the limits.
+        has_overlay: Whether an overlay hid most of the page until a script removes it.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -87,7 +87,10 @@ class PageBlocks:
 
 
 def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks]:
-    """The page in parts of at most so many blocks, each as if it were a page; of long texts only how blocks begin."""
+    """Yield the page in parts of at most `blocks` blocks, each a page by itself with shortened texts.
+
+    A page within both limits is yielded unchanged.
+    """
     count = len(page.texts)
     if count <= blocks and sum(map(len, page.texts)) <= chars:
         yield page
@@ -98,22 +101,15 @@ def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks
 
 
 def _slice_blocks(page: PageBlocks, start: int, end: int, chars: int) -> PageBlocks:
-    """The blocks from one number to another, of each text so many characters."""
+    """Return the blocks from `start` to `end`, with at most `chars` characters of each text."""
     until = bisect_right(page.elements, end, key=lambda row: row[5])
+    elements = page.elements[:until]
+    if start:  # elements that begin before the part begin at its first block
+        elements = [(*row[:5], first - start if (first := row[5]) > start else 0) for row in elements]
     return PageBlocks(
         texts=[text[:chars] for text in page.texts[start:end]],
         rows=page.rows[start:end],
-        elements=_shift_elements(page.elements[:until], start),
+        elements=elements,
         last=[min(max(last - start, 0), end - start) for last in page.last[:until]],
         names=page.names[:until],
     )
-
-
-def _shift_elements(elements: list[tuple[int, ...]], start: int) -> list[tuple[int, ...]]:
-    """The elements as they stand in a part that begins with a block: those that begin before it, at its beginning."""
-    if not start:
-        return elements
-    return [
-        (up, tag, own, all_bits, signature, first - start if first > start else 0)
-        for up, tag, own, all_bits, signature, first in elements
-    ]

@@ -58,11 +58,11 @@ class StyleSheets:
     def __bool__(self) -> bool:
         return bool(self._classes or self._ids or self._compound_selectors)
 
-    def is_hidden(self, given: Attributes, tag: str) -> bool:
+    def is_hidden(self, attributes: Attributes, tag: str) -> bool:
         """Whether an element with these attributes and this name is hidden."""
-        if (name := given.get("id")) and name in self._ids and self._is_hiding_selector(f"#{name}"):
+        if (name := attributes.get("id")) and name in self._ids and self._is_hiding_selector(f"#{name}"):
             return True
-        names = given.get("class")
+        names = attributes.get("class")
         if not names:
             return False
         key = tag, names
