@@ -87,10 +87,13 @@ class BlockBuilder:
             and not (text := self._remove_repeated_text(previous, text))
         ):
             return
-        if self.inline_boundary == INLINE_CLOSED_AND_OPENED and previous == CLOSING_PIECE and not self.listing_depth:
-            last = self.pieces[-2:-1]  # the element that just ended may hold no more than an image
-            if last and isinstance(last[0], str) and _needs_space_between(last[0], text):
-                text = " " + text
+        if (
+            self.inline_boundary == INLINE_CLOSED_AND_OPENED
+            and previous == CLOSING_PIECE
+            and not self.listing_depth
+            and _needs_space_between(_join_words(self.pieces, -2), text)
+        ):
+            text = " " + text
         self.inline_boundary = 0
         self.pieces.append(text)
         if self.link_depth:

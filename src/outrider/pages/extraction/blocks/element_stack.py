@@ -28,8 +28,8 @@ class ElementStack(HiddenElements):
 
     __slots__ = ("signatures",)
 
-    def __init__(self, by_rule: HidingRule | None, shown: frozenset[int]) -> None:
-        super().__init__(by_rule, shown)
+    def __init__(self, by_rule: HidingRule | None, revealed: frozenset[int]) -> None:
+        super().__init__(by_rule, revealed)
         self.signatures: dict[SignatureKey, tuple[int, int]] = {}
 
     def begin_element(self, tag: str, attributes: Attributes) -> None:

@@ -35,10 +35,10 @@ class HiddenElements(BlockBuilder):
 
     __slots__ = ("body", "by_rule", "controlled_ids", "hidden_by_rule", "panel_chars_left", "revealed_nodes")
 
-    def __init__(self, by_rule: HidingRule | None, shown: frozenset[int]) -> None:
+    def __init__(self, by_rule: HidingRule | None, revealed: frozenset[int]) -> None:
         super().__init__()
         self.by_rule = by_rule
-        self.revealed_nodes = shown
+        self.revealed_nodes = revealed
         self.hidden_by_rule = False
         self.body: Any = None
         self.controlled_ids: frozenset[str] | None = None

@@ -103,7 +103,7 @@ def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks
 def _slice_blocks(page: PageBlocks, start: int, end: int, chars: int) -> PageBlocks:
     """Return the blocks from `start` to `end`, with at most `chars` characters of each text."""
     until = bisect_right(page.elements, end, key=lambda row: row[5])
-    elements = page.elements[:until]
+    elements: list[tuple[int, ...]] = page.elements[:until]
     if start:  # elements that begin before the part begin at its first block
         elements = [(*row[:5], first - start if (first := row[5]) > start else 0) for row in elements]
     return PageBlocks(

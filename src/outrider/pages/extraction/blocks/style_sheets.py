@@ -1,7 +1,7 @@
-"""What the style sheets inside of a page hide by a plain rule for a class or an id, or for several classes at once.
+"""Find the classes and ids that a page's own style sheets hide.
 
-Rules inside of @media and the like, and opacity, are not looked at: real pages use them for what scripts bring into
-view. For the same reason a name that any other rule shows again hides nothing: it is a tab, a menu, a dialog.
+Rules in @media and similar blocks, and opacity, are ignored, because pages use them for content that scripts bring into
+view. For the same reason a name that any other rule shows again hides nothing: it is a tab, a menu or a dialog.
 """
 
 import re
@@ -15,12 +15,12 @@ from outrider.pages.extraction.blocks.page_blocks import Attributes
 SIMPLE_SELECTOR_PATTERN = re.compile(r"#-?[_a-z][\w-]*|(?:[a-z][a-z1-6]*)?(?:\.-?[_a-z][\w-]*)+", re.IGNORECASE)
 RULE_BODY_PATTERN = re.compile(r"(?![\w-])[^{}]{0,300}\{([^{}]{0,600})")  # what follows a name in a rule
 CSS_COMMENT_PATTERN = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-# What may hide, in small letters: each begins with letters, for which a search is quick.
+# Declarations that may hide, in lower case. Each begins with letters, because that makes the search fast.
 HIDING_PROPERTY_PATTERNS = (
     ("none", re.compile(r"display\s*:\s*none")), ("visibility", re.compile(r"visibility\s*:\s*(?:hidden|collapse)")),
     ("font", re.compile(r"font(?:-size)?\s*:\s*0")),
 )  # fmt: skip
-# Values that are rarer than their properties, and what stands before them then.
+# Values that are rarer than their properties, and the text before them.
 HIDING_VALUE_PATTERNS = (
     ("rect(", re.compile(r"clip\s*:\s*\Z")), ("inset(", re.compile(r"clip-path\s*:\s*\Z")),
     ("transparent", re.compile(r"color\s*:\s*\Z")),
@@ -35,22 +35,18 @@ SHOWING_DECLARATION_PATTERN = re.compile(
 
 
 class StyleSheets:
-    """The plain rules of a page's style sheets that hide."""
+    """The simple rules of a page's style sheets that hide elements."""
 
     __slots__ = ("_classes", "_compound_selectors", "_hidden_by_classes", "_hidden_by_selector", "_ids", "_source")
 
     def __init__(self, source: str) -> None:
-        max_compound_selectors = (
-            100  # selectors that name more than one class that are looked at; each is asked of each element
-        )
+        max_compound_selectors = 100  # each is compared with every element
         self._source = CSS_COMMENT_PATTERN.sub(" ", source) if "/*" in source else source
-        found = _find_hiding_selectors(self._source)
-        self._ids = {name[1:] for name in found if name[0] == "#"}
-        self._classes = {name[1:] for name in found if name[0] == "." and "." not in name[1:]}
-        joint = sorted(name for name in found if name[0] != "#" and name[1:] not in self._classes)[
-            :max_compound_selectors
-        ]
-        parts = [name.split(".") for name in joint]
+        selectors = _find_hiding_selectors(self._source)
+        self._ids = {name[1:] for name in selectors if name[0] == "#"}
+        self._classes = {name[1:] for name in selectors if name[0] == "." and "." not in name[1:]}
+        compound = sorted(name for name in selectors if name[0] != "#" and name[1:] not in self._classes)
+        parts = [name.split(".") for name in compound[:max_compound_selectors]]
         self._compound_selectors = [(tag.lower(), frozenset(classes)) for tag, *classes in parts]
         self._hidden_by_classes: dict[tuple[str, str], bool] = {}
         self._hidden_by_selector: dict[str, bool] = {}
@@ -59,84 +55,80 @@ class StyleSheets:
         return bool(self._classes or self._ids or self._compound_selectors)
 
     def is_hidden(self, attributes: Attributes, tag: str) -> bool:
-        """Whether an element with these attributes and this name is hidden."""
+        """Return whether a rule hides an element with these attributes and this tag."""
         if (name := attributes.get("id")) and name in self._ids and self._is_hiding_selector(f"#{name}"):
             return True
         names = attributes.get("class")
         if not names:
             return False
         key = tag, names
-        found = self._hidden_by_classes.get(key)
-        if found is None:
-            found = self._hidden_by_classes[key] = self._has_hiding_class(tag, frozenset(names.split()))
-        return found
+        is_hiding = self._hidden_by_classes.get(key)
+        if is_hiding is None:
+            is_hiding = self._hidden_by_classes[key] = self._has_hiding_class(tag, frozenset(names.split()))
+        return is_hiding
 
     def _has_hiding_class(self, tag: str, names: frozenset[str]) -> bool:
-        """Whether an element of these classes is hidden by one of them, or by several together."""
+        """Return whether one class or a combination of classes hides an element."""
         if any(self._is_hiding_selector(f".{name}") for name in names & self._classes):
             return True
-        joint = [classes for other, classes in self._compound_selectors if other in ("", tag) and classes <= names]
-        return any(all(self._is_hiding_selector(f".{name}") for name in classes) for classes in joint)
+        matching = [classes for other, classes in self._compound_selectors if other in ("", tag) and classes <= names]
+        return any(all(self._is_hiding_selector(f".{name}") for name in classes) for classes in matching)
 
     def _is_hiding_selector(self, name: str) -> bool:
-        """Whether no rule shows again what bears this name; remembered."""
-        found = self._hidden_by_selector.get(name)
-        if found is None:
-            found = self._hidden_by_selector[name] = self._is_never_reshown(name)
-        return found
-
-    def _is_never_reshown(self, name: str) -> bool:
+        """Return whether no rule shows elements with this class or id again."""
+        if name in self._hidden_by_selector:
+            return self._hidden_by_selector[name]
+        is_reshown = False
         at = self._source.find(name)
-        while at >= 0:
+        while at >= 0 and not is_reshown:
             at += len(name)
-            if (rule := RULE_BODY_PATTERN.match(self._source, at)) and SHOWING_DECLARATION_PATTERN.search(rule[1]):
-                return False
+            rule = RULE_BODY_PATTERN.match(self._source, at)
+            is_reshown = rule is not None and SHOWING_DECLARATION_PATTERN.search(rule[1]) is not None
             at = self._source.find(name, at)
-        return True
+        self._hidden_by_selector[name] = not is_reshown
+        return not is_reshown
 
 
-def collect_style_sheets(tree: Any, told: HeadElements | None = None) -> StyleSheets:
-    """The style sheets of a parsed page, which may have been asked what it tells."""
-    max_sheet_chars = 200_000  # characters of style sheets that are looked at
-    left, sources = max_sheet_chars, []
-    for node in (told or collect_head_elements(tree)).styles:
+def collect_style_sheets(tree: Any, head: HeadElements | None = None) -> StyleSheets:
+    """Parse the style sheets of a page."""
+    chars_left, sources = 200_000, []
+    for node in (head or collect_head_elements(tree)).styles:
         source = node.text() or ""
-        if left > 0 and "{" in source:
-            sources.append(source[:left])
-            left -= len(source)
+        if chars_left > 0 and "{" in source:
+            sources.append(source[:chars_left])
+            chars_left -= len(source)
     return StyleSheets("\n".join(sources))
 
 
 def _find_hiding_selectors(source: str) -> set[str]:
-    """The classes and ids of which a rule of the sheet's top level hides what bears them."""
-    max_rule_chars = 600  # characters of one rule
-    found: set[str] = set()
+    """Return the simple selectors whose top-level rules hide elements."""
+    max_rule_chars = 600
+    selectors: set[str] = set()
     lower = source if source.isascii() else source.encode("ascii", "replace").decode()
     lower = lower.lower()
     depth = at = 0
-    for place, sure in sorted(_iter_hiding_declarations(lower)):
-        start = lower.rfind("{", at, place)
+    for offset, is_certain in sorted(_iter_hiding_declarations(lower)):
+        start = lower.rfind("{", at, offset)
         if start < 0:
             continue
         depth, at = depth + lower.count("{", at, start) - lower.count("}", at, start), start
         if not depth and (
-            sure or HIDING_RULE_PATTERN.search(lower[start + 1 : start + max_rule_chars].partition("}")[0])
+            is_certain or HIDING_RULE_PATTERN.search(lower[start + 1 : start + max_rule_chars].partition("}")[0])
         ):
-            found.update(_parse_simple_selectors(source, start))
-    return found
+            selectors.update(_parse_simple_selectors(source, start))
+    return selectors
 
 
 def _iter_hiding_declarations(lower: str) -> Iterator[tuple[int, bool]]:
-    """Where a sheet says what may hide, and whether it does whatever its value goes on with."""
-    property_chars = 40  # characters in which a property stands before its value
-    certain_words = ("none", "visibility")
+    """Yield the offset of each declaration that may hide, and whether it hides whatever its full value is."""
+    property_chars = 40  # a value's property is this close before it
     for word, pattern in HIDING_PROPERTY_PATTERNS:
         if word in lower:
-            yield from ((match.start(), word in certain_words) for match in pattern.finditer(lower))
-    for word, before in HIDING_VALUE_PATTERNS:
+            yield from ((match.start(), word in ("none", "visibility")) for match in pattern.finditer(lower))
+    for word, property_pattern in HIDING_VALUE_PATTERNS:
         at = lower.find(word)
         while at >= 0:
-            if before.search(lower[max(0, at - property_chars) : at]):
+            if property_pattern.search(lower[max(0, at - property_chars) : at]):
                 yield at, False
             at = lower.find(word, at + 1)
     for match in FAR_OFFSET_PATTERN.finditer(lower):
@@ -145,8 +137,7 @@ def _iter_hiding_declarations(lower: str) -> Iterator[tuple[int, bool]]:
 
 
 def _parse_simple_selectors(source: str, end: int) -> list[str]:
-    """The selectors before a rule's body that are an id, or classes of one element, with its name or without."""
+    """Return the selectors before a rule's body that are an id, or classes with or without a tag."""
     start = max(source.rfind(mark, 0, end) for mark in "{};")
-    return [
-        part for each in source[start + 1 : end].split(",") if SIMPLE_SELECTOR_PATTERN.fullmatch(part := each.strip())
-    ]
+    selectors = map(str.strip, source[start + 1 : end].split(","))
+    return [selector for selector in selectors if SIMPLE_SELECTOR_PATTERN.fullmatch(selector)]
