@@ -76,8 +76,7 @@ class TreeWalker(ElementHandlers):
 
     def walk_tree(self, body: Any, nodes: int) -> PageBlocks:
         """Return the blocks of the body after visiting at most `nodes` nodes."""
-        self._begin_body(body)
-        self.nodes_left = nodes
+        self._begin_body(body, nodes)
         open_elements, handlers, text_id = self.open_elements, {**_build_tag_handlers()}, _find_text_tag_id()
         end_handlers, no_content, handle_block = self.END_HANDLERS, NO_CONTENT, self.HANDLERS["div"]
         node = body.first_child
@@ -108,8 +107,8 @@ class TreeWalker(ElementHandlers):
         self.end_element()
         return self.page
 
-    def _begin_body(self, body: Any) -> None:
-        self.body = body
+    def _begin_body(self, body: Any, nodes: int) -> None:
+        self.body, self.nodes_left = body, nodes
         self.begin_element("body", body.attributes)
         # The body's own categories do not count for the elements in it.
         parent, tag_number, bits, _, signature, first_block = self.page.elements[0]

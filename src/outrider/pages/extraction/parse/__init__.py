@@ -1,1 +1,1 @@
-"""From bytes to a tree: sources that would cost a tree builder too much are made harmless first."""
+"""Make sources safe for the parser, and parse them."""

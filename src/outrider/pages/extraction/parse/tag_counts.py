@@ -1,6 +1,6 @@
-"""How often each tag stands in a source, counted by passes over whole arrays: regular expressions take three times it.
+"""Count the tags of a source in passes over arrays, which is faster than regular expressions.
 
-Behind each `<` eight bytes are looked at as one number. Names that fill them are few, and read one by one.
+The eight bytes after each `<` are read as one number. The few longer names are read one by one.
 """
 
 import re
@@ -25,13 +25,14 @@ LOW_BITS, HIGH_BITS, BYTE_MASK = np.uint64(0x0101010101010101), np.uint64(0x8080
 COMMENT_MASK, COMMENT_CODE = np.uint64(0xFFFFFF), np.uint64(int.from_bytes(b"!--", "little"))
 CLOSING_SHIFT, LONG_NAME_CODE = np.uint64(56), np.uint64(1 << 56)
 RAW_TEXT_CODES = [np.uint64(int.from_bytes(name, "little")) for name in RAW_TEXT_TAGS]
-FORMATTING_TAGS = tuple(
-    b"b big code em font i nobr s small strike strong tt u".split()
-)  # what the standard opens again
-FORMATTING_CODES = [np.uint64(int.from_bytes(name, "little")) for name in FORMATTING_TAGS]
+# The standard reopens these in each block.
+FORMATTING_CODES = [
+    np.uint64(int.from_bytes(name, "little"))
+    for name in b"b big code em font i nobr s small strike strong tt u".split()
+]
 LINK_CODE = np.uint64(FIRST_LETTER_BYTE)
 NOSCRIPT_CODE = np.uint64(int.from_bytes(b"noscript", "little"))
-# What names are made of, in small letters; anything else is zero.
+# The characters of names, in lower case; anything else is zero.
 LOWERCASE_TABLE = np.zeros(256, np.uint8)
 for _byte in b"abcdefghijklmnopqrstuvwxyz0123456789-":
     LOWERCASE_TABLE[_byte] = LOWERCASE_TABLE[ord(chr(_byte).upper())] = _byte
@@ -39,14 +40,14 @@ for _byte in b"abcdefghijklmnopqrstuvwxyz0123456789-":
 
 @dataclass(slots=True)
 class TagCounts:
-    """What was counted.
+    """Counts and offsets of tags.
 
     Attributes:
-        names: How often each name is opened and, behind a slash, closed; in small letters.
-        openings: How many `<` there are.
-        formatting_offsets: Where marks are opened, also in comments and scripts.
-        link_offsets: Where links are, in the same way.
-        has_open_iframe: Whether a frame that closes itself stands right before the end of a noscript.
+        names: How often each lower-case name is opened and, with a slash before it, closed.
+        openings: Number of `<`.
+        formatting_offsets: Offsets of formatting elements, also in comments and scripts.
+        link_offsets: Offsets of links, also in comments and scripts.
+        has_open_iframe: Whether a self-closing frame stands right before the end of a noscript.
     """
 
     names: Counter[bytes] = field(default_factory=Counter)
@@ -57,16 +58,19 @@ class TagCounts:
 
 
 def count_tags(source: bytes, *, include_raw_text: bool = False) -> TagCounts:
-    """The tags of a source; those in comments and scripts only with `include_raw_text`: an end tag in these ends nothing."""
-    padding = bytes(16)  # so that there are eight bytes behind the last sign
-    chunk_bytes = 400_000  # bytes that are looked at together
-    tags, padded, raw = TagCounts(), source + padding, RawTextTracker(source)
+    """Count the tags of a source.
+
+    Tags in comments and scripts, where end tags end nothing, count only with `include_raw_text`.
+    """
+    chunk_bytes = 400_000  # read together
+    padded = source + bytes(16)  # so that eight bytes follow the last sign
+    tags, raw_text = TagCounts(), RawTextTracker(source)
     codes = np.frombuffer(padded, np.uint8)
-    places: NameCodes = np.ndarray((len(source) + 8,), "<u8", padded, strides=(1,))  # wherever a name may begin
+    codes_at: NameCodes = np.ndarray((len(source) + 8,), "<u8", padded, strides=(1,))  # eight bytes at every offset
     for start in range(0, len(source), chunk_bytes):
         begins = np.flatnonzero(codes[start : min(len(source), start + chunk_bytes)] == LESS_THAN_BYTE) + start
         closing = codes[begins + 1] == SLASH_BYTE
-        found = places[begins + 1 + closing]
+        found = codes_at[begins + 1 + closing]
         words = _normalize_names(found)
         tags.openings += len(begins)
         tags.has_open_iframe = tags.has_open_iframe or _ends_in_iframe(
@@ -74,26 +78,28 @@ def count_tags(source: bytes, *, include_raw_text: bool = False) -> TagCounts:
         )
         tags.formatting_offsets += begins[_matches_any_name(words, FORMATTING_CODES) & ~closing].tolist()
         tags.link_offsets += begins[(words == LINK_CODE) & ~closing].tolist()
-        kept = words & BYTE_MASK >= FIRST_LETTER_BYTE
+        is_tag = words & BYTE_MASK >= FIRST_LETTER_BYTE
         if not include_raw_text:
-            kept &= _outside(begins, raw.find_edges(begins[_is_quiet(found, words)].tolist()))
-        _add_name_counts(tags.names, source, begins[kept], closing[kept], words[kept])
+            may_be_raw = (found & COMMENT_MASK == COMMENT_CODE) | _matches_any_name(words, RAW_TEXT_CODES)
+            edges = raw_text.find_edges(begins[may_be_raw].tolist())
+            is_tag &= np.searchsorted(edges, begins, side="right") % 2 == 0  # after an even number of edges
+        _add_name_counts(tags.names, source, begins[is_tag], closing[is_tag], words[is_tag])
     return tags
 
 
 class RawTextTracker:
-    """Follows a source through its comments and scripts, piece by piece."""
+    """Follow a source through its comments and scripts, chunk by chunk."""
 
     def __init__(self, source: bytes) -> None:
         self._source = source
         self._until = 0
-        self._end: re.Pattern[bytes] | None = None  # of the script that is open
+        self._end: re.Pattern[bytes] | None = None  # ends the open script
 
     def find_edges(self, places: list[int]) -> list[int]:
-        """Where comments and scripts begin and end, in turn, up to the end of the piece.
+        """Return where comments and scripts begin and end, in turn, up to the end of the chunk.
 
         Args:
-            places: Where any of them may begin or end in the piece.
+            places: Offsets in the chunk at which one may begin or end.
         """
         edges = [0] if self._end else [0, self._until]
         for at in places:
@@ -102,7 +108,7 @@ class RawTextTracker:
         return [*edges, len(self._source)] if self._end else edges
 
     def _advance_state(self, found: re.Match[bytes], at: int) -> list[int]:
-        """What begins or ends where a comment or a script begins, or the script ends."""
+        """Return the edges at the beginning of a comment or script, or at the end of a script."""
         before = [] if self._end else [at]
         self._end = RAW_TEXT_END_PATTERNS[found[1].lower()] if not self._end and found[1] else None
         if self._end:
@@ -113,14 +119,13 @@ class RawTextTracker:
 
 
 def _normalize_names(found: NameCodes) -> NameCodes:
-    """The bytes up to the first that belongs to no name, in small letters."""
-    small = LOWERCASE_TABLE.take(found.view(np.uint8)).view("<u8")
-    ends = (small - LOW_BITS) & ~small & HIGH_BITS  # the lowest bit of it is that of the first byte of zero
-    return small & ((ends & (~ends + np.uint64(1))) - np.uint64(1))
+    lower = LOWERCASE_TABLE.take(found.view(np.uint8)).view("<u8")
+    ends = (lower - LOW_BITS) & ~lower & HIGH_BITS  # its lowest bit marks the first zero byte, where the name ends
+    return lower & ((ends & (~ends + np.uint64(1))) - np.uint64(1))
 
 
 def _ends_in_iframe(source: bytes, ends: TagOffsets) -> bool:
-    max_frame_bytes = 2_050  # bytes of a frame's tag, and of the white space behind it
+    max_frame_bytes = 2_050  # of a frame's tag and the white space after it
     for end in ends.tolist():
         before = source[max(0, end - max_frame_bytes) : end].rstrip()
         if before.endswith(b"/>") and before[before.rfind(b"<") :][:7].lower() == b"<iframe":
@@ -128,32 +133,21 @@ def _ends_in_iframe(source: bytes, ends: TagOffsets) -> bool:
     return False
 
 
-def _is_quiet(found: NameCodes, words: NameCodes) -> NDArray[np.bool_]:
-    """Where a comment may begin, or an element that holds no tags."""
-    return (found & COMMENT_MASK == COMMENT_CODE) | _matches_any_name(words, RAW_TEXT_CODES)
-
-
 def _matches_any_name(words: NameCodes, names: list[np.uint64]) -> NDArray[np.bool_]:
-    """Where one of the names is."""
-    found = words == names[0]
+    matches = words == names[0]
     for name in names[1:]:
-        found |= words == name
-    return found
-
-
-def _outside(begins: TagOffsets, edges: list[int]) -> NDArray[np.bool_]:
-    """Which signs stand in none of the ranges, which are in order: behind an even number of edges."""
-    return np.searchsorted(edges, begins, side="right") % 2 == 0
+        matches |= words == name
+    return matches
 
 
 def _add_name_counts(
     names: Counter[bytes], source: bytes, begins: TagOffsets, closing: NDArray[np.bool_], words: NameCodes
 ) -> None:
-    full = words >= LONG_NAME_CODE
-    short = ~full
+    is_long = words >= LONG_NAME_CODE  # fills all eight bytes
+    short = ~is_long
     found, counts = np.unique(words[short] | closing[short].astype(np.uint64) << CLOSING_SHIFT, return_counts=True)
     names.update(dict(zip(map(_decode_name, found.tolist()), counts.tolist(), strict=True)))
-    for at in (begins[full] + 1).tolist():
+    for at in (begins[is_long] + 1).tolist():
         slash = source[at] == SLASH_BYTE
         if long := LONG_NAME_PATTERN.match(source, at + slash):
             names[b"/" * slash + long[0].lower()] += 1
@@ -161,6 +155,6 @@ def _add_name_counts(
 
 @lru_cache(maxsize=1_000)
 def _decode_name(word: int) -> bytes:
-    """A name of seven letters at most, behind a slash if the eighth byte says that it is closed."""
+    """Return a name of at most seven letters, with a slash before it if the eighth byte marks it as closed."""
     slash, name = divmod(word, 1 << 56)
     return b"/" * slash + name.to_bytes(7, "little").rstrip(b"\0")
