@@ -1,28 +1,43 @@
-"""Reading pages: the domain's one class. What it takes is imported when somebody reads (`reading`)."""
+"""Read, cache and search web pages."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
 from outrider.core.database.database import Database
+from outrider.core.egress.target import parse_target
+from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.http import HttpClient, HttpResponse
-from outrider.pages.settings import PagesSettings, RobotsMode
+from outrider.pages.cache.freshness import build_conditions, compute_lifetime, is_storable
+from outrider.pages.document import Document
+from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.fetching.failures import is_bot_wall
+from outrider.pages.fragment import UrlFragment, parse_fragment
+from outrider.pages.options import DEFAULT_READ_OPTIONS, ReadOptions, RenderMode
+from outrider.pages.refresh import find_refresh_target
+from outrider.pages.settings import PagesSettings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # these modules load SQLAlchemy, Protego, Resiliparse or aiolimiter
+    from outrider.pages.cache.cache import CacheEntry, PageCache
     from outrider.pages.cache.page_search import LocalHit
     from outrider.pages.excerpt import DocumentExcerpt
-    from outrider.pages.fetched_page import FetchedPage
+    from outrider.pages.fetching.fetch import PageFetcher
     from outrider.pages.fetching.robots import RobotsPolicy
     from outrider.pages.images import SavedImage
-    from outrider.pages.reading import Reading, RenderMode, RenderPage
+    from outrider.pages.page_extractor import PageExtractor
+
+RenderPage = Callable[[str], Awaitable[str]]
 
 
 class Pages:
-    """Reads pages, keeps them, and finds them again.
+    """Read pages, cache them, and search the cached ones.
 
     Args:
         http: The guarded client.
@@ -30,97 +45,281 @@ class Pages:
         database: Holds the cache.
         clock: The time in seconds since the epoch.
         sleep: Waits between attempts.
-        render: Gives the HTML of an address after its scripts have run, for pages that are empty
-            without them.
+        render: Returns the HTML of an address after its scripts have run, for pages that are empty without them.
     """
 
     def __init__(
         self,
-        http: "HttpClient",
-        settings: "PagesSettings",
+        http: HttpClient,
+        settings: PagesSettings,
         database: Database,
         *,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
-        render: "RenderPage | None" = None,
+        render: RenderPage | None = None,
     ) -> None:
-        self._parts = (http, settings, database)
+        self._http = http
+        self._settings = settings
+        self._database = database
         self._clock = clock
         self._sleep = sleep
         self._render = render
 
-    @property
-    def robots_policy(self) -> "RobotsPolicy":
-        """What robots.txt of the sites allows."""
-        return self._reading.robots_policy
-
-    async def read(
-        self,
-        url: str,
-        *,
-        max_age: float | None = None,
-        main: bool = True,
-        robots: "RobotsMode | None" = None,
-        render: "RenderMode" = "auto",
-    ) -> "FetchedPage":
-        """The page at an address.
+    async def read(self, url: str, options: ReadOptions = DEFAULT_READ_OPTIONS) -> FetchedPage:
+        """Return the page at an address, following pages that only send their reader on.
 
         Args:
-            url: http or https; read as a browser reads it, its fragment left out, but for `#page=12` of a PDF
-                and `#file=a.csv` of an archive.
-            max_age: Seconds within which a kept copy is given without asking; 0 always asks.
-                Default: the setting, or longer where the server says that it stays fresh.
-            main: Whether to leave out what surrounds the main content.
-            robots: Whether robots.txt binds; default: the setting.
-            render: Whether a browser runs the page's scripts first; `auto` where the page is next to
-                empty without them, or a robot check stands before it.
+            url: http or https, parsed as a browser does. The fragment is ignored, except for `#page=12` of a PDF and
+                `#file=a.csv` of an archive.
+            options: How to read it.
 
         Returns:
-            The page. Within its age, every reading of an address gives the same text.
+            The page. Until it is too old, every reading of an address returns the same text.
 
         Raises:
             InvalidInput: code `bad_url`.
             NotFound: HTTP 404 or 410.
-            Refused: code `egress`, `robots`, `forbidden`, `http_status`, `unreadable_type`, `image`,
-                `slow_document` or `encrypted`; with `details["status"]` where a status said so.
-            Unavailable: the server, the network or the deadline (codes of `core.http`,
-                `server_error`, `rate_limited`, `blocked_by_site`, `broken_file`, `unreadable`).
+            Refused: code `egress`, `robots`, `forbidden`, `http_status`, `unreadable_type`, `image`, `slow_document`
+                or `encrypted`; `details["status"]` is the HTTP status if that was the reason.
+            Unavailable: the server, the network or the deadline failed (codes of `core.http`, `server_error`,
+                `rate_limited`, `blocked_by_site`, `broken_file`, `unreadable`).
         """
-        return await self._reading.read(url, max_age=max_age, main=main, robots=robots, render=render)
+        max_refreshes = 3
+        address = parse_target(url).url
+        with self._limit_time(address):
+            page = first = await self._read_url(address, parse_fragment(url), options)
+            for _ in range(max_refreshes):
+                if not (target := find_refresh_target(page)):
+                    break
+                page = await self._read_url(target, UrlFragment(), options)
+            return replace(page, requested_url=first.requested_url)
 
-    async def find_excerpts(
-        self, page: "FetchedPage", query: str, *, max_tokens: int = 1_500
-    ) -> "list[DocumentExcerpt]":
-        """The page's passages that answer a question, in their order, within a budget of tokens.
+    async def find_excerpts(self, page: FetchedPage, query: str, *, max_tokens: int = 1_500) -> "list[DocumentExcerpt]":
+        """Return the page's passages that answer a question, in document order, within a budget of tokens.
 
-        Each is a slice of `page.document.markdown`; empty if none shares a word with the query.
+        Each is a slice of `page.document.markdown`; the list is empty if no passage shares a word with the query.
         """
-        return await self._reading.find_excerpts(page, query, max_tokens=max_tokens)
+        from outrider.pages.excerpt import find_excerpts
 
-    async def save_image(self, url: str, folder: "Path", *, filename: str | None = None) -> "SavedImage":
-        """Saves a picture into a folder of the caller's choice; never over another file.
+        return await anyio.to_thread.run_sync(
+            lambda: find_excerpts(page.document.markdown, query, max_tokens=max_tokens), abandon_on_cancel=True
+        )
+
+    async def save_image(self, url: str, folder: Path, *, filename: str | None = None) -> "SavedImage":
+        """Save an image into a folder without overwriting any file.
 
         Args:
-            url: The picture's address.
-            folder: Where to; made if it is missing. The caller vouches for it.
-            filename: The wanted name; default: one made of the address.
+            url: The image's address.
+            folder: The destination, created if missing. The caller must have checked that it may be written to.
+            filename: The wanted name; by default one derived from the address.
 
         Raises:
             Refused: code `not_an_image`, or as `read` does.
             Unavailable: code `disk` or `too_large`, or as `read` does.
         """
-        return await self._reading.save_image(url, folder, filename=filename)
+        from outrider.pages.images import save_image
 
-    async def fetch_body(self, url: str, *, size: int) -> "HttpResponse":
-        """The bytes at an address, as they are and at most so many. Raises as `read` does."""
-        return await self._reading.fetch_body(url, size=size)
+        address = parse_target(url).url
+        with self._limit_time(address):
+            response = await self._fetcher.fetch(
+                address,
+                deadline=anyio.current_time() + self._settings.seconds,
+                max_body_bytes=self._settings.images_max_bytes,
+                headers={"accept": "image/*"},
+                cut=False,
+            )
+            return await anyio.to_thread.run_sync(lambda: save_image(response, folder, url=address, filename=filename))
+
+    async def fetch_body(self, url: str, *, size: int) -> HttpResponse:
+        """Return the response of an address with at most `size` bytes of its body. Raises as `read` does."""
+        address = parse_target(url).url
+        with self._limit_time(address):
+            deadline = anyio.current_time() + self._settings.seconds
+            return await self._fetcher.fetch(address, deadline=deadline, max_body_bytes=size, headers={})
 
     async def search_cached(self, query: str, limit: int = 10) -> "list[LocalHit]":
-        """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
-        return await self._reading.search_cached(query, limit)
+        """Return the cached pages that match best. Raises Unavailable if the database cannot be read."""
+        from outrider.pages.cache.page_search import search_pages
+
+        return await search_pages(self._database, query, limit)
+
+    async def _read_url(self, address: str, fragment: UrlFragment, options: ReadOptions) -> FetchedPage:
+        """Look in the cache, check robots.txt, fetch, extract, render and store one page."""
+        url = address + fragment.suffix
+
+        cached = await self._find_cached(address, fragment, options)
+        if cached is not None and self._is_fresh(cached, options.max_age):
+            return cached.page
+
+        if (options.robots or self._settings.robots) == "respect":
+            await self.robots_policy.check_allowed(url)
+
+        conditions = build_conditions(cached.etag, cached.last_modified) if cached else {}
+        try:
+            response = await self._fetch_page(url, conditions)
+        except OutriderError as error:
+            if page := await self._render_blocked_page(address, error, options):
+                return page
+            if cached is not None and self._may_serve_stale(cached, error):
+                return replace(cached.page, stale=True)
+            raise
+        if response.status == 304 and cached is not None:
+            return await self._confirm_cached(cached, response, main=options.main)
+
+        now = self._clock()
+        page = await self._extractor.extract_page(response, address, fragment, main=options.main, fetched_at=now)
+
+        if self._should_render(page, options.render):
+            page = await self._render_page(page, options)
+
+        await self._store_page(page, response, now, main=options.main)
+        return page
+
+    async def _find_cached(self, address: str, fragment: UrlFragment, options: ReadOptions) -> "CacheEntry | None":
+        """Return the cached copy of the wanted part, or of the whole document if its type has no parts."""
+        url = address + fragment.suffix
+        cached = await self._cache.get(url, main=options.main)
+        if cached is None and fragment.suffix:
+            url, cached = address, await self._cache.get(address, main=options.main)
+            if cached and self._extractor.has_parts(cached.page.content_type):
+                return None
+        if cached is None or (options.render != "auto" and cached.page.is_rendered != (options.render == "always")):
+            return None
+        return replace(cached, page=replace(cached.page, requested_url=url))
+
+    def _is_fresh(self, cached: "CacheEntry", max_age: float | None) -> bool:
+        age = self._clock() - cached.checked_at
+        if max_age is not None:
+            return 0 <= age < max_age
+        return 0 <= age < self._settings.max_age or self._clock() < cached.fresh_until
+
+    def _may_serve_stale(self, cached: "CacheEntry", error: OutriderError) -> bool:
+        is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
+        return is_outage and self._clock() - cached.checked_at <= self._settings.stale_if_error
+
+    async def _fetch_page(self, url: str, conditions: dict[str, str]) -> HttpResponse:
+        """Fetch the body; if it was cut and half of it cannot be read, fetch it again with the larger limit."""
+        settings, deadline = self._settings, anyio.current_time() + self._settings.seconds
+        response = await self._fetcher.fetch(
+            url, deadline=deadline, max_body_bytes=settings.max_bytes, headers=conditions
+        )
+        if response.is_truncated and self._extractor.needs_whole_body(response):
+            response = await self._fetcher.fetch(
+                url, deadline=deadline, max_body_bytes=settings.pdf_max_bytes, headers={}, cut=False
+            )
+        return response
+
+    async def _confirm_cached(self, cached: "CacheEntry", response: HttpResponse, *, main: bool) -> FetchedPage:
+        """Record that the server has answered 304 Not Modified, and return the cached page."""
+        now = self._clock()
+        confirmed = replace(
+            cached,
+            checked_at=now,
+            fresh_until=now + compute_lifetime(response.headers, self._settings.freshness_cap),
+            etag=response.headers.get("etag", cached.etag),
+            last_modified=response.headers.get("last-modified", cached.last_modified),
+        )
+        await self._cache.record_revalidation(confirmed, main=main)
+        return replace(cached.page, revalidated=True)
+
+    async def _store_page(self, page: FetchedPage, response: HttpResponse, now: float, *, main: bool) -> None:
+        """Put the page into the cache, or remove the old copy if its server forbids storing it."""
+        from outrider.pages.cache.cache import CacheEntry
+
+        if not is_storable(response.headers):
+            await self._cache.delete(page.requested_url, main=main)
+            return
+        if page.is_rendered:  # the server's validators describe the source, not what its scripts made of it
+            entry = CacheEntry(page, now, now, "", "")
+        else:
+            fresh_until = now + compute_lifetime(response.headers, self._settings.freshness_cap)
+            etag, last_modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
+            entry = CacheEntry(page, now, fresh_until, etag, last_modified)
+        await self._cache.put(entry, main=main)
+
+    def _should_render(self, page: FetchedPage, render: RenderMode) -> bool:
+        if page.html is None or render == "never":
+            return False
+        return render == "always" or (self._render is not None and page.is_script_shell)
+
+    async def _render_page(self, page: FetchedPage, options: ReadOptions) -> FetchedPage:
+        """Return the page after its scripts have run; with `auto`, the page as it was if that adds nothing."""
+        if options.render == "always":
+            return await self._render_in_browser(page, main=options.main)
+        with self._limit_render_time():
+            rendered = await self._render_in_browser(page, main=options.main)
+            if len(rendered.document.text) >= len(page.document.text):
+                return rendered
+        return page
+
+    async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
+        """Return the page as a browser gets it; None unless that gets past the error and any robot check."""
+        # Only an explicit `always` opens a browser for plain refusals, which it may not meet either.
+        renderable_codes: dict[RenderMode, set[str]] = {
+            "auto": {"blocked_by_site"},
+            "always": {"blocked_by_site", "forbidden", "http_status"},
+            "never": set(),
+        }
+        if self._render is None or error.code not in renderable_codes[options.render]:
+            return None
+        empty_page = FetchedPage(url, url, 200, "text/html", self._clock(), Document(""))
+        with self._limit_render_time():
+            page = await self._render_in_browser(empty_page, main=options.main)
+            return None if is_bot_wall(page.html or "") else page
+        return None
+
+    async def _render_in_browser(self, page: FetchedPage, *, main: bool) -> FetchedPage:
+        if self._render is None:
+            raise NotConfigured("render: no browser is available here", hint="leave out `render`")
+        return await self._extractor.extract_rendered(page, await self._render(page.url), main=main)
+
+    @contextmanager
+    def _limit_render_time(self) -> Generator[None]:
+        """Ignore a browser that fails or takes too long, so that what was read without it is not lost."""
+        reserved_s = 1.0  # of the page's time, for the steps after rendering
+        seconds_left = anyio.current_effective_deadline() - anyio.current_time()
+        with suppress(OutriderError), anyio.move_on_after(max(seconds_left - reserved_s, 0)):
+            yield
+
+    @contextmanager
+    def _limit_time(self, url: str) -> Generator[None]:
+        """Raise Unavailable with code `timeout` when the body takes longer than `pages.seconds`."""
+        seconds = self._settings.seconds
+        with anyio.move_on_after(seconds) as scope:
+            yield
+        if scope.cancelled_caught:
+            raise Unavailable(
+                f"{url} was not read within {seconds:g} seconds",
+                code="timeout",
+                hint="try again once, or choose another source; an operator can raise pages.seconds",
+            )
+
+    # The following are built at first use, because their modules are slow to import.
 
     @cached_property
-    def _reading(self) -> "Reading":
-        from outrider.pages.reading import Reading
+    def robots_policy(self) -> "RobotsPolicy":
+        """The robots.txt rules of all hosts."""
+        from outrider.pages.fetching.robots import RobotsPolicy
 
-        return Reading(*self._parts, clock=self._clock, sleep=self._sleep, render=self._render)
+        return RobotsPolicy(self._http, clock=self._clock)
+
+    @cached_property
+    def _cache(self) -> "PageCache":
+        from outrider.pages.cache.cache import PageCache
+
+        return PageCache(self._database, self._settings.cache_bytes, clock=self._clock)
+
+    @cached_property
+    def _fetcher(self) -> "PageFetcher":
+        from outrider.pages.fetching.fetch import PageFetcher
+        from outrider.pages.fetching.politeness import Politeness
+
+        settings = self._settings
+        politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency, self._database)
+        return PageFetcher(self._http, politeness, settings.attempts, settings.user_agent, self._clock, self._sleep)
+
+    @cached_property
+    def _extractor(self) -> "PageExtractor":
+        from outrider.pages.page_extractor import PageExtractor
+
+        return PageExtractor(self._settings)

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
+from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, SiteRequest, build_pdf, open_pages
 
@@ -104,8 +105,8 @@ async def test_after_max_age_the_page_is_asked_for_again():
         first = await pages.read(url)
         clock.now += 11
         assert (await pages.read(url)).document != first.document
-        await pages.read(url, max_age=0)
-        await pages.read(url, max_age=3_600)
+        await pages.read(url, ReadOptions(max_age=0))
+        await pages.read(url, ReadOptions(max_age=3_600))
     assert len(site.requests) == 3
 
 
@@ -114,7 +115,7 @@ async def test_an_unchanged_page_is_confirmed_not_sent_again(answer):
     site, clock = FakeSite({"/": answer}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         first = await pages.read(url)
-        second = await pages.read(url, max_age=0)
+        second = await pages.read(url, ReadOptions(max_age=0))
         clock.now += 200
         third = await pages.read(url)
     assert (second.revalidated, second.from_cache, second.document, second.html) == (True, True, first.document, PAGE)
@@ -143,7 +144,7 @@ async def test_no_store_is_not_stored():
 async def test_main_and_whole_page_are_kept_apart():
     async with open_pages(FakeSite()) as (pages, url):
         main = await pages.read(f"{url}/article.html")
-        whole = await pages.read(f"{url}/article.html", main=False)
+        whole = await pages.read(f"{url}/article.html", ReadOptions(main=False))
         assert (await pages.read(f"{url}/article.html")).document == main.document
     assert "Imprint" in whole.document.markdown
     assert "Imprint" not in main.document.markdown
@@ -321,10 +322,10 @@ async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | No
     site = FakeSite({path: SiteAnswer(PAGE)} | ({"/robots.txt": rules} if rules else {}))
     async with open_pages(site) as (pages, url):
         if allowed:
-            assert (await pages.read(url + path, robots="respect")).document.title == "Tide"
+            assert (await pages.read(url + path, ReadOptions(robots="respect"))).document.title == "Tide"
         else:
             with pytest.raises(Refused) as caught:
-                await pages.read(url + path, robots="respect")
+                await pages.read(url + path, ReadOptions(robots="respect"))
             assert caught.value.code == "robots"
             assert path not in site.list_paths()
 
@@ -333,9 +334,9 @@ async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
     site = FakeSite({"/public": SiteAnswer(PAGE), "/robots.txt": SiteAnswer("broken", status=500)})
     async with open_pages(site) as (pages, url):
         with pytest.raises(Refused, match="out of reach: HTTP 500"):
-            await pages.read(f"{url}/public", robots="respect")
+            await pages.read(f"{url}/public", ReadOptions(robots="respect"))
         with pytest.raises(Refused, match=r"out of reach: the name nowhere\.invalid does not resolve"):
-            await pages.read("http://nowhere.invalid/public", robots="respect")
+            await pages.read("http://nowhere.invalid/public", ReadOptions(robots="respect"))
 
 
 async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
@@ -344,10 +345,10 @@ async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
         await pages.read(f"{url}/a")
         assert site.list_paths() == ["/a"]
         for path in ("/a", "/b"):
-            await pages.read(url + path, robots="respect", max_age=0)
+            await pages.read(url + path, ReadOptions(robots="respect", max_age=0))
         assert site.list_paths().count("/robots.txt") == 1
         clock.now += 86_401
-        await pages.read(f"{url}/a", robots="respect", max_age=0)
+        await pages.read(f"{url}/a", ReadOptions(robots="respect", max_age=0))
     assert site.list_paths().count("/robots.txt") == 2
 
 
@@ -392,13 +393,13 @@ async def test_whether_a_browser_is_used_is_the_readers_choice():
 
     async with open_pages(site, render=render, clock=clock) as (pages, url):
         plain = await pages.read(url)
-        made = await pages.read(url, render="always")
-        kept = await pages.read(url, render="always")
+        made = await pages.read(url, ReadOptions(render="always"))
+        kept = await pages.read(url, ReadOptions(render="always"))
         either = await pages.read(url)
-        never = await pages.read(url, render="never")
-        table = await pages.read(f"{url}/t", render="always")
+        never = await pages.read(url, ReadOptions(render="never"))
+        table = await pages.read(f"{url}/t", ReadOptions(render="always"))
         clock.now += 301
-        later = await pages.read(url, render="always")
+        later = await pages.read(url, ReadOptions(render="always"))
     assert [page.is_rendered for page in (plain, made, kept, either, never, table)] == [
         False,
         True,
@@ -419,10 +420,10 @@ async def test_rendering_that_was_asked_for_says_why_it_could_not_be():
 
     async with open_pages(FakeSite({"/": SiteAnswer(PAGE)}), render=render) as (pages, url):
         with pytest.raises(Unavailable, match="crashed"):
-            await pages.read(url, render="always")
+            await pages.read(url, ReadOptions(render="always"))
     async with open_pages(FakeSite({"/": SiteAnswer(PAGE)})) as (pages, url):
         with pytest.raises(NotConfigured, match="render"):
-            await pages.read(url, render="always")
+            await pages.read(url, ReadOptions(render="always"))
 
 
 @pytest.mark.parametrize(("rendered", "passes"), [(PAGE, True), (CHALLENGE, False)])
@@ -438,7 +439,7 @@ async def test_a_robot_check_is_tried_in_a_browser_and_never_taken_for_the_page(
             with pytest.raises(Unavailable, match="robot check"):
                 await pages.read(url)
         with pytest.raises(Unavailable, match="robot check"):
-            await pages.read(url, render="never")
+            await pages.read(url, ReadOptions(render="never"))
 
 
 async def test_a_browser_that_takes_too_long_costs_the_reader_nothing():

@@ -11,6 +11,7 @@ from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
 from outrider.pages.crawl.ledger import DiscoveredUrl, PageOutcome, PendingPage
 from outrider.pages.crawl.scope import OFF_SITE, CrawlScope, build_page_key, normalize_url
 from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
 
 
@@ -36,7 +37,7 @@ async def visit_page(pages: Pages, scope: CrawlScope, waiting: PendingPage) -> V
     known = inf if waiting.sha256 and 0 < waiting.modified < waiting.read_at else None
     max_age = known if known or not waiting.sha256 else 0
     try:
-        page = await pages.read(waiting.url, max_age=max_age, robots=scope.plan.robots)
+        page = await pages.read(waiting.url, ReadOptions(max_age=max_age, robots=scope.plan.robots))
     except OutriderError as error:
         return VisitResult(_build_failed_outcome(error), error=error)
     if scope.explain_refusal(normalize_url(page.url)) == OFF_SITE:

@@ -15,6 +15,7 @@ from outrider.core.markdown import cut_markdown, find_markdown_frame
 from outrider.core.result import LinkBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
+from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
 from outrider.search.search import Search
 from outrider.toolsets.content_store.autosave import Autosave
@@ -119,7 +120,7 @@ async def web_fetch(
     if mode == "image":
         return await _save_image(pages, artifacts, choices, call, url, output_dir, filename)
     try:
-        page = await pages.read(url, render=render)
+        page = await pages.read(url, ReadOptions(render=render))
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _save_image(pages, artifacts, choices, call, url, output_dir, filename)

@@ -12,6 +12,7 @@ import pytest
 
 from outrider.core.database.database import Database
 from outrider.pages.cache.cache import PageCache, canonicalize_url
+from outrider.pages.options import ReadOptions
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, open_pages
 
 pytestmark = pytest.mark.anyio
@@ -59,7 +60,7 @@ async def test_the_least_recently_used_go_first(tmp_path: Path):
             clock.now += 61
             await pages.read(f"{url}/{number}")
             clock.now += 61
-            await pages.read(f"{url}/0", max_age=10_000)
+            await pages.read(f"{url}/0", ReadOptions(max_age=10_000))
         assert len(await pages.search_cached("word1", 20)) < 8
         with sqlite3.connect(tmp_path / "p.db") as connection:
             kept = {row[0].rpartition("/")[2] for row in connection.execute("SELECT url FROM pages")}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from outrider.pages.options import ReadOptions
 from support.fakes.website import FakeClock, FakeSite, SiteAnswer, open_pages
 
 pytestmark = pytest.mark.anyio
@@ -59,11 +60,11 @@ async def test_a_page_counts_once_and_its_newest_text_only():
     site = FakeSite({"/": SiteAnswer("<title>A</title><p>anchor")})
     async with open_pages(site) as (pages, url):
         await pages.read(url)
-        await pages.read(url, main=False)
+        await pages.read(url, ReadOptions(main=False))
         assert [hit.url for hit in await pages.search_cached("anchor", 5)] == [f"{url}/"]
         site.routes["/"] = SiteAnswer("<title>A</title><p>rudder")
-        await pages.read(url, max_age=0)
-        await pages.read(url, main=False, max_age=0)
+        await pages.read(url, ReadOptions(max_age=0))
+        await pages.read(url, ReadOptions(main=False, max_age=0))
         assert await pages.search_cached("anchor", 5) == []
         assert len(await pages.search_cached("rudder", 5)) == 1
 

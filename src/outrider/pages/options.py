@@ -1,0 +1,30 @@
+"""Options for reading one page."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from outrider.pages.settings import RobotsMode
+
+RenderMode = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How `Pages.read` reads one address.
+
+    Attributes:
+        max_age: Seconds within which a cached copy is returned without asking the server; 0 always asks. By default
+            the setting `pages.max_age`, or longer if the server says that the page stays fresh.
+        main: Whether to leave out navigation and whatever else surrounds the main content.
+        robots: Whether to obey robots.txt; by default the setting `pages.robots`.
+        render: Whether a browser runs the page's scripts first. `auto` renders pages that are nearly empty without
+            their scripts or hide behind a robot check.
+    """
+
+    max_age: float | None = None
+    main: bool = True
+    robots: RobotsMode | None = None
+    render: RenderMode = "auto"
+
+
+DEFAULT_READ_OPTIONS = ReadOptions()

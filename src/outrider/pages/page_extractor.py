@@ -1,0 +1,107 @@
+"""Turn a fetched body into a page with its document."""
+
+from dataclasses import replace
+
+import anyio
+
+from outrider.core.errors import Refused
+from outrider.core.http import HttpResponse
+from outrider.pages.fetched_page import RENDERED_KEY, FetchedPage
+from outrider.pages.fragment import UrlFragment
+from outrider.pages.mime.sniff import detect_mime_type
+from outrider.pages.reader import READ_TIME_SHARE, DocumentReader, ReaderInput, format_size
+from outrider.pages.registry import find_reader, has_fragments, is_whole_body_needed, read_nested
+from outrider.pages.settings import PagesSettings
+from outrider.pages.worker.runner import ReaderRunner
+
+
+class PageExtractor:
+    """Extract documents in worker threads and processes, within the settings' limits."""
+
+    def __init__(self, settings: PagesSettings) -> None:
+        self._settings = settings
+        self._runner = ReaderRunner()
+
+    def needs_whole_body(self, response: HttpResponse) -> bool:
+        """Return whether a body of this type cannot be read if its end is missing."""
+        return is_whole_body_needed(detect_mime_type(response.content_type, response.body, response.url))
+
+    def has_parts(self, content_type: str) -> bool:
+        """Return whether an address may name a part of such a document, as `#page=12` does."""
+        return has_fragments(content_type)
+
+    async def extract_page(
+        self, response: HttpResponse, url: str, fragment: UrlFragment, *, main: bool, fetched_at: float
+    ) -> FetchedPage:
+        """Return the page of a response.
+
+        Args:
+            response: A response with a body.
+            url: The address that was requested, without fragment.
+            fragment: The part of the document to read, ignored for types without parts.
+            main: Whether to leave out what surrounds the main content.
+            fetched_at: Seconds since the epoch.
+
+        Raises:
+            Refused: code `slow_document` if reading takes longer than the time left, or as the reader does.
+            Unavailable: as the reader does.
+        """
+        report_share = 0.1  # of the time left: reserved for reporting that the rest was not enough
+        http_partial_content = 206
+        size = _measure_resource(response)
+        mime = detect_mime_type(response.content_type, response.body, response.url)
+        reader = find_reader(mime, response.url, size)
+        fragment = fragment if reader.has_fragments else UrlFragment()
+        source = self._build_input(response.body, response.url, mime, response.charset, main=main)
+        seconds_left = anyio.current_effective_deadline() - anyio.current_time()
+        with anyio.move_on_after(seconds_left * (1 - report_share)):
+            time_limit_s = seconds_left * READ_TIME_SHARE
+            source = replace(source, first_page=fragment.page, file=fragment.file, time_limit_s=time_limit_s)
+            document, html = await self._runner.read_document(reader, source)
+            return FetchedPage(
+                requested_url=url + fragment.suffix,
+                url=response.url + fragment.suffix,
+                status=response.status,
+                content_type=mime,
+                fetched_at=fetched_at,
+                document=document,
+                html=html,
+                cut=response.is_truncated or response.status == http_partial_content,
+            )
+        # Trying again would take as long, so this is a refusal and not a timeout.
+        raise Refused(
+            f"{response.url} was fetched, but reading its {format_size(size)} takes longer than the "
+            f"{self._settings.seconds:g} seconds allowed for a page",
+            code="slow_document",
+            hint="look for a smaller copy, a part of it or another format; an operator can raise pages.seconds",
+        )
+
+    async def extract_rendered(self, page: FetchedPage, html: str, *, main: bool) -> FetchedPage:
+        """Return the page with the document of the HTML that a browser has rendered."""
+        body = html.encode("utf-8", "replace")[: self._settings.max_bytes]
+        reader: DocumentReader = find_reader("text/html")
+        source = self._build_input(body, page.url, "text/html", "utf-8", main=main)
+        document, decoded_html = await self._runner.read_document(reader, source)
+        document = replace(document, metadata=document.metadata | {RENDERED_KEY: True})
+        return replace(page, document=document, html=decoded_html)
+
+    def _build_input(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> ReaderInput:
+        settings = self._settings
+        return ReaderInput(
+            body,
+            url,
+            mime,
+            charset,
+            main,
+            max_chars=settings.extract_chars,
+            max_tags=settings.extract_tags,
+            max_pages=settings.pdf_max_pages,
+            read_nested=read_nested,
+        )
+
+
+def _measure_resource(response: HttpResponse) -> int:
+    """Return the bytes of the whole resource: what the server declares, or more if more has arrived."""
+    declared = response.headers.get("content-length", "")
+    is_number = declared.isascii() and declared.isdigit() and len(declared) < 16
+    return max(int(declared) if is_number else 0, len(response.body))
