@@ -363,7 +363,7 @@ async def test_a_call_that_does_not_wait_tells_how_to_come_back(house: AgentsApp
     async with client(house) as caller:
         run = run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
         waiting = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": seconds})
-        assert "still at work" in read_first_text(waiting)
+        assert "still working" in read_first_text(waiting)
         assert waiting.meta["outrider/run"]["status"] == "running"
         held.set()
         done = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 30})

@@ -73,7 +73,7 @@ async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(h
             done = await caller.call_tool("agent_run", {"runId": run["runId"], "waitSeconds": 30})
     assert not detached.is_error
     assert run["status"] == "running"
-    assert "still at work" in read_first_text(detached)
+    assert "still working" in read_first_text(detached)
     assert f'agent_run {{"runId": "{run["runId"]}"}}' in read_first_text(detached)
     assert done.content[0].resource.text == "at last"
 

@@ -240,7 +240,7 @@ async def test_the_html_source_on_request(home: Path):
 NOTES = [
     ({"url": "/login"}, "Note: the page asks for a login: sign in with the browser tools"),
     ({"url": "/secret"}, "/secret; the page asks for a login"),
-    ({"url": "/shell", "render": "never"}, "Note: the page is next to empty without its scripts: try render=always"),
+    ({"url": "/shell", "render": "never"}, "Note: the page is nearly empty without its scripts: try render=always"),
     ({"url": "/wal", "query": "checkpoint"}, "Note: 1 passage for 'checkpoint'"),
     ({"url": "/long", "query": "zeppelin"}, "try other words, or read on with offset="),
 ]
@@ -249,7 +249,7 @@ ERRORS = [
     ({"url": "/busy"}, "HTTP 503", "try again in 120 seconds"),
     ({"url": "/members"}, "asks for a login", "browser tools"),
     ({"url": "/wal /long"}, "HTTP 404", "call web_fetch once for each"),
-    ({"url": "/wal", "offset": 10**9}, "offset: 1000000000 lies behind the end", "give one below"),
+    ({"url": "/wal", "offset": 10**9}, "offset: 1000000000 is past the end", "give one below"),
     ({"url": "/wal", "query": "  "}, "query: is blank", "say what to look for"),
     ({"url": "/picture", "mode": "text"}, "is an image", "mode=image"),
 ]
@@ -316,4 +316,4 @@ async def test_passages_with_their_places_stay_within_the_limit(home: Path, limi
 async def test_an_empty_answer_is_told_as_one_with_what_to_do(home: Path, path: str, status: int):
     async with loopback_app.open_loopback_app(home, SITE) as house:
         text = (await house.app.call("web_fetch", url=house.site_url + path)).text
-    assert f"(the answer was empty, HTTP {status}: check the address, or choose another source)" in text
+    assert f"(the response is empty, HTTP {status}: check the address, or choose another source)" in text

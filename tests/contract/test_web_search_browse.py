@@ -160,7 +160,8 @@ async def test_pictures_follow_their_page_as_images(home: Path):
             (page, whole) = (await house.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
             assert house.app.browsers.list_sessions() == []
     kinds = [type(item).__name__ for item in seen.content]
-    assert kinds == ["Resource", "Resource", "Image", "Resource", "Resource", "Resource", "Image"]
+    page_kinds = ["ResourceBlock", "ResourceBlock", "ImageBlock"]
+    assert kinds == [*page_kinds, "ResourceBlock", *page_kinds]
     assert isinstance(page, ResourceBlock)
     for item in (seen.content[2], seen.content[6], whole):
         assert isinstance(item, ImageBlock)

@@ -320,7 +320,7 @@ class Container:
         box.forward_call = self.cluster.call_remotely if self.cluster else None
         stores = self.content if "content_store" in box.toolsets else None
         self.services[Autosave] = offers = Autosave(stores, self.settings.content.offer)
-        self.crawler.store_page_factory = crawl.build_keeper(offers)
+        self.crawler.store_page_factory = crawl.build_page_saver_factory(offers)
         return box
 
     def build_full_toolbox(self) -> Toolbox:

@@ -1,4 +1,4 @@
-"""What models see: every tool is a function here, and every word that a model reads lives here."""
+"""The tools that models call, with every text that a model reads."""
 
 from pathlib import Path
 

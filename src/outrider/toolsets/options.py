@@ -1,4 +1,4 @@
-"""The few settings that tools themselves obey."""
+"""Settings that several tools read."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,15 +12,15 @@ from outrider.core.untrusted import wrap_untrusted
 
 @dataclass(frozen=True)
 class ToolOptions(PerCallService):
-    """What an operator chose about results.
+    """Operator settings for files and results of tools.
 
     Attributes:
         workspace: The directory that relative paths start from and may not leave.
         images_path: Where images go, relative to the workspace.
-        boundary: Whether page text is wrapped in a random boundary.
+        boundary: Whether text from pages is wrapped in a random boundary.
         mime_prefix: The vendor tree of typed resources.
         crawl_robots: Whether robots.txt binds crawls.
-        user_folders: Where each person has a directory of their own, once callers must show who they are.
+        user_folders: Parent of one directory per person, used once callers must authenticate.
     """
 
     workspace: Path
@@ -31,7 +31,7 @@ class ToolOptions(PerCallService):
     user_folders: Path | None = None
 
     def bind_to_call(self, call: Call) -> Self:
-        """The same, in the caller's own directory where callers must show who they are."""
+        """Return the options with the caller's own directory, where callers must authenticate."""
         if not call.owner_folder or self.user_folders is None:
             return self
         folder = self.user_folders / call.owner_folder
@@ -39,15 +39,15 @@ class ToolOptions(PerCallService):
         return replace(self, workspace=folder)
 
     def mark_untrusted(self, text: str, origin: str) -> str:
-        """Other people's text, wrapped in a boundary if the operator wants that."""
+        """Wrap text from other people in a boundary, if the operator wants that."""
         return wrap_untrusted(text, origin) if self.boundary else text
 
     def build_output_type(self, name: str) -> str:
-        """The mime type of a typed result resource, for instance `websearch-result`."""
+        """Return the MIME type of a typed result resource, e.g. for `websearch-result`."""
         return f"{self.mime_prefix}.tool-output.{name}"
 
     def resolve_folder(self, path: str) -> Path:
-        """A folder of the workspace. Raises InvalidInput for one that lies elsewhere, by link or by name."""
+        """Resolve a folder of the workspace. Raises InvalidInput for a path or link that leads out of it."""
         root = self.workspace.resolve()
         folder = (root / path).resolve()
         if Path(path).is_absolute() or not folder.is_relative_to(root):

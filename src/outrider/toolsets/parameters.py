@@ -1,4 +1,4 @@
-"""Number parameters whose contract is to bend rather than to break."""
+"""Number parameters that clamp wrong values instead of rejecting them."""
 
 from typing import Annotated, Any
 
@@ -29,9 +29,9 @@ def _publish_range(low: int, high: int) -> Any:
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
-# A count of results: rounded and moved into its range; what is no number becomes the default.
+# A count of results: rounded and clamped; anything that is not a number becomes the default.
 UpToTen = Annotated[int, _build_clamp(1, 10, 5, accept_text=True), _publish_range(1, 10)]
-# The same where the contract takes only true numbers: the text "7" is none.
+# The same where the contract takes only real numbers: the text "7" becomes the default.
 NumberUpToTen = Annotated[int, _build_clamp(1, 10, 5, accept_text=False), _publish_range(1, 10)]
 
 UpTo500Entries = Annotated[int, _build_clamp(1, 500, 30, accept_text=True)]
@@ -42,7 +42,7 @@ UpTo20 = Annotated[int, _build_clamp(0, 20, 5, accept_text=True), _publish_range
 UpTo200 = Annotated[int, _build_clamp(0, 200, 50, accept_text=True), _publish_range(0, 200)]
 UpTo500 = Annotated[int, _build_clamp(1, 500, 100, accept_text=True), _publish_range(1, 500)]
 
-# A budget of characters: zero and less, and too many, mean as many as there may be.
+# A budget of characters: zero, negative and too large values mean the maximum.
 MAX_CHARS = 200_000
 CharacterBudget = Annotated[int, _build_fill(MAX_CHARS)]
 MaxCharacters = Annotated[

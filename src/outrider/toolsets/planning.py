@@ -1,4 +1,4 @@
-"""A plan for the session: one goal, its todos, and what was observed on the way."""
+"""Tools that keep the session's plan: one goal, its todos and observations."""
 
 import json
 from typing import Annotated, Any
@@ -17,14 +17,14 @@ planning = Toolset(
     display_name="Task Planning",
 )
 
-GoalText = Annotated[str, Field(min_length=1, max_length=2_000, description="What is to be reached, in one sentence")]
+GoalText = Annotated[str, Field(min_length=1, max_length=2_000, description="The outcome to reach, in one sentence")]
 TodoName = Annotated[str, Field(min_length=1, max_length=500, description="One step, as an instruction")]
 TodoId = Annotated[int, Field(ge=1, description="The todo's number")]
 Predecessors = Annotated[list[int] | None, Field(description="Ids of todos that must be done before it")]
 
 
 class PlanningAnswer(BaseModel, defer_build=True):
-    """What every planning tool answers, in the fields that it sets."""
+    """The answer of every planning tool, with only the fields that it sets."""
 
     success: bool
     goal: str | None = None
@@ -41,7 +41,7 @@ class PlanningAnswer(BaseModel, defer_build=True):
 
 
 class ThoughtProgress(BaseModel, defer_build=True):
-    """Where a chain of thoughts is."""
+    """Progress of a chain of thoughts."""
 
     thoughtNumber: int
     totalThoughts: int
@@ -55,18 +55,24 @@ class ThoughtProgress(BaseModel, defer_build=True):
 
 @planning.tool(effect="write", title="Set the goal", stake="never_ask")
 async def create_goal(plans: PlanStore, call: Call, /, goal: GoalText) -> PlanningAnswer:
-    """Set the session's goal. A goal before it goes to the archive; the todos stay."""
+    """Set the session's goal. The previous goal is archived; the todos stay."""
     plan = await plans.change(call, lambda plan: plan.with_goal(goal))
     return PlanningAnswer(success=True, goal=plan.goal)
 
 
 @planning.tool(effect="write", title="Clear the goal", stake="never_ask")
 async def clear_goal(plans: PlanStore, call: Call, /) -> PlanningAnswer:
-    """Close the goal: reached if every todo is done, else given up. It stays in the archive."""
-    had: list[str | None] = []
-    plan = await plans.change(call, lambda plan: (had.append(plan.goal), plan.without_goal())[1])
-    if had[-1] is None:
-        return PlanningAnswer(success=False, goal=None, note="there was no active goal; create_goal sets one")
+    """Archive the goal: reached if every todo is done, else given up."""
+    previous_goal: str | None = None
+
+    def close_goal(plan: SessionPlan) -> SessionPlan:
+        nonlocal previous_goal
+        previous_goal = plan.goal
+        return plan.without_goal()
+
+    plan = await plans.change(call, close_goal)
+    if previous_goal is None:
+        return PlanningAnswer(success=False, goal=None, note="there is no active goal; create_goal sets one")
     return PlanningAnswer(success=True, goal=None, lastClearedGoal=plan.last_cleared_goal)
 
 
@@ -74,7 +80,7 @@ async def clear_goal(plans: PlanStore, call: Call, /) -> PlanningAnswer:
 async def add_todo(
     plans: PlanStore, call: Call, /, name: TodoName, priority: Priority = "normal", after: Predecessors = None
 ) -> PlanningAnswer:
-    """Add a step to the end of the plan. Its number is in the answer."""
+    """Add a step to the end of the plan. The answer has its id."""
     plan = await plans.change(call, lambda plan: plan.with_todo(name, priority, after or ()))
     return PlanningAnswer(success=True, todo=_serialize_todo(plan.todos[-1]), todos=_serialize_todos(plan))
 
@@ -86,7 +92,7 @@ async def mark_todo(
     /,
     id: TodoId,
     completed: bool = True,
-    summary: Annotated[str | None, Field(max_length=2_000, description="What came of it")] = None,
+    summary: Annotated[str | None, Field(max_length=2_000, description="The outcome")] = None,
 ) -> PlanningAnswer:
     """Mark a todo as done (or open again). Marking twice changes nothing."""
     plan = await plans.change(call, lambda plan: plan.mark_todo(id, completed=completed, summary=summary))
@@ -109,9 +115,9 @@ async def update_todo(
     name: Annotated[str | None, Field(min_length=1, max_length=500)] = None,
     priority: Priority | None = None,
     after: Predecessors = None,
-    position: Annotated[int | None, Field(ge=1, description="Its new place in the list, from 1")] = None,
+    position: Annotated[int | None, Field(ge=1, description="New place in the list, from 1")] = None,
 ) -> PlanningAnswer:
-    """Change a todo's words, priority, place or what it waits for; what is left out stays."""
+    """Change a todo's text, priority, position or predecessors; omitted fields stay."""
     plan = await plans.change(
         call, lambda plan: plan.edit_todo(id, name=name, priority=priority, after=after, position=position)
     )
@@ -120,7 +126,7 @@ async def update_todo(
 
 @planning.tool(effect="act", title="Remove a todo", stake="never_ask")
 async def remove_todo(plans: PlanStore, call: Call, /, id: TodoId) -> PlanningAnswer:
-    """Remove one todo. Ids of the others stay."""
+    """Remove one todo. The others keep their ids."""
     plan = await plans.change(call, lambda plan: plan.without_todos([plan.get_todo(id).id]))
     return PlanningAnswer(success=True, todos=_serialize_todos(plan))
 
@@ -132,14 +138,14 @@ async def clear_todos(
     /,
     ids: Annotated[list[int] | None, Field(description="Only these; default: all")] = None,
 ) -> PlanningAnswer:
-    """Remove all todos, or those of the given ids. Later todos go on counting."""
+    """Remove all todos, or the given ones. Ids are not used again."""
     plan = await plans.change(call, lambda plan: plan.without_todos(ids))
     return PlanningAnswer(success=True, todos=_serialize_todos(plan))
 
 
 @planning.tool(effect="act", title="Clear the session's plan", stake="low")
 async def clear_session(plans: PlanStore, call: Call, /) -> PlanningAnswer:
-    """Forget goal, todos, observations and archive of this session; ids start at 1 again."""
+    """Delete this session's goal, todos, observations and archive; ids start at 1 again."""
     await plans.forget(call)
     return PlanningAnswer(success=True)
 
@@ -151,9 +157,9 @@ async def add_observation(
     /,
     observation: Annotated[str, Field(min_length=1, max_length=2_000, description="A fact worth keeping")],
 ) -> PlanningAnswer:
-    """Keep a fact for later steps. The last ten are shown with the state."""
+    """Save a fact for later steps. The state shows the last ten."""
     plan = await plans.change(call, lambda plan: plan.with_observation(observation))
-    return PlanningAnswer(success=True, observations=[each.text for each in plan.observations])
+    return PlanningAnswer(success=True, observations=[note.text for note in plan.observations])
 
 
 @planning.tool(title="Show the plan")
@@ -167,10 +173,10 @@ async def sequentialthinking(
     plans: PlanStore,
     call: Call,
     /,
-    thought: Annotated[str, Field(min_length=1, max_length=20_000)],  # noqa: ARG001 - saying it is the use of it
+    thought: Annotated[str, Field(min_length=1, max_length=20_000)],  # noqa: ARG001 - writing it down is the point
     nextThoughtNeeded: bool,
     thoughtNumber: Annotated[int, Field(ge=1)],
-    totalThoughts: Annotated[int, Field(ge=1, description="Your present estimate")],
+    totalThoughts: Annotated[int, Field(ge=1, description="Your current estimate")],
     isRevision: bool | None = None,  # noqa: ARG001
     revisesThought: Annotated[int | None, Field(ge=1)] = None,  # noqa: ARG001
     branchFromThought: Annotated[int | None, Field(ge=1)] = None,
@@ -190,19 +196,19 @@ async def sequentialthinking(
 
 @planning.register_context
 async def describe_plan(plans: PlanStore, call: Call) -> tuple[str, dict[str, Any]]:
-    """The session's plan as a part of a system prompt, and as data."""
+    """Return the session's plan as a part of a system prompt, and as data."""
     plan = await plans.get(call)
     return format_context(plan), _build_state(plan).model_dump(exclude_unset=True, exclude={"success"})
 
 
 def format_context(plan: SessionPlan) -> str:
-    """The plan as a part of a system prompt."""
+    """Format the plan as a part of a system prompt."""
     goal = f"# Current Goal: {plan.goal}" if plan.goal else "# No active goal"
     lines = [planning.instructions, "", goal]
     lines += [f"Last goal: {plan.last_cleared_goal}"] if plan.last_cleared_goal else []
     lines += ["", "Todos:", *(map(_format_todo, plan.todos) if plan.todos else ["(none)"])]
     lines += ["", "Observations:"]
-    lines += [f"{each.number}. {each.text}" for each in plan.observations] or ["(none)"]
+    lines += [f"{note.number}. {note.text}" for note in plan.observations] or ["(none)"]
     return "\n".join([*lines, "", _suggest_next(plan)])
 
 
@@ -215,13 +221,14 @@ def _format_todo(todo: Todo) -> str:
 
 
 def _serialize_todo(todo: Todo) -> dict[str, Any]:
-    facts = {"id": todo.id, "name": todo.name, "status": "completed" if todo.completed else "pending"}
-    more = {"summary": todo.summary, "after": list(todo.after)}
-    more["priority"] = "" if todo.priority == "normal" else todo.priority
-    return facts | {name: value for name, value in more.items() if value}
+    entry = {"id": todo.id, "name": todo.name, "status": "completed" if todo.completed else "pending"}
+    optional = {"summary": todo.summary, "after": list(todo.after)}
+    optional["priority"] = "" if todo.priority == "normal" else todo.priority
+    return entry | {name: value for name, value in optional.items() if value}
 
 
 def _build_state(plan: SessionPlan) -> PlanningAnswer:
+    total = len(plan.todos)
     return PlanningAnswer(
         success=True,
         goal=plan.goal,
@@ -229,7 +236,7 @@ def _build_state(plan: SessionPlan) -> PlanningAnswer:
         todos=_serialize_todos(plan),
         observations=[each.text for each in plan.observations],
         pastGoals=[{"goal": each.text, "outcome": each.outcome} for each in plan.past_goals],
-        progress=_progress(plan),
+        progress={"total": total, "completed": plan.done, "percent": round(100 * plan.done / total) if total else 0},
         note=_suggest_next(plan),
     )
 
@@ -247,13 +254,8 @@ def _build_todo_answer(plan: SessionPlan, number: int) -> PlanningAnswer:
     )
 
 
-def _progress(plan: SessionPlan) -> dict[str, int]:
-    total = len(plan.todos)
-    return {"total": total, "completed": plan.done, "percent": round(100 * plan.done / total) if total else 0}
-
-
 def _suggest_next(plan: SessionPlan) -> str:
-    """The todo to take up: the most urgent open one that waits for nothing."""
+    """Name the most urgent open todo whose predecessors are done, or the next tool to call."""
     done = {todo.id for todo in plan.todos if todo.completed}
     ready = [todo for todo in plan.todos if not todo.completed and done.issuperset(todo.after)]
     if ready:

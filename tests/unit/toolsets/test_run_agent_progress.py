@@ -84,7 +84,7 @@ async def test_an_agent_that_is_silent_for_long_gives_signs_of_life():
         async with ProgressFeed(Call(progress=told), "accumulated", heartbeat_interval_s=0.01).follow_run(IDS):
             while len(told.notices) < 2:
                 await anyio.lowlevel.checkpoint()
-    assert [message for _, message, _ in told.notices[:2]] == ["at work", "at work"]
+    assert [message for _, message, _ in told.notices[:2]] == ["still working", "still working"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(max_size=5), st.integers(1, 3)), max_size=20))

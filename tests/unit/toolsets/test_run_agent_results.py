@@ -74,7 +74,7 @@ def test_files_follow_the_answer_and_hidden_ones_do_not():
     assert (second.fields["title"], second.uri) == ("fil_3", "outrider://conversations/cnv_1")
 
 
-@pytest.mark.parametrize(("reason", "words"), [("tokens", "all its tokens"), ("time", "time was over"), ("odd", "odd")])
+@pytest.mark.parametrize(("reason", "words"), [("tokens", "all its tokens"), ("time", "time is up"), ("odd", "odd")])
 def test_an_incomplete_answer_says_so_and_how_to_go_on(reason: str, words: str):
     (answer,) = resources(run(status="partial", stop_reason=reason), CitedText("Half.", {}))
     assert answer.text.startswith("Half.\n\n[This answer is not complete: ")
@@ -84,7 +84,7 @@ def test_an_incomplete_answer_says_so_and_how_to_go_on(reason: str, words: str):
 
 
 def test_work_that_goes_on_tells_how_to_come_back():
-    result = build_pending_result(run(status="running"), USAGE, asked=False)
+    result = build_pending_result(run(status="running"), USAGE, waited=True)
     assert 'agent_run {"runId": "run_1"}' in result.text
     assert "cancel_agent_run" in result.text
     assert not result.is_error

@@ -1,4 +1,4 @@
-"""Acting in the browser: each tool says what came of it, or why nothing was done."""
+"""Browser tools that act on the page: click, type, choose, scroll, wait."""
 
 from typing import Annotated, Literal
 
@@ -21,13 +21,13 @@ from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import UpToSecond
 
-MAX_WAIT_S = 60  # seconds that waitFor may wait
+MAX_WAIT_S = 60  # of waitFor
 
 
 @browser.tool(effect="act", stake="low", title="Click", open_world=True, untrusted=True, timeout=60)
 async def clickElement(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -35,16 +35,16 @@ async def clickElement(
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
     at: Annotated[list[float] | None, Field(description="[x, y] in it, px")] = None,
-    settle: Annotated[bool, Field(description="Wait for what it sets off")] = True,
+    settle: Annotated[bool, Field(description="Wait for the effects")] = True,
 ) -> Result:
-    """Click once, exactly there, or say what is in the way."""
+    """Click once, exactly there; fails if something covers it."""
     if at is not None and len(at) != 2:
         raise InvalidInput("at: needs two numbers", hint="send [x, y], pixels from the element's top left corner")
     point = (at[0], at[1]) if at else None
-    async with use_page(browsers, call, sessionId, selector) as work:
+    async with use_page(browsers, call, sessionId, selector) as active:
         wait = "auto" if settle else "none"
-        outcome = await work.tools.pointer.click(selector, button=button, count=clicks, at=point, settle=wait)
-        return build_action_data(choices, work.session, outcome, "newPages", "dialogs")
+        outcome = await active.tools.pointer.click(selector, button=button, count=clicks, at=point, settle=wait)
+        return build_action_data(tool_options, active.session, outcome, "newPages", "dialogs")
 
 
 @browser.tool(
@@ -52,7 +52,7 @@ async def clickElement(
 )
 async def inputText(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -64,15 +64,15 @@ async def inputText(
 ) -> Result:
     """Type into a field or editor; `submit` presses Enter."""
     append = mode == "append"
-    async with use_page(browsers, call, sessionId, selector) as work:
-        outcome = await work.tools.forms.type(selector, text, append=append, submit=submit, delay=delayMs / 1_000)
-        return build_action_data(choices, work.session, outcome)
+    async with use_page(browsers, call, sessionId, selector) as active:
+        outcome = await active.tools.forms.type(selector, text, append=append, submit=submit, delay=delayMs / 1_000)
+        return build_action_data(tool_options, active.session, outcome)
 
 
 @browser.tool(effect="act", stake="low", title="Choose", open_world=True, untrusted=True, timeout=60)
 async def selectOption(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -81,52 +81,52 @@ async def selectOption(
     checked: bool | None = None,
 ) -> Result:
     """Choose `options` of a <select>, or set a check box, radio button or switch to `checked`."""
-    async with use_page(browsers, call, sessionId, selector) as work:
+    async with use_page(browsers, call, sessionId, selector) as active:
         if options is not None:
-            outcome = await work.tools.forms.select(selector, *options)
+            outcome = await active.tools.forms.select(selector, *options)
         elif checked is not None:
-            outcome = await work.tools.forms.check(selector, checked=checked)
+            outcome = await active.tools.forms.check(selector, checked=checked)
         else:
-            raise InvalidInput("options: is required, or checked", hint="say what to choose")
-        return build_action_result(choices, work.session, outcome)
+            raise InvalidInput("options: is required, or checked", hint="give the labels to choose, or checked")
+        return build_action_result(tool_options, active.session, outcome)
 
 
 @browser.tool(effect="act", stake="low", title="Press keys", open_world=True, untrusted=True, timeout=60)
 async def pressKey(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
     key: Annotated[str, Field(description="e.g. Enter, Control+a")],
 ) -> Result:
     """Press a key or chord where the focus is."""
-    async with use_page(browsers, call, sessionId) as work:
-        return build_action_result(choices, work.session, await work.tools.pointer.press_keys(key))
+    async with use_page(browsers, call, sessionId) as active:
+        return build_action_result(tool_options, active.session, await active.tools.pointer.press_keys(key))
 
 
 @browser.tool(effect="act", stake="low", title="Hover", open_world=True, untrusted=True, timeout=60)
 async def hoverElement(
-    browsers: Browsers, choices: ToolOptions, call: Call, /, sessionId: str, selector: str
+    browsers: Browsers, tool_options: ToolOptions, call: Call, /, sessionId: str, selector: str
 ) -> Result:
     """Move the pointer onto an element."""
-    async with use_page(browsers, call, sessionId, selector) as work:
-        return build_action_result(choices, work.session, await work.tools.pointer.hover(selector))
+    async with use_page(browsers, call, sessionId, selector) as active:
+        return build_action_result(tool_options, active.session, await active.tools.pointer.hover(selector))
 
 
 @browser.tool(effect="act", stake="low", title="Drag", open_world=True, untrusted=True, timeout=60)
 async def dragElement(
-    browsers: Browsers, choices: ToolOptions, call: Call, /, sessionId: str, selector: str, to: str
+    browsers: Browsers, tool_options: ToolOptions, call: Call, /, sessionId: str, selector: str, to: str
 ) -> Result:
     """Drag one element onto another."""
-    async with use_page(browsers, call, sessionId, selector) as work:
-        return build_action_result(choices, work.session, await work.tools.pointer.drag(selector, to))
+    async with use_page(browsers, call, sessionId, selector) as active:
+        return build_action_result(tool_options, active.session, await active.tools.pointer.drag(selector, to))
 
 
 @browser.tool(effect="act", stake="low", title="Upload files", open_world=True, untrusted=True, timeout=60)
 async def uploadFiles(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -136,9 +136,9 @@ async def uploadFiles(
     """Give workspace files to a file field."""
     from outrider.browser.page.uploads import resolve_uploads
 
-    async with use_page(browsers, call, sessionId, selector) as work:
-        files = await anyio.to_thread.run_sync(resolve_uploads, paths, choices.workspace)
-        return build_action_result(choices, work.session, await work.tools.forms.upload(selector, *files))
+    async with use_page(browsers, call, sessionId, selector) as active:
+        files = await anyio.to_thread.run_sync(resolve_uploads, paths, tool_options.workspace)
+        return build_action_result(tool_options, active.session, await active.tools.forms.upload(selector, *files))
 
 
 @browser.tool(effect="act", stake="low", title="Answer a dialog", open_world=True, untrusted=True, timeout=30)
@@ -150,44 +150,47 @@ async def answerDialog(
     accept: bool,
     text: Annotated[str | None, Field(description="For prompt()")] = None,
 ) -> str:
-    """Answer the open dialog, else the next one, which would be dismissed."""
+    """Answer the open dialog, or else the next one, which would be dismissed."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
         await session.control.gate.wait_until_open()
-        word = "accepted" if accept else "dismissed"
+        action = "accepted" if accept else "dismissed"
         if session.dialogs.unanswered is None:
             session.dialogs.preset_answer(accept=accept, text=text)
-            return f"The next confirm or prompt will be {word}."
+            return f"The next confirm or prompt will be {action}."
         dialog = await session.dialogs.answer(accept=accept, text=text)
-    return f"The {dialog.kind} {clean_line(dialog.message)!r} was {word}."
+    return f"The {dialog.kind} {clean_line(dialog.message)!r} was {action}."
 
 
 @browser.tool(effect="write", title="Scroll", open_world=True, untrusted=True, timeout=60)
 async def scrollPage(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
     direction: Literal["up", "down", "left", "right"],
     amount: Annotated[float, Field(description="Pixels")] = 500,
-    selector: Annotated[str | None, Field(description="In what to scroll")] = None,
+    selector: Annotated[str | None, Field(description="Box to scroll")] = None,
 ) -> Result:
     """Scroll the page or a box in it."""
     from outrider.browser.actions.scroll import scroll_page
 
-    async with use_page(browsers, call, sessionId, selector or None) as work:
-        position, outcome = await scroll_page(work.tools, direction, amount, selector or "")
-        outcome.note = _describe_position(position)
-        result = build_action_data(choices, work.session, outcome)
-        kept = {name: fact for name, fact in result.data.items() if name in ("ok", "url", "changes", "notes")}
-        return Result(result.content, data=kept | {"position": position})
+    async with use_page(browsers, call, sessionId, selector or None) as active:
+        position, outcome = await scroll_page(active.tools, direction, amount, selector or "")
+        ends = [name for name in ("top", "bottom") if position[f"at{name.capitalize()}"]]
+        outcome.note = f"x={position['x']} y={position['y']} of {position['scrollWidth']}×{position['scrollHeight']}"
+        outcome.note += f", at the {' and the '.join(ends)}" if ends else ""
+        outcome.note += "" if position["moved"] else "; nothing moved"
+        result = build_action_data(tool_options, active.session, outcome)
+        data = {name: result.data[name] for name in ("ok", "url", "changes", "notes") if name in result.data}
+        return Result(result.content, data=data | {"position": position})
 
 
 @browser.tool(title="Wait", open_world=True, untrusted=True, timeout=MAX_WAIT_S + 30)
 async def waitFor(
     browsers: Browsers,
-    choices: ToolOptions,
+    tool_options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -200,14 +203,7 @@ async def waitFor(
     """Wait until the page shows something, or just wait."""
     from outrider.browser.actions.wait import WaitCondition, wait_for
 
-    async with use_page(browsers, call, sessionId, selector or None) as work:
-        given = [(each or "").strip() for each in (text, selector, url)]
-        outcome = await wait_for(work.tools, WaitCondition(*given, gone=gone), seconds)
-        return build_action_result(choices, work.session, outcome)
-
-
-def _describe_position(position: dict[str, object]) -> str:
-    ends = [name for name in ("top", "bottom") if position[f"at{name.capitalize()}"]]
-    at = f", at the {' and the '.join(ends)}" if ends else ""
-    stays = "" if position["moved"] else "; nothing moved"
-    return f"x={position['x']} y={position['y']} of {position['scrollWidth']}×{position['scrollHeight']}{at}{stays}"
+    async with use_page(browsers, call, sessionId, selector or None) as active:
+        wanted = [(value or "").strip() for value in (text, selector, url)]
+        outcome = await wait_for(active.tools, WaitCondition(*wanted, gone=gone), seconds)
+        return build_action_result(tool_options, active.session, outcome)

@@ -1,4 +1,4 @@
-"""What a system prompt may say of the caller's browser sessions."""
+"""Describe the caller's browser sessions for system prompts."""
 
 from typing import Any
 
@@ -9,9 +9,8 @@ from outrider.toolsets.browser.sessions import browser, list_open_sessions
 
 @browser.register_context
 async def describe_sessions(browsers: Browsers, call: Call) -> tuple[str, dict[str, Any]]:
-    """Each open session with its address and title, which are words of others."""
-    max_title_chars = 120
+    """Return each open session with its address and title, as text and as data."""
     sessions = await list_open_sessions(browsers, call)
-    lines = [f"- {each['sessionId']}: {each['url']} ({each['title'][:max_title_chars]})" for each in sessions]
-    none = "No sessions are open; createSession opens one."
-    return "\n".join(["# Browser Sessions", *(lines or [none])]), {"sessions": sessions}
+    lines = [f"- {session['sessionId']}: {session['url']} ({session['title'][:120]})" for session in sessions]
+    lines = lines or ["No sessions are open; createSession opens one."]
+    return "\n".join(["# Browser Sessions", *lines]), {"sessions": sessions}

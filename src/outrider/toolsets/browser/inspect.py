@@ -1,8 +1,7 @@
-"""Looking at what the browser shows: outlines, content, elements as data, pictures and logs."""
+"""Browser tools that show the page: outline, elements, screenshots and logs."""
 
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
@@ -11,7 +10,7 @@ from pydantic import Field
 from outrider.browser.session.browsers import Browsers
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
-from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.errors import OutriderError
 from outrider.core.result import ImageBlock, LinkBlock, Result, TextBlock
 from outrider.toolsets.browser.results import (
     ActivePage,
@@ -20,6 +19,7 @@ from outrider.toolsets.browser.results import (
     take_notes,
     translate_errors,
     use_page,
+    write_new_file,
 )
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.options import ToolOptions
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @browser.tool(title="Look", open_world=True, untrusted=True, timeout=60)
 async def snapshotPage(
     browsers: Browsers,
-    choices: ToolOptions,
+    options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -42,19 +42,19 @@ async def snapshotPage(
     find: Annotated[str | None, Field(description="Only lines with this text")] = None,
     offset: Annotated[NotNegative, Field(description="Line to read on from")] = 0,
 ) -> Result:
-    """The page as a short outline with a ref for all that can be acted on."""
-    async with use_page(browsers, call, sessionId) as work:
-        snapshot = await work.tools.snapshotter.take_snapshot(mode, root=root or "", find=find or "", offset=offset)
-        told = snapshot.to_text(address=not choices.boundary)  # a boundary names the address
-        text = told if snapshot.piece.total else f"{told}\n(nothing)"
+    """Show the page as a short outline with a ref for each element that can be acted on."""
+    async with use_page(browsers, call, sessionId) as active:
+        snapshot = await active.tools.snapshotter.take_snapshot(mode, root=root or "", find=find or "", offset=offset)
+        outline = snapshot.to_text(address=not options.boundary)  # a boundary names the address
+        text = outline if snapshot.piece.total else f"{outline}\n(nothing)"
         parts = [
-            choices.mark_untrusted(text.strip(), work.tools.page.url),
-            *(f"Note: {note}" for note in take_notes(work.session)),
+            options.mark_untrusted(text.strip(), active.tools.page.url),
+            *(f"Note: {note}" for note in take_notes(active.session)),
         ]
-        facts = {"outrider/url": work.tools.page.url, "outrider/total_lines": snapshot.piece.total}
-        next_offset = snapshot.piece.next_offset
-    more = {"outrider/next_offset": next_offset} if next_offset is not None else {}
-    return Result((TextBlock("\n".join(parts)),), meta=facts | more)
+        meta = {"outrider/url": active.tools.page.url, "outrider/total_lines": snapshot.piece.total}
+        if snapshot.piece.next_offset is not None:
+            meta["outrider/next_offset"] = snapshot.piece.next_offset
+    return Result((TextBlock("\n".join(parts)),), meta=meta)
 
 
 @browser.tool(title="List elements", open_world=True, untrusted=True, timeout=60)
@@ -67,34 +67,33 @@ async def extractInteractable(
     includeHidden: bool = False,
     maxElements: UpTo500 = 100,
 ) -> Result:
-    """Elements as data with geometry and capabilities; snapshotPage is shorter."""
+    """List elements as data with geometry and capabilities; snapshotPage is shorter."""
     from outrider.browser.snapshot.interactable import list_interactable
 
     within = "" if selector in (None, "", "body") else selector
-    async with use_page(browsers, call, sessionId, within or None) as work:
-        found = await list_interactable(
-            work.tools.snapshotter, selector=within, include_hidden=includeHidden, max_elements=maxElements
+    async with use_page(browsers, call, sessionId, within or None) as active:
+        listing = await list_interactable(
+            active.tools.snapshotter, selector=within, include_hidden=includeHidden, max_elements=maxElements
         )
-    spent = {
-        "execution_time_ms": found.milliseconds,
-        "data_size_bytes": len(json.dumps(found.elements, ensure_ascii=False).encode()),
-    }
-    facts = {
+    metadata = {
         "extraction_timestamp": format_time(time.time()),
-        "total_count": found.total,
+        "total_count": listing.total,
         "scope_selector": within or "body",
-        "performance": spent,
+        "performance": {
+            "execution_time_ms": listing.milliseconds,
+            "data_size_bytes": len(json.dumps(listing.elements, ensure_ascii=False).encode()),
+        },
     }
-    data = {"elements": found.elements, "total": found.total, "truncated": found.truncated, "metadata": facts}
-    head = f"{len(found.elements)} of {found.total} elements" + ("; raise maxElements" if found.truncated else "")
-    return Result((TextBlock("\n".join([head, *map(_format_element, found.elements)])),), data=data)
+    data = {"elements": listing.elements, "total": listing.total, "truncated": listing.truncated, "metadata": metadata}
+    head = f"{len(listing.elements)} of {listing.total} elements" + ("; raise maxElements" if listing.truncated else "")
+    return Result((TextBlock("\n".join([head, *map(_format_element, listing.elements)])),), data=data)
 
 
 @browser.tool(effect="write", title="Screenshot", open_world=True, untrusted=True, timeout=90)
 async def takeScreenshot(
     browsers: Browsers,
     artifacts: ArtifactStore,
-    choices: ToolOptions,
+    options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -102,24 +101,24 @@ async def takeScreenshot(
     selector: Annotated[str | None, Field(description="Only this")] = None,
     refs: Annotated[bool, Field(description="Draw refs")] = False,
 ) -> Result:
-    """A picture of the page, or a PDF of it in the workspace. To read and act, snapshotPage is better."""
+    """Take a picture of the page, or save it as a PDF in the workspace. To read and act, snapshotPage is better."""
     if mode == "pdf":
-        return await _save_pdf(browsers, artifacts, choices, call, sessionId)
-    async with use_page(browsers, call, sessionId, selector or None) as work:
-        drawn, shot = await _take_picture(work, full=mode == "fullPage", selector=selector or "", refs=refs)
-        url = work.tools.page.url
+        return await _save_pdf(browsers, artifacts, options, call, sessionId)
+    async with use_page(browsers, call, sessionId, selector or None) as active:
+        ref_count, shot = await _draw_and_shoot(active, full=mode == "fullPage", selector=selector or "", refs=refs)
+        url = active.tools.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
-    said = f"Screenshot of {url[:500]}, {size}" + (f", {drawn} refs drawn" if refs else "")
+    text = f"Screenshot of {url[:500]}, {size}" + (f", {ref_count} refs drawn" if refs else "")
     suffix = shot.mime_type.partition("/")[2]
-    kept = await _save_artifact(artifacts, call, shot.data, f"screenshot.{suffix}", shot.mime_type)
-    meta = {"outrider/url": url} | _build_open_meta(artifacts, kept)
-    return Result((TextBlock(said), ImageBlock(shot.data, shot.mime_type), *kept), meta=meta)
+    links, meta = await _save_artifact(artifacts, call, shot.data, f"screenshot.{suffix}", shot.mime_type)
+    content = (TextBlock(text), ImageBlock(shot.data, shot.mime_type), *links)
+    return Result(content, meta={"outrider/url": url} | meta)
 
 
 @browser.tool(title="Logs", open_world=True, untrusted=True)
 async def readLogs(
     browsers: Browsers,
-    choices: ToolOptions,
+    options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -127,138 +126,121 @@ async def readLogs(
     failedOnly: bool = False,
     last: UpTo500Entries = 30,
 ) -> Result:
-    """The newest console messages, requests, downloads or dialogs."""
+    """List the newest console messages, requests, downloads or dialogs."""
     async with translate_errors():
         session = browsers.get_session(call.session, sessionId)
-    rows = {
-        "console": _format_messages,
-        "network": _format_requests,
-        "downloads": _format_downloads,
-        "dialogs": _format_dialogs,
-    }[kind]
-    found = rows(session, choices, failed=failedOnly)
-    shown = found[-last:]
-    head = f"{len(shown)} of {len(found)} {kind} entries, the newest last" if found else f"No {kind} entries."
-    return Result(
-        (TextBlock(f"{head}\n{choices.mark_untrusted(chr(10).join(shown), session.url)}" if shown else head),)
-    )
+    match kind:
+        case "console":
+            lines = _format_messages(session, failed=failedOnly)
+        case "network":
+            lines = _format_requests(session, failed=failedOnly)
+        case "downloads":
+            lines = _format_downloads(session, options, failed=failedOnly)
+        case "dialogs":
+            dialogs = [] if failedOnly else session.dialogs.history
+            lines = [f"{dialog.kind}: {clean_line(dialog.message)} ({dialog.answer or 'open'})" for dialog in dialogs]
+    newest = lines[-last:]
+    if not newest:
+        return Result((TextBlock(f"No {kind} entries."),))
+    head = f"{len(newest)} of {len(lines)} {kind} entries, the newest last"
+    return Result((TextBlock(f"{head}\n{options.mark_untrusted(chr(10).join(newest), session.url)}"),))
 
 
 async def _save_pdf(
-    browsers: Browsers, artifacts: ArtifactStore, choices: ToolOptions, call: Call, session_id: str
+    browsers: Browsers, artifacts: ArtifactStore, options: ToolOptions, call: Call, session_id: str
 ) -> Result:
     from outrider.browser.page.file_names import find_free_path, make_safe_name
     from outrider.browser.page.screenshot import print_pdf
 
-    async with use_page(browsers, call, session_id) as work:
-        data = await print_pdf(work.tools.page)
-        title = await work.tools.page.evaluate_in("outrider", "() => document.title")
-    path = find_free_path(choices.resolve_folder("downloads"), make_safe_name(f"{title or 'page'}.pdf", "page"))
-    await anyio.to_thread.run_sync(_write_file, path, data)
-    kept = await _save_artifact(artifacts, call, data, path.name, "application/pdf")
-    said = f"Saved {path.relative_to(choices.workspace.resolve())}, {len(data):,} bytes"
-    return Result((TextBlock(said), *kept), meta={"outrider/path": str(path)} | _build_open_meta(artifacts, kept))
+    async with use_page(browsers, call, session_id) as active:
+        data = await print_pdf(active.tools.page)
+        title = await active.tools.page.evaluate_in("outrider", "() => document.title")
+    path = find_free_path(options.resolve_folder("downloads"), make_safe_name(f"{title or 'page'}.pdf", "page"))
+    await anyio.to_thread.run_sync(write_new_file, path, data)
+    links, meta = await _save_artifact(artifacts, call, data, path.name, "application/pdf")
+    text = f"Saved {path.relative_to(options.workspace.resolve())}, {len(data):,} bytes"
+    return Result((TextBlock(text), *links), meta={"outrider/path": str(path)} | meta)
 
 
-def _write_file(path: Path, data: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(data)
-    except OSError as error:
-        raise Unavailable(f"{path.name} cannot be written: {error.strerror}", code="storage") from error
-
-
-def _format_element(found: dict[str, Any]) -> str:
-    box = {name: round(value) for name, value in found["rect"].items()}
-    place = f"{box['x']},{box['y']} {box['width']}×{box['height']}"
-    states = [word for word, holds in _list_element_states(found).items() if holds]
-    can = "/".join(found["capabilities"])
-    value = f" value={found['value']!r}" if found.get("value") else ""
-    what = f"{found['ref']} {found['role'] or found['tag']} {clean_line(found['name'], 100)!r}"
-    return " ".join([what, f"{found['selector']} at {place} can {can}{value}", *states])
-
-
-def _list_element_states(found: dict[str, Any]) -> dict[str, bool]:
-    return {
-        "DISABLED": not found["enabled"],
-        "HIDDEN": not found["visible"],
-        "checked": found.get("checked") == "true",
-        "outside the viewport": found["visible"] and not found["inViewport"],
+def _format_element(element: dict[str, Any]) -> str:
+    box = {name: round(value) for name, value in element["rect"].items()}
+    states = {
+        "DISABLED": not element["enabled"],
+        "HIDDEN": not element["visible"],
+        "checked": element.get("checked") == "true",
+        "outside the viewport": element["visible"] and not element["inViewport"],
     }
+    name = f"{element['ref']} {element['role'] or element['tag']} {clean_line(element['name'], 100)!r}"
+    position = f"{element['selector']} at {box['x']},{box['y']} {box['width']}×{box['height']}"
+    actions = f"can {'/'.join(element['capabilities'])}"
+    value = [f"value={element['value']!r}"] if element.get("value") else []
+    return " ".join([name, position, actions, *value, *(state for state, holds in states.items() if holds)])
 
 
-async def _take_picture(work: ActivePage, *, full: bool, selector: str, refs: bool) -> "tuple[int, Screenshot]":
+async def _draw_and_shoot(active: ActivePage, *, full: bool, selector: str, refs: bool) -> "tuple[int, Screenshot]":
+    """Take a screenshot, with the refs drawn onto the page if wanted; return how many were drawn, and the picture."""
     from outrider.browser.actions.marks import draw_refs
     from outrider.browser.actions.page_tools import find_element
 
-    handle = (await find_element(work.tools, selector))[1] if selector else None
+    handle = (await find_element(active.tools, selector))[1] if selector else None
     if not refs:
-        return 0, await _take_screenshot(work, full=full, element=handle)
-    async with draw_refs(work.tools) as drawn:
-        return drawn, await _take_screenshot(work, full=full, element=handle)
+        return 0, await _take_screenshot(active, full=full, element=handle)
+    async with draw_refs(active.tools) as drawn:
+        return drawn, await _take_screenshot(active, full=full, element=handle)
 
 
-async def _take_screenshot(work: ActivePage, **options: Any) -> "Screenshot":
-    max_image_bytes = 3_500_000  # of a PNG; above it a JPEG is sent, because hosts refuse larger pictures
+async def _take_screenshot(active: ActivePage, **options: Any) -> "Screenshot":
     from outrider.browser.page.screenshot import take_screenshot
 
-    taken = await take_screenshot(work.tools.page, **options)
-    return (
-        taken
-        if len(taken.data) <= max_image_bytes
-        else await take_screenshot(work.tools.page, format="jpeg", **options)
-    )
+    max_png_bytes = 3_500_000  # hosts refuse larger pictures: those are taken again as JPEG
+    screenshot = await take_screenshot(active.tools.page, **options)
+    if len(screenshot.data) <= max_png_bytes:
+        return screenshot
+    return await take_screenshot(active.tools.page, format="jpeg", **options)
 
 
 async def _save_artifact(
     artifacts: ArtifactStore, call: Call, data: bytes, name: str, mime_type: str
-) -> tuple[LinkBlock, ...]:
-    """A link to the file; a database that is full costs only this convenience."""
+) -> tuple[tuple[LinkBlock, ...], dict[str, str]]:
+    """Return a link to the file, and in `_meta` its dashboard page; both are empty if it cannot be saved."""
     try:
-        kept = await artifacts.save(data, name=name, mime_type=mime_type, session=call.session, call=call)
+        artifact = await artifacts.save(data, name=name, mime_type=mime_type, session=call.session, call=call)
     except OutriderError:
-        return ()
-    return (LinkBlock(kept.uri, kept.name, kept.mime_type, kept.size),)
+        return (), {}  # e.g. the database is full
+    url = artifacts.build_artifact_url(artifact.uri)
+    link = LinkBlock(artifact.uri, artifact.name, artifact.mime_type, artifact.size)
+    return (link,), {"outrider/open": url} if url else {}
 
 
-def _build_open_meta(artifacts: ArtifactStore, kept: tuple[LinkBlock, ...]) -> dict[str, str]:
-    """Where a person can look at it, while there is a dashboard."""
-    at = artifacts.build_artifact_url(kept[0].uri) if kept else ""
-    return {"outrider/open": at} if at else {}
+def _format_messages(session: "Session", *, failed: bool) -> list[str]:
+    lines = []
+    for message in session.console.messages:
+        if failed and not message.is_error:
+            continue
+        source = f" ({message.url}{f':{message.line}' if message.line else ''})" if message.url else ""
+        lines.append(f"{message.level}: {clean_line(message.text, 1_000)}{source}")
+    return lines
 
 
-def _format_messages(session: "Session", _: ToolOptions, *, failed: bool) -> list[str]:
-    kept = [each for each in session.console.messages if each.is_error or not failed]
-    return [f"{each.level}: {clean_line(each.text, 1_000)}{_at(each.url, each.line)}" for each in kept]
+def _format_requests(session: "Session", *, failed: bool) -> list[str]:
+    lines = []
+    for request in session.network.list_failed() if failed else session.network.requests:
+        duration = f"{request.milliseconds:g} ms" if request.milliseconds is not None else "under way"
+        status = str(request.status) if request.status else ""
+        error = clean_line(request.error) if request.error else ""
+        lines.append(" ".join(filter(None, (request.method, request.url, request.kind, status, duration, error))))
+    return lines
 
 
-def _at(url: str, number: int | None) -> str:
-    return f" ({url}{f':{number}' if number else ''})" if url else ""
-
-
-def _format_requests(session: "Session", _: ToolOptions, *, failed: bool) -> list[str]:
-    kept = session.network.list_failed() if failed else session.network.requests
-    return [" ".join(_list_request_parts(each)) for each in kept]
-
-
-def _list_request_parts(each: Any) -> list[str]:
-    took = [f"{each.milliseconds:g} ms"] if each.milliseconds is not None else ["under way"]
-    status = [str(each.status)] if each.status else []
-    return [each.method, each.url, each.kind, *status, *took, *([clean_line(each.error)] if each.error else [])]
-
-
-def _format_downloads(session: "Session", choices: ToolOptions, *, failed: bool) -> list[str]:
-    root = choices.workspace.resolve()
-    kept = [each for each in session.downloads.entries if not failed or each.state in ("failed", "refused")]
-    rows = []
-    for each in kept:
-        inside = each.path and each.path.resolve().is_relative_to(root)
-        where = each.path.resolve().relative_to(root) if each.path and inside else each.path
-        rows.append(f"{each.name}: {each.state}, {each.size:,} bytes{f', {where}' if where else ''}, from {each.url}")
-    return rows
-
-
-def _format_dialogs(session: "Session", _: ToolOptions, *, failed: bool) -> list[str]:
-    kept = [] if failed else session.dialogs.history
-    return [f"{each.kind}: {clean_line(each.message)} ({each.answer or 'open'})" for each in kept]
+def _format_downloads(session: "Session", options: ToolOptions, *, failed: bool) -> list[str]:
+    root = options.workspace.resolve()
+    lines = []
+    for download in session.downloads.entries:
+        if failed and download.state not in ("failed", "refused"):
+            continue
+        path = download.path
+        if path and path.resolve().is_relative_to(root):
+            path = path.resolve().relative_to(root)
+        saved = f", {path}" if path else ""
+        lines.append(f"{download.name}: {download.state}, {download.size:,} bytes{saved}, from {download.url}")
+    return lines

@@ -1,9 +1,10 @@
-"""What the browser's tools have in common: the caller's session, failures in their words, outcomes as results."""
+"""Shared parts of the browser tools: sessions, error texts and action results."""
 
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -21,20 +22,11 @@ if TYPE_CHECKING:
     from outrider.browser.session.session import Session
 
 Selector = Annotated[str, Field(description="CSS or ref")]
-# The browser's own words for what to do next, and the tools that do it; a longer beginning stands first.
-TOOL_HINTS = {
-    "use check or uncheck": "use selectOption with checked",
-    "use check": "use selectOption with checked",
-    "use select": "use selectOption",
-    "use upload": "use uploadFiles",
-    "use click": "use clickElement",
-    "take a snapshot": "call snapshotPage",
-}
 
 
 @dataclass(frozen=True)
 class ActivePage:
-    """A session's page in front, ready to be worked on."""
+    """The session's current page, locked for one call."""
 
     session: "Session"
     tools: "PageTools"
@@ -44,23 +36,23 @@ class ActivePage:
 async def use_page(
     browsers: Browsers, call: Call, session_id: str, selector: str | None = None
 ) -> AsyncGenerator[ActivePage]:
-    """The caller's session, for one call at a time.
+    """Lock the caller's session for one call and yield its current page.
 
     Args:
         browsers: All sessions.
-        call: Who calls.
-        session_id: Which session.
-        selector: The selector or reference that the call is about, for the details of errors; None if it is about none.
+        call: The caller.
+        session_id: The session's id.
+        selector: The selector or ref that the call is about, for the details of errors; None if there is none.
 
     Raises:
-        OutriderError: with `details.reason` where the call is about an element.
+        OutriderError: With `details.reason` if there is a selector.
     """
     async with translate_errors(selector):
         session = browsers.get_session(call.session, session_id)
         await session.control.gate.wait_until_open()
         if dialog := session.dialogs.unanswered:
             message = f"a {dialog.kind} dialog is open: {clean_line(dialog.message)}"
-            raise Refused(message, code="dialog_open", hint="answerDialog first")
+            raise Refused(message, code="dialog_open", hint="call answerDialog first")
         async with session.acquire_page() as page:
             from outrider.browser.actions.page_tools import get_page_tools
 
@@ -69,7 +61,7 @@ async def use_page(
 
 @asynccontextmanager
 async def translate_errors(selector: str | None = None) -> AsyncGenerator[None]:
-    """Says what goes wrong in the browser as an error that a model can act on."""
+    """Turn errors of the browser into errors with hints that name our tools."""
     from outrider.browser.protocol.cdp import ContextGone, ProtocolError
 
     try:
@@ -77,7 +69,7 @@ async def translate_errors(selector: str | None = None) -> AsyncGenerator[None]:
     except OutriderError as error:
         raise _explain_error(error, selector) from None
     except ContextGone:
-        message, hint = "the page was replaced while it was worked on", "call snapshotPage, then go on"
+        message, hint = "the page was replaced during the call", "call snapshotPage, then continue"
         raise _explain_error(Unavailable(message, code="execution_error", hint=hint), selector) from None
     except ProtocolError as error:
         raise _explain_error(Unavailable(f"the browser refused: {error}", code="execution_error"), selector) from error
@@ -94,15 +86,16 @@ def _explain_error(error: OutriderError, selector: str | None) -> OutriderError:
     }
     lost_codes = ("page_crashed", "page_hangs", "browser_gone", "page_gone")
     if error.code in lost_codes:
-        at = error.details.get("url")
-        error.hint = f"navigateToUrl opens the session again{f'; it was at {at}' if at else ''}"
+        url = error.details.get("url")
+        error.hint = f"navigateToUrl opens the session again{f'; it was at {url}' if url else ''}"
     if error.code == "session_not_found" and "create" in error.hint:
-        error.hint = "createSession first"
+        error.hint = "call createSession first"
     if error.code == "hung":
-        error.hint = "the page may be busy with itself: try once more, else navigateToUrl opens the session again"
+        error.hint = "the page may be busy: try once more, else navigateToUrl opens the session again"
     error.hint = translate_hint(error.hint)
     if "suggestions" in error.details:
-        error.details = error.details | {"suggestions": [translate_hint(each) for each in error.details["suggestions"]]}
+        suggestions = [translate_hint(suggestion) for suggestion in error.details["suggestions"]]
+        error.details = error.details | {"suggestions": suggestions}
     if selector is not None and "ok" not in error.details:
         reason = reasons.get(error.code, error.code)
         error.details = {"ok": False, "reason": reason, "selector": selector} | error.details
@@ -110,75 +103,87 @@ def _explain_error(error: OutriderError, selector: str | None) -> OutriderError:
 
 
 def translate_hint(hint: str) -> str:
-    """The browser's advice in names of tools."""
-    for words, tool in TOOL_HINTS.items():
-        if hint.startswith(words):
-            return tool + hint.removeprefix(words)
+    """Replace the browser's own name of a next step by that of the tool that does it."""
+    tool_hints = {  # the first match counts
+        "use check or uncheck": "use selectOption with checked",
+        "use check": "use selectOption with checked",
+        "use select": "use selectOption",
+        "use upload": "use uploadFiles",
+        "use click": "use clickElement",
+        "take a snapshot": "call snapshotPage",
+    }
+    for start, tool_hint in tool_hints.items():
+        if hint.startswith(start):
+            return tool_hint + hint.removeprefix(start)
     return hint
 
 
-def build_action_result(choices: ToolOptions, session: "Session", outcome: "ActionOutcome") -> Result:
-    """What an action did, to be read; the facts for programs in `_meta`."""
-    facts = {name: fact for name, fact in outcome.to_dict().items() if name != "changes"}
-    return Result(
-        (TextBlock(_format_outcome(choices, outcome, take_notes(session))),), meta={"outrider/outcome": facts}
-    )
+def build_action_result(tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome") -> Result:
+    """Build the text of an action's outcome, with its fields for programs in `_meta`."""
+    fields = {name: value for name, value in outcome.to_dict().items() if name != "changes"}
+    text = _format_outcome(tool_options, outcome, take_notes(session))
+    return Result((TextBlock(text),), meta={"outrider/outcome": fields})
 
 
-def build_action_data(choices: ToolOptions, session: "Session", outcome: "ActionOutcome", *always: str) -> Result:
-    """What an action did as data, complete by itself, and the same as text.
+def build_action_data(
+    tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome", *required: str
+) -> Result:
+    """Build an action's outcome as data and as text that says the same.
 
     Args:
-        choices: How page text is marked.
-        session: Where.
-        outcome: What.
-        *always: Facts that the contract promises even where they are empty.
+        tool_options: How page text is marked.
+        session: The session, whose notes are taken.
+        outcome: The outcome.
+        *required: Names of list fields that the contract promises even if they are empty.
     """
-    facts = outcome.to_dict()
+    fields = outcome.to_dict()
     hidden = ("rect", "viewport", "ref", "action")
-    data = {name: fact for name, fact in facts.items() if name not in hidden}
-    data |= {name: [] for name in always if name not in data}
-    data["dialogs"] = [{"type": each["type"], "message": each["message"]} for each in data.get("dialogs", [])]
-    data = {name: fact for name, fact in data.items() if fact or name in always or isinstance(fact, bool)}
+    data = {name: value for name, value in fields.items() if name not in hidden}
+    data |= {name: [] for name in required if name not in data}
+    data["dialogs"] = [{"type": dialog["type"], "message": dialog["message"]} for dialog in data.get("dialogs", [])]
+    data = {name: value for name, value in data.items() if value or name in required or isinstance(value, bool)}
     notes = take_notes(session)
-    text = _format_outcome(choices, outcome, notes)
-    meta = {f"outrider/{name}": facts[name] for name in ("rect", "viewport", "ref") if name in facts}
+    text = _format_outcome(tool_options, outcome, notes)
+    meta = {f"outrider/{name}": fields[name] for name in ("rect", "viewport", "ref") if name in fields}
     return Result((TextBlock(text),), data=data | ({"notes": notes} if notes else {}), meta=meta)
 
 
-def _format_outcome(choices: ToolOptions, outcome: "ActionOutcome", notes: list[str]) -> str:
-    dialogs = [each | {"message": clean_line(each["message"])} for each in outcome.dialogs]
-    shown = replace(
-        outcome, dialogs=dialogs, changes=_mark_changes(choices, outcome), element=clean_line(outcome.element)
+def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: list[str]) -> str:
+    changes = outcome.changes
+    # A whole outline is marked as the page's text; in a difference each line already begins with its own mark.
+    is_difference = not outcome.navigated and all(
+        line.startswith(("+ ", "~ ", "- ", "… ")) for line in changes.split("\n")
     )
-    return "\n".join([str(shown), *_consequences(outcome), *(f"Note: {note}" for note in notes)])
-
-
-def _mark_changes(choices: ToolOptions, outcome: "ActionOutcome") -> str:
-    """A whole outline is marked as the page's; the lines of a difference already stand out by how they begin."""
-    change_prefixes = ("+ ", "~ ", "- ", "… ")  # how the lines of a difference begin
-    lines = outcome.changes.split("\n")
-    if not outcome.changes or (not outcome.navigated and all(each.startswith(change_prefixes) for each in lines)):
-        return outcome.changes
-    return choices.mark_untrusted(outcome.changes, outcome.url)
-
-
-def _consequences(outcome: "ActionOutcome") -> list[str]:
-    lines = ["the new page is a tab in the background: manageTabs switches to it"] if outcome.new_pages else []
-    return [*lines, *(["readLogs kind=downloads says where the file is"] if outcome.downloads else [])]
+    if changes and not is_difference:
+        changes = tool_options.mark_untrusted(changes, outcome.url)
+    dialogs = [dialog | {"message": clean_line(dialog["message"])} for dialog in outcome.dialogs]
+    lines = [str(replace(outcome, dialogs=dialogs, changes=changes, element=clean_line(outcome.element)))]
+    lines += ["the new page is a tab in the background: manageTabs switches to it"] if outcome.new_pages else []
+    lines += ["readLogs kind=downloads shows the file's path"] if outcome.downloads else []
+    return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
 
 
 def take_notes(session: "Session") -> list[str]:
-    """What happened in a session without being asked for; told once."""
+    """Return and clear the session's notes on unexpected events."""
     notes, session.notes = session.notes, []
     return notes
 
 
 def clean_line(text: str, limit: int = 500) -> str:
-    """Somebody else's words on one line."""
+    """Return a page's text on one line of at most `limit` characters, without control characters."""
     return " ".join(clean_untrusted(text).split())[:limit]
 
 
-def format_time(at: float) -> str:
-    """Seconds since the epoch as ISO 8601 in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+def format_time(timestamp: float) -> str:
+    """Format seconds since the epoch as ISO 8601 in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(timestamp))
+
+
+def write_new_file(path: Path, data: bytes) -> None:
+    """Write a file that does not exist yet, and its folder. Raises Unavailable, code `storage`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise Unavailable(f"{path.name} cannot be written: {error.strerror}", code="storage") from error

@@ -1,4 +1,4 @@
-"""JavaScript of a model's own in a page: a toolset apart, because whoever serves it must have chosen to."""
+"""The tool inject_javascript, in a toolset of its own that operators must choose."""
 
 import json
 from typing import Annotated
@@ -14,7 +14,7 @@ from outrider.toolsets.options import ToolOptions
 
 browser_script = Toolset(
     "browser_script",
-    "inject_javascript runs a script in a page of a browser session, with all that the page itself may do. A person is "
+    "inject_javascript runs a script in a page of a browser session, with all rights of the page. A person is "
     "asked before each call. Prefer the tools of the browser toolset.",
 )
 
@@ -22,7 +22,7 @@ browser_script = Toolset(
 @browser_script.tool(effect="act", title="Run a script", open_world=True, untrusted=True, timeout=60)
 async def inject_javascript(
     browsers: Browsers,
-    choices: ToolOptions,
+    options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -31,22 +31,22 @@ async def inject_javascript(
     ],
 ) -> str:
     """Run JavaScript in the page and get what it returns, as JSON."""
-    async with use_page(browsers, call, sessionId) as work:
-        value = await _evaluate_script(work, script)
-        url = work.tools.page.url
+    async with use_page(browsers, call, sessionId) as active:
+        value = await _evaluate_script(active, script)
+        url = active.tools.page.url
     piece = cut_text(json.dumps(value, ensure_ascii=False, default=str), DEFAULT_CUT_CHARS)
-    note = f"\n[Cut: {piece.total} characters in all]" if piece.truncated else ""
-    return choices.mark_untrusted(piece.text, url) + note
+    note = f"\n[Cut: {piece.total} characters in total]" if piece.truncated else ""
+    return options.mark_untrusted(piece.text, url) + note
 
 
-async def _evaluate_script(work: ActivePage, script: str) -> object:
-    """An expression's value; what is no expression is the body of a function."""
+async def _evaluate_script(active: ActivePage, script: str) -> object:
+    """Evaluate an expression; a script that does not parse as one is run as a function's body."""
     timeout_s = 10.0
     from outrider.browser.protocol.values import ScriptError
 
     try:
-        return await work.tools.page.evaluate_in("", f"async () => (\n{script}\n)", timeout=timeout_s)
+        return await active.tools.page.evaluate_in("", f"async () => (\n{script}\n)", timeout=timeout_s)
     except ScriptError as error:
         if "SyntaxError" not in error.message:
             raise
-    return await work.tools.page.evaluate_in("", f"async () => {{\n{script}\n}}", timeout=timeout_s)
+    return await active.tools.page.evaluate_in("", f"async () => {{\n{script}\n}}", timeout=timeout_s)

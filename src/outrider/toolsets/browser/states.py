@@ -1,6 +1,7 @@
-"""Saved sign-ins: kept from a session, or made by a person in a window; what is in them is never said."""
+"""Tools for saved sign-ins, whose contents no result shows."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -14,8 +15,7 @@ from outrider.toolsets.browser.results import clean_line, format_time, translate
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.parameters import UpToHalfHour
 
-MAX_LOGIN_WINDOW_S = 1_800  # seconds that a window for signing in stays open
-MAX_ORIGINS_SHOWN = 20
+MAX_LOGIN_WINDOW_S = 1_800  # how long a window for signing in may stay open
 
 
 @browser.tool(effect="act", stake="low", title="Sign-ins")
@@ -27,20 +27,20 @@ async def manageStates(
     stateId: str = "default",
     sessionId: Annotated[str | None, Field(description="For save")] = None,
 ) -> Result:
-    """Save a session's cookies and storage for later sessions, list or delete what is saved."""
-    states = browsers.get_state_store(call.owner_folder)
+    """Save a session's cookies and storage for later sessions, list or delete saved ones."""
+    store = browsers.get_state_store(call.owner_folder)
     async with translate_errors():
         if action == "save":
             session = browsers.get_session(call.session, sessionId or "")
             changed = await browsers.save_state(session, stateId)
         elif action == "delete":
-            changed = await anyio.to_thread.run_sync(states.delete, stateId)
+            changed = await anyio.to_thread.run_sync(store.delete, stateId)
         else:
             changed = None
-        kept = [changed] if changed else await anyio.to_thread.run_sync(states.list_states)
-    rows = [_serialize_state(each) for each in kept]
-    done = {"save": "saved", "delete": "deleted"}.get(action, "states")
-    data = {done: rows[0] if changed else rows}
+        states = [changed] if changed else await anyio.to_thread.run_sync(store.list_states)
+    rows = [_serialize_state(state) for state in states]
+    key = {"save": "saved", "delete": "deleted"}.get(action, "states")
+    data = {key: rows[0] if changed else rows}
     return Result((TextBlock(json.dumps(data)),), data=data)
 
 
@@ -63,7 +63,7 @@ async def setup_browser_state(
             call.session, url or "", state_id, seconds=seconds, told=report_progress, whose=call.owner_folder
         )
     data: dict[str, Any] = {"state_id": done.state_id, "saved": done.saved, "cookies": done.cookies}
-    data |= {"origins": [clean_line(each, 200) for each in done.origins[:MAX_ORIGINS_SHOWN]], "closed": done.closed}
+    data |= {"origins": _list_origins(done.origins), "closed": done.closed}
     data |= {"path": str(done.path)} if done.path else {}
     first = "Saved browser state." if done.saved else "Nothing was saved: no site has stored anything."
     lines = [first, *(f"{name}: {json.dumps(value)}" for name, value in data.items())]
@@ -78,7 +78,8 @@ def _serialize_state(info: StateInfo) -> dict[str, Any]:
     row: dict[str, Any] = {"stateId": info.state_id, "savedAt": format_time(info.saved_at), "encrypted": info.encrypted}
     if info.cookies is None:
         return row
-    return row | {
-        "cookies": info.cookies,
-        "origins": [clean_line(each, 200) for each in (info.origins or ())[:MAX_ORIGINS_SHOWN]],
-    }
+    return row | {"cookies": info.cookies, "origins": _list_origins(info.origins or ())}
+
+
+def _list_origins(origins: Sequence[str]) -> list[str]:
+    return [clean_line(origin, 200) for origin in origins[:20]]

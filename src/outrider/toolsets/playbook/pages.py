@@ -1,4 +1,4 @@
-"""Playbooks shown to the user, who picks or deletes one with a button where the host shows such pages."""
+"""Tools that show playbooks to the user on an HTML page with buttons."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from outrider.playbooks import PlaybookStore
 from outrider.toolsets.playbook.tools import PageNumber, PlaybookAnswer, build_page, playbook
 
 CardPageSize = Annotated[int, Field(ge=1, le=100)]
-# Buttons tell the host, and nobody else: a page that does not know who holds it stays silent.
+# Buttons send messages to the embedding host only: a page that does not know its host's origin sends nothing.
 BUTTON_SCRIPT = """document.addEventListener("click",function(e){var b=e.target.closest("button");if(!b)return;
 var o=location.ancestorOrigins&&location.ancestorOrigins[0]||document.referrer&&new URL(document.referrer).origin;
 if(o&&o!=="null")parent.postMessage({type:"tool",payload:JSON.parse(b.value)},o)})"""
@@ -23,7 +23,7 @@ if(o&&o!=="null")parent.postMessage({type:"tool",payload:JSON.parse(b.value)},o)
 async def show_playbooks(
     playbooks: PlaybookStore, call: Call, /, page: PageNumber = 1, pageSize: CardPageSize = 10
 ) -> Result:
-    """Show the user this assistant's playbooks to pick from. Then wait for the user's choice."""
+    """Show the user this assistant's playbooks to choose from. Then wait for the user's choice."""
     return await _build_card_result(playbooks, call, page, pageSize, "show_playbooks")
 
 
@@ -31,34 +31,34 @@ async def show_playbooks(
 async def get_playbook_page(
     playbooks: PlaybookStore, call: Call, /, page: PageNumber, pageSize: CardPageSize = 10
 ) -> Result:
-    """The same for another page; its buttons call it."""
+    """Show another page of them; its buttons call this."""
     return await _build_card_result(playbooks, call, page, pageSize, "get_playbook_page")
 
 
 async def _build_card_result(playbooks: PlaybookStore, call: Call, page: int, size: int, tool: str) -> Result:
-    found = await build_page(playbooks, call, page, size)
+    answer = await build_page(playbooks, call, page, size)
     card = ResourceBlock(
-        f"ui://playbooks/list/{time.time_ns() // 1_000_000}", "text/html", _render_html(found, page, size),
+        f"ui://playbooks/list/{time.time_ns() // 1_000_000}", "text/html", _render_html(answer, page, size),
         fields={"serviceInfo": {"serverName": playbook.name, "toolName": tool, "backendType": "BuiltInWeb"}},
     )  # fmt: skip
-    return Result((TextBlock(str(found)), card), data=found.model_dump(mode="json", exclude_unset=True))
+    return Result((TextBlock(str(answer)), card), data=answer.model_dump(mode="json", exclude_unset=True))
 
 
-def _render_html(found: PlaybookAnswer, page: int, size: int) -> str:
-    """The page: a row with two buttons for each playbook, and two to leaf through."""
+def _render_html(answer: PlaybookAnswer, page: int, size: int) -> str:
+    """Render a row with two buttons for each playbook, and buttons for the previous and next page."""
     rows = "".join(
-        f"<li><b>{escape(each['goal'])}</b> {escape(each.get('initialCommand', ''))} "
-        + _render_button("Select", "select_playbook", id=each["id"])
-        + _render_button("Delete", "delete_playbook", id=each["id"])
+        f"<li><b>{escape(entry['goal'])}</b> {escape(entry.get('initialCommand', ''))} "
+        + _render_button("Select", "select_playbook", id=entry["id"])
+        + _render_button("Delete", "delete_playbook", id=entry["id"])
         + "</li>"
-        for each in found.page["items"]
+        for entry in answer.page["items"]
     )
-    before = _render_button("Previous", "get_playbook_page", page=page - 1, pageSize=size) if page > 1 else ""
-    after = _render_button("Next", "get_playbook_page", page=page + 1, pageSize=size)
-    after = after if page < found.page["totalPages"] else ""
-    return f"<ul>{rows or '<li>No playbooks yet</li>'}</ul>{before}{after}<script>{BUTTON_SCRIPT}</script>"
+    paging = _render_button("Previous", "get_playbook_page", page=page - 1, pageSize=size) if page > 1 else ""
+    if page < answer.page["totalPages"]:
+        paging += _render_button("Next", "get_playbook_page", page=page + 1, pageSize=size)
+    return f"<ul>{rows or '<li>No playbooks yet</li>'}</ul>{paging}<script>{BUTTON_SCRIPT}</script>"
 
 
-def _render_button(words: str, tool: str, **params: Any) -> str:
+def _render_button(label: str, tool: str, **params: Any) -> str:
     value = escape(json.dumps({"toolName": tool, "params": params}), quote=True)
-    return f'<button value="{value}">{words}</button>'
+    return f'<button value="{value}">{label}</button>'

@@ -1,4 +1,4 @@
-"""From a call of `run_<name>` to a run and back: begun, handed over, resumed, followed, blocked or left at work."""
+"""Start, hand over, resume and follow agent runs for tool calls."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,14 +35,14 @@ DelegationMode = Literal["run", "handoff", "background"]
 
 @dataclass(frozen=True)
 class DelegationOptions:
-    """What an operator chose about agents as tools.
+    """Operator settings for agents as tools.
 
     Attributes:
         mime_prefix: The vendor tree of typed resources.
-        progress: Whether progress holds the text so far or what is new.
-        per_second: Progress notices of a kind at most.
-        detach_seconds: How long a call waits for its agent before it comes back without.
-        configured: Whether somebody has written an agent, or named a model for them.
+        progress: Whether progress notices hold the text so far or only what is new.
+        per_second: Maximum progress notices per second of each kind.
+        detach_seconds: Seconds that a call waits for its agent before it returns without an answer.
+        configured: Whether an agent is defined, or a model for agents is set.
     """
 
     mime_prefix: str = "application/vnd.dust"
@@ -54,7 +54,7 @@ class DelegationOptions:
 
 @dataclass(frozen=True)
 class DelegationRequest:
-    """What a caller wants of an agent."""
+    """A task for an agent."""
 
     query: str
     toolsets: Sequence[str] = ()
@@ -66,7 +66,7 @@ class DelegationRequest:
 
 @dataclass(frozen=True)
 class Delegation:
-    """Gives work to agents for hosts, people and other agents."""
+    """Runs agents for hosts, people and other agents."""
 
     catalogue: Catalogue
     runs: RunService
@@ -78,144 +78,140 @@ class Delegation:
     options: DelegationOptions
 
     async def run_agent(self, name: str, request: DelegationRequest, call: Call) -> Result:
-        """The agent's answer, or how to come back for it.
+        """Run an agent and return its answer, or how to get it later.
 
         Args:
-            name: The agent's true name.
-            request: What it is to do.
-            call: Who calls; `call.state` or the host's `resumeState` goes back to a run that was begun before.
+            name: The agent's name, not that of its tool.
+            request: The task.
+            call: The caller; with `call.state` or the host's `resumeState` it returns to an earlier run.
 
         Raises:
-            AnswerNeeded: The run waits for people; the same call with the answers goes on.
-            OutriderError: There is no answer, and why.
+            AnswerNeeded: The run waits for people; the same call with their answers continues it.
+            OutriderError: The run failed or was cancelled.
         """
-        held = await self._find_earlier_run(call)
-        if held is not None:
-            _check_same_agent(held, name)
-            return await self.wait_for_run(held, call)
+        earlier_run = await self._find_earlier_run(call)
+        if earlier_run is not None:
+            if earlier_run.agent != name:
+                raise InvalidInput(
+                    f"this call returns to a run of agent {earlier_run.agent!r}, not of {name!r}",
+                    hint=f"call agent_run with runId {earlier_run.id}, or repeat the call without state for a new run",
+                )
+            return await self.wait_for_run(earlier_run, call)
         agent = await self.catalogue.get(name, call.workspace)
-        above = await self._above(call)
-        if self._is_handoff(request, call):
-            return await self._hand_over(agent, request, call, above)
+        parent_run = await self.runs.get(call.run.id) if call.run else None
+        in_own_conversation = request.conversation_id in _list_parent_ids(call)
+        if request.mode == "handoff" or (request.mode is None and in_own_conversation):
+            return await self._hand_over(agent, request, call, parent_run)
         feed = self._build_feed(call)
         await feed.send_payload(
             "Storing query resource", build_store_payload(self._build_query_resource(agent, request))
         )
-        run = await self._begin_run(agent, request, call, above)
+        run = await self._start_run(agent, request, call, parent_run)
         await feed.send_payload(
             f"Running agent {agent.name}", {"type": "run_agent", "query": request.query} | _serialize_ids(run)
         )
         if request.mode == "background":
-            return build_pending_result(run, await self.runs.sum_usage(run.id), asked=True)
+            return build_pending_result(run, await self.runs.sum_usage(run.id), waited=False)
         return await self.wait_for_run(run, call, feed=feed)
 
     async def wait_for_run(
         self, run: Run, call: Call, *, seconds: float | None = None, feed: ProgressFeed | None = None
     ) -> Result:
-        """The answer of a run that was begun, after at most `seconds`; answers that came with the call are taken in."""
+        """Apply the answers that came with the call, wait up to `seconds`, and return the run's result."""
         run = await self._apply_decisions(run, call)
         with anyio.move_on_after(self.options.detach_seconds if seconds is None else seconds):
             await self._follow_run(run, call, feed or self._build_feed(call))
-        told = await self._build_run_result(await self.runs.get(run.id), call)
+        result = await self._build_run_result(await self.runs.get(run.id), call)
         if call.run is not None or not call.answers:
-            return told
-        return add_overruled_note(
-            told, await self.questions.list_overruled(call.answers, by=call.identity or call.session)
-        )
+            return result
+        overruled = await self.questions.list_overruled(call.answers, by=call.identity or call.session)
+        return add_overruled_note(result, overruled)
 
     async def find_own_run(self, run_id: str, call: Call) -> Run:
-        """The run of that id. Raises NotFound, also where the caller takes no part in its conversation."""
+        """Return the run of that id. Raises NotFound, also for runs of other callers' conversations."""
         run = await self.runs.get(run_id)
         try:
             await self.conversations.get(run.conversation_id, call)
         except NotFound:
             hint = "use an id that an agent's result gave you"
-            raise NotFound(f"no run {run_id[:60]!r}", hint=hint) from None
+            raise NotFound(f"there is no run {run_id[:60]!r}", hint=hint) from None
         return run
 
     async def list_recent_runs(self, call: Call, limit: int = 10) -> list[Run]:
-        """The caller's last runs, the newest first."""
-        return await self._rows.list_recent(call.workspace or "", call.session, limit)
+        """Return the caller's last runs, the newest first."""
+        return await self._run_store.list_recent(call.workspace or "", call.session, limit)
 
     async def format_transcript(self, conversation_id: str, call: Call) -> str:
-        """What was said in a conversation of the caller's, as Markdown. Raises NotFound."""
+        """Format a conversation of the caller as Markdown. Raises NotFound."""
         conversation = await self.conversations.get(conversation_id, call)
-        messages = await self.conversations.list_messages(conversation.id)
-        parts = [
-            f"## {each.agent if each.role == 'agent' else 'To ' + str(each.agent)}\n\n{each.text}" for each in messages
-        ]
-        return "\n\n".join((f"# {conversation.title}", *parts))
+        parts = [f"# {conversation.title}"]
+        for message in await self.conversations.list_messages(conversation.id):
+            parts += [f"## {'' if message.role == 'agent' else 'To '}{message.agent}", message.text]
+        return "\n\n".join(parts)
 
     @property
-    def _rows(self) -> RunStore:
+    def _run_store(self) -> RunStore:
         return RunStore(self.database)
 
-    # Going back
+    # Returning to earlier runs
 
     async def _find_earlier_run(self, call: Call) -> Run | None:
-        """The run that this call has begun before, if it has."""
+        """Find the run that this call returns to, if it does."""
         if call.state:
             return await self.find_own_run(call.state, call)
         resume = call.extra.get("resumeState")
         return await self._find_resumed_run(resume, call) if isinstance(resume, Mapping) else None
 
     async def _find_resumed_run(self, state: Mapping[str, Any], call: Call) -> Run | None:
-        """The run of a host's saved state: both ids, or it is none."""
+        """Find the run of a host's saved state; None if one of its two ids is missing."""
         conversation, message = state.get("conversationId"), state.get("userMessageId")
         if not isinstance(conversation, str) or not isinstance(message, str):
             return None
         await self.conversations.get(conversation, call)
-        run = await self._rows.find_by_message(conversation, message)
+        run = await self._run_store.find_by_message(conversation, message)
         if run is None:
             raise NotFound("resumeState: no run answers that message", hint="call again without resumeState")
         return run
 
     async def _apply_decisions(self, run: Run, call: Call) -> Run:
-        """The run, going on if people have decided all that it waits for; their answers are kept in any case."""
+        """Store the call's answers, and resume the run if people have decided all that it waits for."""
         if call.run is None and call.answers:
             await self.questions.apply_answers(run.root_run_id, call.answers, by=call.identity or call.session)
         if run.status != "blocked":
             return run
         await self._raise_if_waiting(run)
         root = await self.runs.get(run.root_run_id)
-        # Whoever waits above must go on too, and will take this run along; but a run in the background has nobody.
+        # A waiting parent is resumed instead and resumes this run; a background run has no waiting parent.
         await self.runs.resume(root.id if call.run is None and root.status == "blocked" else run.id)
         return await self.runs.get(run.id)
 
     async def _raise_if_waiting(self, run: Run) -> None:
-        tree = {run.id, *(each.id for each in await self._rows.list_descendants(run.id))}
-        still = [each for each in await self.questions.list_pending(run.root_run_id) if each.run_id in tree]
-        if still:
-            waits = ", ".join(dict.fromkeys(each.title for each in still))
+        tree = {run.id, *(descendant.id for descendant in await self._run_store.list_descendants(run.id))}
+        pending = [
+            question for question in await self.questions.list_pending(run.root_run_id) if question.run_id in tree
+        ]
+        if pending:
+            titles = ", ".join(dict.fromkeys(question.title for question in pending))
             raise AnswerNeeded(
-                f"Agent {run.agent} waits for a person: {waits}",
+                f"Agent {run.agent} waits for a person: {titles}",
                 state=run.id,
                 details={"conversationId": run.conversation_id, "userMessageId": run.message_id, "runId": run.id},
-                questions=still,
+                questions=pending,
             )
 
-    # Beginning
+    # Starting
 
-    async def _above(self, call: Call) -> Run | None:
-        return await self.runs.get(call.run.id) if call.run else None
-
-    def _is_handoff(self, request: DelegationRequest, call: Call) -> bool:
-        return request.mode == "handoff" or (request.mode is None and request.conversation_id in _list_parent_ids(call))
-
-    async def _begin_run(self, agent: Agent, request: DelegationRequest, call: Call, parent_run: Run | None) -> Run:
-        before = await self._find_begun_run(call)
-        if before is not None:
-            return before
+    async def _start_run(self, agent: Agent, request: DelegationRequest, call: Call, parent_run: Run | None) -> Run:
+        if call.run is not None:  # the parent may repeat this call after its process died
+            started = await self._run_store.find_by_parent_call(call.run.id, call.run.call_id)
+            if started is not None:
+                return started
         conversation = await self._choose_conversation(agent, request, call)
         files = await self._collect_files(request.files, parent_run, call)
         return await self.runs.start(agent, _build_assignment(request, files), call, conversation)
 
-    async def _find_begun_run(self, call: Call) -> Run | None:
-        """The run that this very call of a parent began before its process died."""
-        return await self._rows.find_by_parent_call(call.run.id, call.run.call_id) if call.run else None
-
     async def _choose_conversation(self, agent: Agent, request: DelegationRequest, call: Call) -> Conversation:
-        """The one that the caller goes on with; else a new one below the parent's."""
+        """Return the conversation that the caller continues, else create one below the parent's."""
         if request.conversation_id and request.conversation_id not in _list_parent_ids(call):
             try:
                 return await self._enter_conversation(await self.conversations.get(request.conversation_id, call), call)
@@ -232,35 +228,39 @@ class Delegation:
         )
 
     async def _enter_conversation(self, conversation: Conversation, call: Call) -> Conversation:
-        """An existing conversation as this caller enters it: never shallower than below itself."""
+        """Return an existing conversation with the nesting depth of this caller's children."""
         if call.run is None:
             return conversation
         self.conversations.check_nesting(conversation.agent, call.run.depth + 1, (*call.run.ancestors, call.run.agent))
         return replace(conversation, depth=call.run.depth + 1, ancestors=(*call.run.ancestors, call.run.agent))
 
     async def _collect_files(self, wanted: Sequence[str], parent_run: Run | None, call: Call) -> list[dict[str, Any]]:
-        """Attachments of the parent's conversation and kept files of those ids; unknown ones are left out."""
-        held = (
-            await self.conversations.find_attachments(parent_run.conversation_id, wanted)
-            if parent_run and wanted
-            else []
-        )
-        missing = set(wanted) - {each["id"] for each in held}
-        return held + [
-            each for name in wanted if name in missing for each in await self._find_artifact_file(name, call)
-        ]
-
-    async def _find_artifact_file(self, name: str, call: Call) -> list[dict[str, Any]]:
-        try:
-            kept = await self.artifacts.get(name, call.workspace)
-        except OutriderError:
-            return []
-        return [{"id": kept.id, "title": kept.name, "content_type": kept.mime_type, "uri": kept.uri}]
+        """Return the parent's attachments and the artifacts with the wanted ids; unknown ids are left out."""
+        files: list[dict[str, Any]] = []
+        if parent_run and wanted:
+            files = await self.conversations.find_attachments(parent_run.conversation_id, wanted)
+        attached = {file["id"] for file in files}
+        for file_id in wanted:
+            if file_id in attached:
+                continue
+            try:
+                artifact = await self.artifacts.get(file_id, call.workspace)
+            except OutriderError:
+                continue
+            files.append(
+                {
+                    "id": artifact.id,
+                    "title": artifact.name,
+                    "content_type": artifact.mime_type,
+                    "uri": artifact.uri,
+                }
+            )
+        return files
 
     # Handing over
 
     async def _hand_over(self, agent: Agent, request: DelegationRequest, call: Call, parent_run: Run | None) -> Result:
-        """Posts into the parent's conversation and comes back at once: the agent answers there."""
+        """Post the task into the parent's conversation and return at once: the agent answers there."""
         instructions = str(parent_run.definition.get("instructions", "")) if parent_run else ""
         feed = self._build_feed(call)
         handover = {"mimeType": self._build_mime_type("run-agent-handover"), "text": instructions, "uri": ""}
@@ -268,29 +268,29 @@ class Delegation:
             "Storing query resource", build_store_payload(self._build_query_resource(agent, request), handover)
         )
         conversation = await self._choose_handoff_conversation(agent, request, call)
-        lead = f"{instructions}\n\n" if instructions else ""
-        mention = f":mention[{agent.name}]{{sId={agent.name}}} {lead}{request.query}"
+        query = f"{instructions}\n\n{request.query}" if instructions else request.query
+        mention = f":mention[{agent.name}]{{sId={agent.name}}} {query}"
         files = await self._collect_files(request.files, parent_run, call)
-        posted = await self.conversations.post_message(conversation.id, "user", mention, agent=agent.name, files=files)
-        work = replace(_build_assignment(request, files), query=f"{lead}{request.query}", message_id=posted.id)
-        run = await self.runs.start(agent, work, replace(call, run=None), conversation)
+        message = await self.conversations.post_message(conversation.id, "user", mention, agent=agent.name, files=files)
+        assignment = replace(_build_assignment(request, files), query=query, message_id=message.id)
+        run = await self.runs.start(agent, assignment, replace(call, run=None), conversation)
         return build_handoff_result(run, self.options.mime_prefix)
 
     async def _choose_handoff_conversation(self, agent: Agent, request: DelegationRequest, call: Call) -> Conversation:
-        """The conversation that is handed over: the one named, else the parent's."""
-        wanted = request.conversation_id
-        if wanted and wanted not in _list_parent_ids(call):
-            return await self._enter_conversation(await self.conversations.get(wanted, call), call)
+        """Return the conversation to hand over: the one named, else the parent's."""
+        conversation_id = request.conversation_id
+        if conversation_id and conversation_id not in _list_parent_ids(call):
+            return await self._enter_conversation(await self.conversations.get(conversation_id, call), call)
         if call.run is None:
             return await self.conversations.ensure_host_conversation(call, agent.name)
         self.conversations.check_nesting(agent.name, call.run.depth, (*call.run.ancestors, call.run.agent))
         conversation = await self.conversations.get(call.run.conversation_id, call)
         return replace(conversation, ancestors=(*call.run.ancestors, call.run.agent))
 
-    # Following and telling
+    # Following runs and building results
 
     async def _follow_run(self, run: Run, call: Call, feed: ProgressFeed) -> None:
-        """Until the attempt is over. A caller that gives up takes the run with it; one that vanishes does not."""
+        """Send the run's events until it ends. A cancelled call cancels the run, a lost connection does not."""
         try:
             async with feed.follow_run(_serialize_ids(run)):
                 async for event in self.runs.follow(run.id):
@@ -309,11 +309,11 @@ class Delegation:
                 return build_answer_result(run, cited, usage, self.options.mime_prefix)
             case "blocked":
                 await self._raise_if_waiting(run)
-                return build_pending_result(run, usage, asked=False)  # decided meanwhile, by another door
+                return build_pending_result(run, usage, waited=True)  # decided meanwhile, e.g. in the dashboard
             case "failed" | "cancelled":
                 raise build_run_error(run, usage)
             case _:
-                return build_pending_result(run, usage, asked=False)
+                return build_pending_result(run, usage, waited=True)
 
     def _build_feed(self, call: Call) -> ProgressFeed:
         return ProgressFeed(call, self.options.progress, self.options.per_second)
@@ -341,25 +341,11 @@ def _serialize_ids(run: Run) -> dict[str, Any]:
 
 
 def _list_parent_ids(call: Call) -> set[str]:
-    """The ids by which a caller may name its own conversation."""
+    """Return the ids by which a caller may name its own conversation."""
     return {call.run.conversation_id} if call.run else {call.session}
 
 
-def _check_same_agent(run: Run, name: str) -> None:
-    if run.agent != name:
-        raise InvalidInput(
-            f"this call goes back to a run of agent {run.agent!r}, not of {name!r}",
-            hint=f"call agent_run with runId {run.id}, or repeat the call without state to begin a new run",
-        )
-
-
 def _build_assignment(request: DelegationRequest, files: Sequence[dict[str, Any]]) -> Assignment:
-    return Assignment(request.query, [_strip_view_prefix(each) for each in request.toolsets], files, request.budget)
-
-
-def _strip_view_prefix(name: str) -> str:
-    """The toolset behind a host's id for it."""
-    view_prefixes = ("mcp_server_view_", "msv_")  # how hosts of the wire format name a toolset: prefix and name
-    for prefix in view_prefixes:
-        name = name.removeprefix(prefix)
-    return name
+    # Hosts of the wire format name a toolset by one of these prefixes and its name.
+    toolsets = [name.removeprefix("mcp_server_view_").removeprefix("msv_") for name in request.toolsets]
+    return Assignment(request.query, toolsets, files, request.budget)

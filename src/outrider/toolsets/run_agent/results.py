@@ -1,5 +1,6 @@
-"""What comes back from an agent: its answer with citations and files, or why there is none (yet)."""
+"""Build the results of agent runs: answers, pending runs, hand-overs and errors."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,32 +12,43 @@ from outrider.core.approval_required import PAUSE_MIME_SUFFIX
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.core.questions import Question
 from outrider.core.result import ResourceBlock, Result, ResultBlock, TextBlock
-from outrider.toolsets.pictures import remove_images
 
 RUN_META_KEY = "outrider/run"
 REFS_META_KEY = "outrider/refs"
 CONVERSATION_URI_PREFIX = "outrider://conversations/"
-STOP_EXPLANATIONS = {
-    "steps": "it had used all its steps",
-    "tokens": "it had used all its tokens",
-    "cost": "it had used all its money",
-    "time": "its time was over",
-    "repetition": "it went in circles",
-    "length": "the model's answer was cut at its longest",
-    "nonsense": "the model's answers made no sense",
-}
-ERROR_TYPES: dict[str, type[OutriderError]] = {
-    each.kind: each for each in (InvalidInput, NotConfigured, NotFound, Refused, Unavailable)
-}
+# A fenced code block (spec.commonmark.org, 4.5), which hosts show as it is. Anything else counts as text.
+CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+IMAGE_MARK = re.compile(r"!+(?=\[)")
+LOADING_TAGS = (
+    "img|image|picture|source|video|audio|iframe|object|embed|svg|link|style|script|input|meta|base|body|table|td"
+)
+LOADING_TAG = re.compile(rf"<(?=(?:{LOADING_TAGS})\b|[a-z][\w-]*[\s/][^<>]*=[^<>]*//[^<>]*>)", re.IGNORECASE)
+
+
+def remove_images(text: str) -> str:
+    """Turn Markdown pictures into links, and escape HTML tags that would load something.
+
+    A host that shows a picture sends its address, and any data in it, to a foreign server without a click. An agent
+    that obeyed a hostile page could leak what it knows this way.
+    """
+    parts, end = [], 0
+    for fence in CODE_FENCE.finditer(text):
+        parts += [_disarm_text(text[end : fence.start()]), fence[0]]
+        end = fence.end()
+    return "".join((*parts, _disarm_text(text[end:])))
+
+
+def _disarm_text(text: str) -> str:
+    return LOADING_TAG.sub("&lt;", IMAGE_MARK.sub("", text))
 
 
 def build_conversation_uri(run: Run) -> str:
-    """Where the run's conversation is found."""
+    """Return the resource address of the run's conversation."""
     return CONVERSATION_URI_PREFIX + run.conversation_id
 
 
 def serialize_run(run: Run, usage: RunUsage) -> dict[str, Any]:
-    """What programs want to know of a run: ids, status, and the usage and cost of the whole tree."""
+    """Return the run for programs: ids, status, and usage and cost of the whole tree."""
     return {
         "runId": run.id,
         "conversationId": run.conversation_id,
@@ -48,62 +60,64 @@ def serialize_run(run: Run, usage: RunUsage) -> dict[str, Any]:
 
 
 def build_answer_result(run: Run, cited: CitedText, usage: RunUsage, mime_prefix: str) -> Result:
-    """The answer of a run that came to an end, complete or not, and the files that it made."""
-    about = serialize_run(run, usage)
-    shown = {name: about[name] for name in ("runId", "status", "usage")}
+    """Build the answer of a run that has ended, complete or not, with the files that it made."""
+    summary = serialize_run(run, usage)
     optional = {
         "chainOfThought": run.thoughts.strip(),
         "refs": cited.refs,
         "stopReason": run.stop_reason if run.status == "partial" else "",
     }
-    fields = {"conversationId": run.conversation_id} | {key: value for key, value in optional.items() if value} | shown
+    fields = {"conversationId": run.conversation_id} | {key: value for key, value in optional.items() if value}
+    fields |= {name: summary[name] for name in ("runId", "status", "usage")}
     text = remove_images(cited.text.strip())
     if run.status == "partial":
         text = f"{text}\n\n[This answer is not complete: {_explain_stop(run)}. {_suggest_next(run)}]".strip()
     items: list[ResultBlock] = [
         ResourceBlock(build_conversation_uri(run), f"{mime_prefix}.tool-output.run-agent-result", text, fields)
     ]
-    items += [_build_file_resource(run, each, mime_prefix) for each in run.files if not each.get("hidden")]
-    return Result(tuple(items), meta={RUN_META_KEY: about} | ({REFS_META_KEY: cited.refs} if cited.refs else {}))
+    items += [_build_file_resource(run, file, mime_prefix) for file in run.files if not file.get("hidden")]
+    return Result(tuple(items), meta={RUN_META_KEY: summary} | ({REFS_META_KEY: cited.refs} if cited.refs else {}))
 
 
-def build_pending_result(run: Run, usage: RunUsage, *, asked: bool) -> Result:
-    """The answer for a caller who does not wait any longer (or never wanted to): how to come back."""
-    lead = f"Agent {run.agent} is at work" if asked else f"Agent {run.agent} is still at work and goes on by itself"
+def build_pending_result(run: Run, usage: RunUsage, *, waited: bool) -> Result:
+    """Build the result for a call that returns before its run has ended; `waited`: it has waited in vain."""
+    state = "is still working in the background" if waited else "is working in the background"
     text = (
-        f"{lead} (runId {run.id}, conversationId {run.conversation_id}). "
+        f"Agent {run.agent} {state} (runId {run.id}, conversationId {run.conversation_id}). "
         f'Get its answer later with agent_run {{"runId": "{run.id}"}}; cancel_agent_run ends it.'
     )
     return Result((TextBlock(text),), meta={RUN_META_KEY: serialize_run(run, usage)})
 
 
 def build_handoff_result(run: Run, mime_prefix: str) -> Result:
-    """The end of the caller's own work: the other agent answers in the conversation."""
-    early_exit_key = "outrider/early_exit"
+    """Build the result that ends the caller's own part: the other agent answers in the conversation."""
     text = (
-        f"Handed over to @{run.agent}, who answers in conversation {run.conversation_id} (runId {run.id}). "
+        f"Handed over to @{run.agent}, which answers in conversation {run.conversation_id} (runId {run.id}). "
         "Your part is done: stop here."
     )
     fields = {"type": "tool_early_exit", "isError": False, "conversationId": run.conversation_id, "runId": run.id}
     item = ResourceBlock(build_conversation_uri(run), f"{mime_prefix}.tool-output.{PAUSE_MIME_SUFFIX}", text, fields)
-    return Result((item,), meta={early_exit_key: True})
+    return Result((item,), meta={"outrider/early_exit": True})
 
 
 def add_overruled_note(result: Result, questions: Sequence[Question]) -> Result:
-    """The result, which says which of the caller's answers came too late, and whose stand."""
-    overruled_key = "outrider/overruled"
+    """Add a note on the caller's answers that came too late, and on the decisions that hold instead."""
     if not questions:
         return result
-    lines = [
-        f"- {each.title} for {each.agent}: {each.decision} by {each.decided_by or 'somebody'}" for each in questions
+    lines = ["Other people answered these questions first, and their decisions hold:"]
+    lines += [
+        f"- {question.title} for {question.agent}: {question.decision} by {question.decided_by or 'somebody'}"
+        for question in questions
     ]
-    note = TextBlock("\n".join(("Somebody else had answered before, and that stands:", *lines)))
-    facts = [{"id": each.id, "decision": each.decision, "by": each.decided_by} for each in questions]
-    return replace(result, content=(*result.content, note), meta={**result.meta, overruled_key: facts})
+    overruled = [
+        {"id": question.id, "decision": question.decision, "by": question.decided_by} for question in questions
+    ]
+    note = TextBlock("\n".join(lines))
+    return replace(result, content=(*result.content, note), meta={**result.meta, "outrider/overruled": overruled})
 
 
 def build_run_error(run: Run, usage: RunUsage) -> OutriderError:
-    """Why there is no answer."""
+    """Build the error of a run that failed or was cancelled, of the kind that ended it."""
     details = serialize_run(run, usage)
     if run.status == "cancelled":
         return Refused(
@@ -114,8 +128,9 @@ def build_run_error(run: Run, usage: RunUsage) -> OutriderError:
         )
     error: Mapping[str, Any] = run.error or {}
     message = error.get("message") or _explain_stop(run)
-    kind = ERROR_TYPES.get(str(error.get("kind")), Unavailable)
-    return kind(
+    error_types = {kind.kind: kind for kind in (InvalidInput, NotConfigured, NotFound, Refused)}
+    error_type = error_types.get(str(error.get("kind")), Unavailable)
+    return error_type(
         f"agent {run.agent!r} failed: {message}",
         code=str(error.get("code") or "agent_failed"),
         hint=str(error.get("hint") or _suggest_next(run)),
@@ -125,11 +140,20 @@ def build_run_error(run: Run, usage: RunUsage) -> OutriderError:
 
 
 def _explain_stop(run: Run) -> str:
-    return STOP_EXPLANATIONS.get(run.stop_reason or "", f"it stopped ({run.stop_reason or 'without a word'})")
+    explanations = {
+        "steps": "it has used all its steps",
+        "tokens": "it has used all its tokens",
+        "cost": "it has used all its money",
+        "time": "its time is up",
+        "repetition": "it repeated the same calls",
+        "length": "the model's answer reached its maximum length",
+        "nonsense": "the model's answers made no sense",
+    }
+    return explanations.get(run.stop_reason or "", f"it stopped ({run.stop_reason or 'no reason given'})")
 
 
 def _suggest_next(run: Run) -> str:
-    return f"Ask for less, or let it go on with conversationId {run.conversation_id}"
+    return f"Ask for less, or continue it with conversationId {run.conversation_id}"
 
 
 def _build_file_resource(run: Run, file: Mapping[str, Any], mime_prefix: str) -> ResourceBlock:
@@ -139,5 +163,5 @@ def _build_file_resource(run: Run, file: Mapping[str, Any], mime_prefix: str) ->
         "contentType": file.get("content_type") or "application/octet-stream",
         "snippet": file.get("snippet"),
     }
-    place = str(file.get("uri") or build_conversation_uri(run))
-    return ResourceBlock(place, f"{mime_prefix}.tool-output.file", "File generated by a sub-agent", fields)
+    uri = str(file.get("uri") or build_conversation_uri(run))
+    return ResourceBlock(uri, f"{mime_prefix}.tool-output.file", "File generated by a sub-agent", fields)

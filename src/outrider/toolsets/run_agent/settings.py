@@ -1,4 +1,4 @@
-"""What an operator says about agents as tools."""
+"""Settings of agents as tools."""
 
 from typing import Literal
 
@@ -14,13 +14,13 @@ class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
         default=600,
         gt=0,
         le=3_600,
-        description="Seconds that a call waits for its agent; then it tells how to come back",
+        description="Seconds that a call waits for its agent; then it returns how to get the answer later",
     )
     progress: Literal["accumulated", "deltas"] = Field(
         default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
     )
     progress_per_second: float = Field(
-        default=20, ge=0.1, le=50, description="Progress notices of a kind that a caller gets at most"
+        default=20, ge=0.1, le=50, description="Maximum progress notices per second, for thoughts and for the answer"
     )
     blocked_format: ApprovalFormat = Field(
         default="error_json",

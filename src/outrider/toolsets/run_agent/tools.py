@@ -1,4 +1,4 @@
-"""Agents as tools: one `run_<name>` for each agent there is, and ways to come back to what they do."""
+"""Agents as tools: one `run_<name>` for each agent, and tools for their runs."""
 
 import re
 from collections.abc import Collection
@@ -17,13 +17,13 @@ from outrider.toolsets.run_agent.delegation import Delegation, DelegationMode, D
 
 run_agent_toolset = Toolset(
     "run_agent",
-    "Each run_<name> gives work to an agent of that name, which has tools of its own and sees nothing of this "
+    "Each run_<name> gives work to the agent of that name, which has its own tools and sees nothing of this "
     "conversation: put all that it must know into the query. Several can run at the same time. An answer may cite "
-    "sources as :cite[ref]; keep these marks. If an agent is still at work, come back with agent_run.",
+    "sources as :cite[ref]; keep these marks. If an agent is still working, get its answer with agent_run.",
 )
 
 MAX_WAIT_S: Final = 3_600.0  # seconds that an operator may let a call wait
-PLACEHOLDER_TOOL: Final = "run_agent_tool_not_available"
+PLACEHOLDER_TOOL_NAME: Final = "run_agent_tool_not_available"
 MAX_SLUG_CHARS: Final = MAX_TOOL_NAME_CHARS - len("builtin_run_agent__run_")
 AGENT_URI: Final = re.compile(r"agent://[\w-]+/w/(\w+)/agents/([\w. -]+)")
 
@@ -43,19 +43,19 @@ class ExecutionMode(BaseModel, extra="forbid", defer_build=True):
 
 
 class AgentBudget(BaseModel, extra="forbid", defer_build=True):
-    """How much the agent may use, all that it calls included."""
+    """Limits of the agent and of everything that it calls."""
 
     max_steps: int | None = Field(None, ge=1, le=1_000)
     max_seconds: float | None = Field(None, gt=0, le=86_400)
     max_tokens: int | None = Field(None, ge=1)
 
     def to_budgets(self) -> Budgets:
-        """In the words of agents."""
+        """Convert to the agents' own type."""
         return Budgets(steps=self.max_steps, seconds=self.max_seconds, tokens=self.max_tokens)
 
 
 def _build_shape_schema(required: list[str] | None = None, **properties: Any) -> WithJsonSchema:
-    """The few words of an object's schema that a model needs: each is paid for with every agent."""
+    """Build an object's schema with only what a model needs: its tokens are paid for with every agent."""
     shape = {"type": "object", "properties": properties}
     return WithJsonSchema(shape | ({"required": required} if required else {}))
 
@@ -63,7 +63,7 @@ def _build_shape_schema(required: list[str] | None = None, **properties: Any) ->
 TaskQuery = Annotated[
     str, Field(min_length=1, max_length=100_000, description="The task, with all that the agent must know")
 ]
-# Validated in two parts: pydantic's regular expressions take a hundredth of a second to count to 200.
+# Pattern and length are validated separately: pydantic compiles `{1,200}` slowly.
 Identifier = Annotated[
     str, Field(pattern=r"^[\w-]+$", max_length=200), WithJsonSchema({"type": "string", "pattern": r"^[\w-]{1,200}$"})
 ]
@@ -81,7 +81,7 @@ ConfiguredMode = Annotated[
 ]
 KnownConversation = Annotated[
     str | None,
-    Field(max_length=200, description="This conversation: hand over to the agent; one of the agent's: go on with it"),
+    Field(max_length=200, description="This conversation: hand over to the agent; one of the agent's: continue it"),
 ]
 ModeParameter = Annotated[
     DelegationMode | None, Field(description="background: return at once; handoff: the agent takes over")
@@ -108,8 +108,8 @@ async def run_agent(
     mode: ModeParameter = None,
     budget: BudgetLimits = None,
 ) -> Result:
-    """Run an agent by its name. Prefer its own tool run_<name> where there is one."""
-    wish = DelegationRequest(
+    """Run an agent by its name. Prefer its own tool run_<name> if there is one."""
+    request = DelegationRequest(
         query=query,
         toolsets=toolsets or (),
         files=context_files or (),
@@ -117,7 +117,7 @@ async def run_agent(
         mode=mode,
         budget=budget.to_budgets() if budget else None,
     )
-    return await delegation.run_agent(agent, wish, call)
+    return await delegation.run_agent(agent, request, call)
 
 
 @run_agent_toolset.tool(title="See an agent's run", untrusted=True, timeout=MAX_WAIT_S + 60)
@@ -128,17 +128,17 @@ async def agent_run(
     runId: Annotated[str | None, Field(max_length=64, description="Leave out to list your last runs")] = None,
     waitSeconds: Annotated[float, Field(ge=0, le=600, description="How long to wait for its end")] = 0,
 ) -> Result | str:
-    """Get the answer of an agent that was left at work, or the list of your last runs."""
+    """Get the answer of an agent's earlier run, or the list of your last runs."""
     if runId:
         return await delegation.wait_for_run(await delegation.find_own_run(runId, call), call, seconds=waitSeconds)
     recent = await delegation.list_recent_runs(call)
     lines = [f"- {run.id} ({run.status}) {run.agent}: {' '.join(run.query.split())[:120]}" for run in recent]
-    return "\n".join(("Your last runs, the newest first:", *lines)) if lines else "You have not run any agent yet."
+    return "\n".join(("Your last runs, newest first:", *lines)) if lines else "You have not run any agent yet."
 
 
 @run_agent_toolset.tool(effect="write", title="Cancel an agent's run", stake="never_ask")
 async def cancel_agent_run(delegation: Delegation, call: Call, /, runId: RunId) -> str:
-    """End an agent's run and all that it has begun. What is over stays as it is."""
+    """Cancel an agent's run and all that it has started. A finished run stays as it is."""
     run = await delegation.find_own_run(runId, call)
     await delegation.runs.cancel(run.id)
     after = await delegation.runs.get(run.id)
@@ -147,52 +147,49 @@ async def cancel_agent_run(delegation: Delegation, call: Call, /, runId: RunId) 
 
 @run_agent_toolset.register_default_check
 def is_configured(services: Services) -> bool:
-    """Served by itself where somebody has written an agent, or has told which model agents use."""
+    """Return whether any agent is defined, or a model for agents is set; then the toolset is served by default."""
     delegation: Delegation = services[Delegation]
     return delegation.options.configured
 
 
 @run_agent_toolset.register_tool_source
 async def list_agent_tools(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
-    """One tool for each agent, and a placeholder where one that is defined cannot be used, or there is none."""
+    """Return one tool for each agent, and a placeholder if an agent cannot be used or there are none."""
     delegation: Delegation = services[Delegation]
-    found = delegation.catalogue.describe_agents() | await _load_stored_agents(delegation)
-    names, wait = _assign_tool_names(found, taken), delegation.options.detach_seconds
-    tools = tuple(_build_agent_tool(names[name], name, description, wait) for name, description in found.items())
-    missing = not found or bool(delegation.catalogue.list_problems())
+    catalogue, database = delegation.catalogue, delegation.database
+    descriptions = catalogue.describe_agents()
+    if database.opened_event.is_set() or database.dialect != "sqlite":  # listing tools must not open a database file
+        stored = await catalogue.load_rows()
+        descriptions = descriptions | {name: agent.description for name, agent in stored.items()}
+    names, wait = _assign_tool_names(descriptions, taken), delegation.options.detach_seconds
+    tools = tuple(_build_agent_tool(names[name], name, description, wait) for name, description in descriptions.items())
+    missing = not descriptions or bool(catalogue.list_problems())
     return (*tools, _build_placeholder()) if missing else tools
 
 
-async def _load_stored_agents(delegation: Delegation) -> dict[str, str]:
-    """Agents of rows, where the database is in use anyway: listing tools must not open it."""
-    in_use = delegation.database.opened_event.is_set() or delegation.database.dialect != "sqlite"
-    rows = await delegation.catalogue.load_rows() if in_use else {}
-    return {name: agent.description for name, agent in rows.items()}
-
-
-def _assign_tool_names(found: Collection[str], taken: Collection[str]) -> dict[str, str]:
-    """A tool name for each agent, in the order of their own names, so that they stay when others come."""
+def _assign_tool_names(agents: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """Assign tool names in alphabetical order of the agents, so that they stay the same when others are added."""
     names: dict[str, str] = {}
-    used = set(taken) | {PLACEHOLDER_TOOL}
-    for name in sorted(found):
+    used = set(taken) | {PLACEHOLDER_TOOL_NAME}
+    for name in sorted(agents):
         slug, number = slugify_name(name), 2
-        chosen = f"run_{slug}"
-        while chosen in used:
-            end = f"_{number}"
-            chosen, number = f"run_{slug[: MAX_SLUG_CHARS - len(end)].rstrip('_')}{end}", number + 1
-        used.add(chosen)
-        names[name] = chosen
+        tool_name = f"run_{slug}"
+        while tool_name in used:
+            suffix = f"_{number}"
+            tool_name, number = f"run_{slug[: MAX_SLUG_CHARS - len(suffix)].rstrip('_')}{suffix}", number + 1
+        used.add(tool_name)
+        names[name] = tool_name
     return names
 
 
 def slugify_name(name: str) -> str:
-    """An agent's name as part of a tool's: `[a-z0-9_]`, single underscores, at most 41 characters."""
+    """Return an agent's name as part of a tool's: `[a-z0-9_]`, single underscores, at most 41 characters."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_SLUG_CHARS].rstrip("_") or "agent"
 
 
 @lru_cache(maxsize=1_000)
 def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> Tool:
-    """The tool of one agent; the same object as long as nothing about it changes."""
+    """Build the tool of one agent; it is the same object until something about it changes."""
 
     async def delegate_task(
         delegation: Delegation,
@@ -207,9 +204,14 @@ def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> To
         mode: ModeParameter = None,
         budget: BudgetLimits = None,
     ) -> Result:
-        _check_child_agent(childAgent, name)
+        match = AGENT_URI.fullmatch(childAgent.uri) if childAgent else None
+        if match and match[2] not in (name, slugify_name(name)):
+            raise InvalidInput(
+                f"childAgent: is agent {match[2]!r}, but this tool runs agent {name!r}",
+                hint="leave out childAgent, or call that agent's own tool",
+            )
         handoff: DelegationMode | None = "handoff" if executionMode and executionMode.value == "handoff" else None
-        wish = DelegationRequest(
+        request = DelegationRequest(
             query=query,
             toolsets=toolsetsToAdd or (),
             files=fileOrContentFragmentIds or (),
@@ -217,7 +219,7 @@ def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> To
             mode=mode or handoff,
             budget=budget.to_budgets() if budget else None,
         )
-        return await delegation.run_agent(name, wish, call)
+        return await delegation.run_agent(name, request, call)
 
     return Tool(
         tool,
@@ -233,28 +235,18 @@ def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> To
     )
 
 
-def _check_child_agent(given: AgentInput | None, name: str) -> None:
-    """The agent that a host has configured must be the one whose tool it calls."""
-    match = AGENT_URI.fullmatch(given.uri) if given else None
-    if match and match[2] not in (name, slugify_name(name)):
-        raise InvalidInput(
-            f"childAgent: is agent {match[2]!r}, and this tool runs agent {name!r}",
-            hint="leave childAgent out, or call that agent's own tool",
-        )
-
-
 @lru_cache(maxsize=1)
 def _build_placeholder() -> Tool:
     async def raise_not_available(catalogue: Catalogue, /, childAgent: ChildAgent = None) -> Result:  # noqa: ARG001
-        problems = "; ".join(each.message for each in catalogue.list_problems()[:3])
+        problems = "; ".join(problem.message for problem in catalogue.list_problems()[:3])
         raise NotConfigured(
             f"No child agent is configured{f': {problems}' if problems else ''}.",
-            hint="tell the user; `outrider agents check` says what is wrong, `outrider agents add` makes one",
+            hint="tell the user; `outrider agents check` shows what is wrong, `outrider agents add` creates one",
             code="no_agent",
         )
 
     return Tool(
-        PLACEHOLDER_TOOL,
+        PLACEHOLDER_TOOL_NAME,
         "Agent not available",
         "An agent that is configured here cannot be used. Do not call this: tell the user that it is missing.",
         "read",

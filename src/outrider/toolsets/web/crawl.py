@@ -1,4 +1,4 @@
-"""Reading a whole site in one call, and going on with it in the next."""
+"""The tool web_crawl, which reads a site and continues in later calls."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.web.tools import web
 
 if TYPE_CHECKING:
-    from outrider.pages.crawl.result import CrawlResult, CrawlTally
+    from outrider.pages.crawl.result import CrawlTally
 
 MAX_PAGES = 10_000
 MAX_CRAWL_S = 3_600
@@ -28,7 +28,7 @@ NEXT_STEPS = {
 
 
 class CrawlReport(BaseModel, defer_build=True):
-    """`status` says how it ended, `note` what to do next."""
+    """State of a crawl and one part of its pages."""
 
     status: str = Field(description="finished, pages, time or trouble")
     note: str = Field(description="What to do next")
@@ -37,14 +37,10 @@ class CrawlReport(BaseModel, defer_build=True):
     next_offset: int = 0
 
     def __str__(self) -> str:
-        return "\n".join((self._summary(), *map(_format_page, self.pages), *self._more()))
-
-    def _summary(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
-        return f"{self.status}: {counts or 'nothing'}. Next: {self.note}."
-
-    def _more(self) -> list[str]:
-        return [f"(more pages: call with offset={self.next_offset})"] if self.next_offset else []
+        summary = f"{self.status}: {counts or 'nothing'}. Next: {self.note}."
+        more = [f"(more pages: call with offset={self.next_offset})"] if self.next_offset else []
+        return "\n".join((summary, *map(_format_page, self.pages), *more))
 
 
 @web.tool(
@@ -56,8 +52,8 @@ class CrawlReport(BaseModel, defer_build=True):
 )
 async def web_crawl(
     crawler: Crawler,
-    choices: ToolOptions,
-    offers: Autosave,
+    options: ToolOptions,
+    autosave: Autosave,
     call: Call,
     /,
     url: Annotated[str, Field(min_length=1, max_length=8_000, description="Where to begin")],
@@ -73,75 +69,77 @@ async def web_crawl(
     offset: Annotated[int, Field(ge=0, description="Only list pages read, from here on")] = 0,
 ) -> CrawlReport:
     """Read a site by links and sitemaps and list its pages; web_fetch shows one. Call again to go on or see changes."""
-    chosen, left_out = _check_globs("include", include), _check_globs("exclude", exclude)
-    plan = CrawlPlan(_require_url(url), max_depth, within, chosen, left_out, robots=choices.crawl_robots)
-    owner = f"{call.scope} {store_id or ''}"  # what is in a store is a crawl of its own
+    included, excluded = _check_globs("include", include), _check_globs("exclude", exclude)
+    if not url.strip():
+        raise InvalidInput("url: is blank", hint="give the address to begin at")
+    plan = CrawlPlan(url.strip(), max_depth, within, included, excluded, robots=options.crawl_robots)
+    owner = f"{call.scope} {store_id or ''}"  # the same plan into another store is another crawl
     if offset:
-        pages, following = await _list_pages(crawler, plan, owner, offset)
-        return CrawlReport(status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=following)
-    keep, tell = _build_page_saver(offers, call, store_id), _build_progress_reporter(call, max_pages)
+        pages, next_offset = await _list_pages(crawler, plan, owner, offset)
+        return CrawlReport(
+            status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=next_offset
+        )
     from outrider.core.call_codec import serialize_call
 
-    errand = {"call": serialize_call(call), "store": store_id}
-    done = await crawler.crawl(
-        plan, CrawlBudget(max_pages, max_seconds), owner, store_page=keep, report_progress=tell, errand=errand
+    result = await crawler.crawl(
+        plan,
+        CrawlBudget(max_pages, max_seconds),
+        owner,
+        store_page=_build_page_saver(autosave, call, store_id),
+        report_progress=_build_progress_reporter(call, max_pages),
+        errand={"call": serialize_call(call), "store": store_id},
     )
-    return await _build_report(crawler, plan, owner, done)
-
-
-async def _build_report(crawler: Crawler, plan: CrawlPlan, owner: str, done: "CrawlResult") -> CrawlReport:
-    pages, following = await _list_pages(crawler, plan, owner, 0)
+    pages, next_offset = await _list_pages(crawler, plan, owner, 0)
     return CrawlReport(
-        status=done.ending,
-        note=NEXT_STEPS[done.ending],
-        counts={name: count for name, count in vars(done.tally).items() if count},
+        status=result.ending,
+        note=NEXT_STEPS[result.ending],
+        counts={name: count for name, count in vars(result.tally).items() if count},
         pages=pages,
-        next_offset=following,
+        next_offset=next_offset,
     )
 
 
 async def _list_pages(crawler: Crawler, plan: CrawlPlan, owner: str, offset: int) -> tuple[list[dict[str, Any]], int]:
-    """The pages from there on, and where to go on."""
-    max_listed = 100  # pages in one answer
+    """Return up to 100 pages from `offset` on, and the offset of the next part (0: none)."""
+    max_listed = 100
     rows = await crawler.list_pages(plan, owner, offset=offset, limit=max_listed + 1)
-    return [_serialize_page(row) for row in rows[:max_listed]], offset + max_listed if len(rows) > max_listed else 0
-
-
-def _serialize_page(row: dict[str, Any]) -> dict[str, Any]:
-    facts = {"url": row["url"], "title": row["title"], "chars": row["chars"]} if row["state"] == "read" else {}
-    entry = facts or {"url": row["url"], "state": row["state"], "why": row["detail"]}
-    entry |= {"content_id": row["kept"]} if facts and row["kept"] else {}
-    return entry | ({"change": row["change"]} if row["change"] in ("changed", "same") else {})
+    entries: list[dict[str, Any]] = []
+    for row in rows[:max_listed]:
+        if row["state"] == "read":
+            entry = {"url": row["url"], "title": row["title"], "chars": row["chars"]}
+            entry |= {"content_id": row["kept"]} if row["kept"] else {}
+        else:
+            entry = {"url": row["url"], "state": row["state"], "why": row["detail"]}
+        entries.append(entry | ({"change": row["change"]} if row["change"] in ("changed", "same") else {}))
+    return entries, offset + max_listed if len(rows) > max_listed else 0
 
 
 def _format_page(entry: dict[str, Any]) -> str:
     if "state" in entry:
         return f"- {entry['url']} ({entry['state']}: {entry['why']})"
-    facts = (f"{entry['chars']} characters", entry.get("change"), entry.get("content_id"))
-    return f"- {entry['title'] or '(no title)'} {entry['url']} ({', '.join(filter(None, facts))})"
+    details = (f"{entry['chars']} characters", entry.get("change"), entry.get("content_id"))
+    return f"- {entry['title'] or '(no title)'} {entry['url']} ({', '.join(filter(None, details))})"
 
 
-def build_keeper(offers: Autosave) -> "StorePageFactory":
-    """For crawls of processes that have died: puts their pages where the caller wanted them."""
+def build_page_saver_factory(autosave: Autosave) -> "StorePageFactory":
+    """Return a function that saves pages of a crawl whose first process has ended, from the crawl's stored errand."""
 
-    def resume_keep(errand: dict[str, Any]) -> "StorePage":
+    def restore_page_saver(errand: dict[str, Any]) -> "StorePage":
         from outrider.core.call_codec import parse_call
 
-        return _build_page_saver(offers, parse_call(errand["call"]), errand["store"])
+        return _build_page_saver(autosave, parse_call(errand["call"]), errand["store"])
 
-    return resume_keep
+    return restore_page_saver
 
 
-def _build_page_saver(offers: Autosave, call: Call, store_id: str | None) -> "StorePage":
-    """Offers each page to the session's store, or puts it into the one asked for."""
+def _build_page_saver(autosave: Autosave, call: Call, store_id: str | None) -> "StorePage":
+    """Return a function that saves a page to the given store, or by default to the session's."""
     if store_id is None:
-        return lambda page: offers.save_page(call, page)
-    return lambda page: offers.save_page_to(call, page, store_id)
+        return lambda page: autosave.save_page(call, page)
+    return lambda page: autosave.save_page_to(call, page, store_id)
 
 
 def _build_progress_reporter(call: Call, max_pages: int) -> "ReportProgress":
-    """Progress in pages, of as many as are known or asked for."""
-
     async def report_progress(tally: "CrawlTally", url: str, rate: float) -> None:
         total = min(max_pages, tally.used_pages + tally.waiting)
         await call.progress(
@@ -151,17 +149,10 @@ def _build_progress_reporter(call: Call, max_pages: int) -> "ReportProgress":
     return report_progress
 
 
-def _require_url(url: str) -> str:
-    if not url.strip():
-        raise InvalidInput("url: is blank", hint="give the address to begin at")
-    return url.strip()
-
-
 def _check_globs(name: str, given: GlobPatterns) -> tuple[str, ...]:
-    max_globs = 50
-    max_glob_chars = 200  # characters of a glob
+    max_globs, max_glob_chars = 50, 200
     globs = tuple(given or ())
-    if any(not each.strip() or len(each) > max_glob_chars for each in globs) or len(globs) > max_globs:
+    if any(not glob.strip() or len(glob) > max_glob_chars for glob in globs) or len(globs) > max_globs:
         hint = f"send up to {max_globs} globs of 1 to {max_glob_chars} characters, e.g. /docs/*"
-        raise InvalidInput(f"{name}: an empty or endless glob, or too many", hint=hint)
+        raise InvalidInput(f"{name}: has an empty or too long glob, or too many globs", hint=hint)
     return globs

@@ -1,4 +1,4 @@
-"""Search and browse with typed resources and citation references, for hosts that render them."""
+"""The tools websearch and webbrowser, with typed resources and citation references."""
 
 import re
 from dataclasses import replace
@@ -42,7 +42,7 @@ PageUrls = Annotated[
 async def websearch(
     search: Search,
     citations: CitationPool,
-    choices: ToolOptions,
+    options: ToolOptions,
     call: Call,
     /,
     query: Annotated[
@@ -53,26 +53,36 @@ async def websearch(
     """Search the web. Every result has a reference for citations."""
     from outrider.search.provider import Query
 
-    wanted = Query(text=_require_query(query), count=_choose_result_count(call), page=page, caller=call)
+    if not query.strip():
+        raise InvalidInput("query: is blank", hint="say what to look for")
+    max_results = 16  # shared by all searches of one step; hosts may give this search a smaller share
+    share = call.extra.get("websearchResultCount")
+    count = min(share, max_results) if isinstance(share, int) and share > 0 else max_results
     try:
-        found = await search.find(wanted)
+        outcome = await search.find(Query(text=query.strip(), count=count, page=page, caller=call))
     except OutriderError as error:
         raise _prefix_error(error, "Failed to search: ") from None
-    references = await citations.take(call, len(found.hits))
-    hits = list(zip(found.hits, references, strict=False))
-    content = [_hit(choices, hit, reference) for hit, reference in hits]
-    asked = ResourceBlock(uri="", mime_type=choices.build_output_type("websearch-query"), text=query)
-    data = {"query": query, "page": page, "provider": found.provider, "results": [_row(*pair) for pair in hits]}
-    notes = [*found.warnings, *found.notes]
-    return Result((*content, asked), data=data | ({"notes": notes} if notes else {}))
+    references = await citations.take(call, len(outcome.hits))
+    hits = list(zip(outcome.hits, references, strict=False))
+    rows = [
+        {"title": hit.title, "url": hit.url, "snippet": hit.snippet, "reference": reference} for hit, reference in hits
+    ]
+    hit_type, query_type = options.build_output_type("websearch-result"), options.build_output_type("websearch-query")
+    content = [
+        ResourceBlock(hit.url, hit_type, hit.snippet, {"title": hit.title, "reference": reference})
+        for hit, reference in hits
+    ]
+    notes = [*outcome.warnings, *outcome.notes]
+    data = {"query": query, "page": page, "provider": outcome.provider, "results": rows}
+    return Result((*content, ResourceBlock("", query_type, query)), data=data | ({"notes": notes} if notes else {}))
 
 
 @web_search_browse.tool(title="Browse web pages", open_world=True, untrusted=True, timeout=170)
 async def webbrowser(
     pages: Pages,
     browsers: Browsers,
-    choices: ToolOptions,
-    offers: Autosave,
+    options: ToolOptions,
+    autosave: Autosave,
     call: Call,
     /,
     urls: PageUrls,
@@ -82,47 +92,44 @@ async def webbrowser(
     offset: Annotated[int, Field(ge=0, description="Read on from this character")] = 0,
 ) -> Result:
     """Read several web pages at once."""
-    read = await _read_pages(pages, list(dict.fromkeys(urls)), call)
-    shots = (
-        await _take_screenshots(browsers, read, full=screenshotMode == "fullPage") if screenshotMode != "none" else {}
-    )
-    kept = {
-        url: await offers.save_page(call, page) for url, page in read.items() if not isinstance(page, OutriderError)
-    }
-    content = [
-        _add_content_id(item, kept.get(url, ""))
-        for url in urls
-        for item in _build_items(
-            choices, url, read[url], html=format == "html", links=links, shot=shots.get(url), at=offset
-        )
-    ]
-    return Result(tuple(content), is_error=all(isinstance(each, OutriderError) for each in read.values()))
+    outcomes = await _read_pages(pages, list(dict.fromkeys(urls)), call)
+    fetched = {url: page for url, page in outcomes.items() if not isinstance(page, OutriderError)}
+    shots: dict[str, ImageBlock | OutriderError] = {}
+    if screenshotMode != "none":
+        shots = await _take_screenshots(browsers, list(fetched), full=screenshotMode == "fullPage")
+    content_ids = {url: await autosave.save_page(call, page) for url, page in fetched.items()}
+    content: list[ResultBlock] = []
+    for url in urls:
+        html = format == "html"
+        items = _build_items(options, url, outcomes[url], html=html, links=links, shot=shots.get(url), offset=offset)
+        content += [_add_content_id(item, content_ids.get(url, "")) for item in items]
+    return Result(tuple(content), is_error=not fetched)
 
 
 async def _read_pages(pages: Pages, urls: list[str], call: Call) -> "dict[str, FetchedPage | OutriderError]":
-    """Every page or the reason why not, eight at a time."""
+    """Read the pages, eight at a time; return the page or the error of each address."""
     max_parallel_reads = 8
-    read: dict[str, FetchedPage | OutriderError] = {}
+    outcomes: dict[str, FetchedPage | OutriderError] = {}
     limiter = anyio.CapacityLimiter(max_parallel_reads)
 
     async def read_page(url: str) -> None:
         async with limiter:
             try:
-                read[url] = await pages.read(url)
+                outcomes[url] = await pages.read(url)
             except OutriderError as error:
-                read[url] = error
-        await call.progress(len(read), len(urls), f"{len(read)} of {len(urls)} pages")
+                outcomes[url] = error
+        await call.progress(len(outcomes), len(urls), f"{len(outcomes)} of {len(urls)} pages")
 
     async with anyio.create_task_group() as tasks:
         for url in urls:
             tasks.start_soon(read_page, url)
-    return read
+    return outcomes
 
 
 async def _take_screenshots(
-    browsers: Browsers, read: "dict[str, FetchedPage | OutriderError]", *, full: bool
+    browsers: Browsers, urls: list[str], *, full: bool
 ) -> dict[str, ImageBlock | OutriderError]:
-    """A picture of every page that could be read, or the reason why there is none."""
+    """Take a screenshot of each page, three at a time; return the picture or the error of each address."""
     max_parallel_shots = 3
     from outrider.browser.session.one_off_visit import screenshot_url
 
@@ -137,26 +144,29 @@ async def _take_screenshots(
                 shots[url] = error
 
     async with anyio.create_task_group() as tasks:
-        for url, page in read.items():
-            if not isinstance(page, OutriderError):
-                tasks.start_soon(take_screenshot, url)
+        for url in urls:
+            tasks.start_soon(take_screenshot, url)
     return shots
 
 
 def _build_items(
-    choices: ToolOptions,
+    options: ToolOptions,
     url: str,
     page: "FetchedPage | OutriderError",
     *,
     html: bool,
     links: bool,
     shot: ImageBlock | OutriderError | None,
-    at: int,
+    offset: int,
 ) -> list[ResultBlock]:
-    kind = choices.build_output_type("browse-result")
+    """Build the resources of one address: text, links and screenshot, or the error."""
+    kind = options.build_output_type("browse-result")
     if isinstance(page, OutriderError):
-        return [_build_error_resource(kind, url, page)]
-    items: list[ResultBlock] = [_build_page_resource(kind, url, page, html=html, at=at)]
+        status = str(page.details.get("status", 403 if page.kind == "refused" else 500))
+        cause = f"{page.message}. {page.hint}" if page.hint else page.message
+        fields = {"requestedUrl": url, "responseCode": status, "errorMessage": cause}
+        return [ResourceBlock(url, kind, f"Browse error ({status}) for {url}: {cause}", fields)]
+    items: list[ResultBlock] = [_build_page_resource(kind, url, page, html=html, offset=offset)]
     if links and page.document.links:
         items.append(_build_resource(kind, url, page, _format_link_list(page)))
     if isinstance(shot, OutriderError):
@@ -166,27 +176,25 @@ def _build_items(
     return items
 
 
-def _build_page_resource(kind: str, url: str, page: "FetchedPage", *, html: bool, at: int) -> ResourceBlock:
+def _build_page_resource(kind: str, url: str, page: "FetchedPage", *, html: bool, offset: int) -> ResourceBlock:
     source = (page.html if html else None) or page.document.markdown
-    piece = cut_tokens(source, MAX_PAGE_TOKENS, at)
+    piece = cut_tokens(source, MAX_PAGE_TOKENS, offset)
     piece, text = (piece, piece.text) if html else _frame_piece(source, piece)
     if piece.truncated:
         text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
-    own = {"html": text} if html else {}
-    return _build_resource(
-        kind, url, page, text, own, {f"outrider/{name}": fact for name, fact in piece.to_dict().items()}
-    )
+    meta = {f"outrider/{name}": value for name, value in piece.to_dict().items()}
+    return _build_resource(kind, url, page, text, {"html": text} if html else {}, meta)
 
 
 def _frame_piece(markdown: str, piece: TextSlice) -> tuple[TextSlice, str]:
-    """The piece and how it is shown within its tokens: code that was cut stands between fences again."""
-    spare_tokens = 8  # tokens, by which those of joined texts may differ
-    around = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
-    added = around.before + around.after
-    if added and (room := MAX_PAGE_TOKENS - count_tokens(added) - spare_tokens) > MAX_PAGE_TOKENS // 2:
-        piece = cut_tokens(markdown, room, piece.offset)
-        around = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
-    return piece, around.wrap(piece.text)
+    """Fence code that was cut, and shorten the piece so that both fit the page's tokens."""
+    spare_tokens = 8  # the tokens of joined texts may differ from their sum
+    frame = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
+    added = frame.before + frame.after
+    if added and (budget := MAX_PAGE_TOKENS - count_tokens(added) - spare_tokens) > MAX_PAGE_TOKENS // 2:
+        piece = cut_tokens(markdown, budget, piece.offset)
+        frame = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
+    return piece, frame.wrap(piece.text)
 
 
 def _build_resource(
@@ -194,64 +202,32 @@ def _build_resource(
     url: str,
     page: "FetchedPage",
     text: str,
-    own: dict[str, Any] | None = None,
+    extra_fields: dict[str, Any] | None = None,
     meta: dict[str, Any] | None = None,
 ) -> ResourceBlock:
-    facts = {"title": page.document.title, "description": page.document.description}
-    fields = {"requestedUrl": url, "responseCode": str(page.status)} | {
-        key: fact for key, fact in facts.items() if fact
-    }
-    return ResourceBlock(uri=page.url, mime_type=kind, text=text, fields=fields | (own or {}), meta=meta or {})
+    fields = {"requestedUrl": url, "responseCode": str(page.status)}
+    if page.document.title:
+        fields["title"] = page.document.title
+    if page.document.description:
+        fields["description"] = page.document.description
+    return ResourceBlock(page.url, kind, text, fields | (extra_fields or {}), meta or {})
 
 
 def _add_content_id(item: ResultBlock, content_id: str) -> ResultBlock:
-    """The item with the id under which its page can be searched and read again."""
+    """Add the id under which the page can be searched and read again."""
     if not content_id or not isinstance(item, ResourceBlock):
         return item
     return replace(item, meta=item.meta | {"outrider/content_id": content_id})
 
 
-def _build_error_resource(kind: str, url: str, error: OutriderError) -> ResourceBlock:
-    status = str(error.details.get("status", 403 if error.kind == "refused" else 500))
-    cause = f"{error.message}. {error.hint}" if error.hint else error.message
-    fields = {"requestedUrl": url, "responseCode": status, "errorMessage": cause}
-    return ResourceBlock(uri=url, mime_type=kind, text=f"Browse error ({status}) for {url}: {cause}", fields=fields)
-
-
 def _format_link_list(page: "FetchedPage") -> str:
     max_links = 50
-    shown = page.document.links[:max_links]
-    lines = [f"- [{_plain(link.text) or link.url}]({link.url})" for link in shown]
-    rest = len(page.document.links) - len(shown)
-    return "\n".join([f"## Links (first {max_links})", *lines, *([f"({rest} more)"] if rest else [])])
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[\[\]\s]+", " ", text).strip()
-
-
-def _hit(choices: ToolOptions, hit: Any, reference: str) -> ResourceBlock:
-    fields = {"title": hit.title, "reference": reference}
-    return ResourceBlock(
-        uri=hit.url, mime_type=choices.build_output_type("websearch-result"), text=hit.snippet, fields=fields
-    )
-
-
-def _row(hit: Any, reference: str) -> dict[str, Any]:
-    return {"title": hit.title, "url": hit.url, "snippet": hit.snippet, "reference": reference}
-
-
-def _choose_result_count(call: Call) -> int:
-    """How many results this search may have: the host's share of the step, else all sixteen."""
-    max_results = 16  # shared by all searches of one step
-    given = call.extra.get("websearchResultCount")
-    return min(given, max_results) if isinstance(given, int) and given > 0 else max_results
-
-
-def _require_query(query: str) -> str:
-    if not query.strip():
-        raise InvalidInput("query: is blank", hint="say what to look for")
-    return query.strip()
+    lines = [f"## Links (first {max_links})"]
+    for link in page.document.links[:max_links]:
+        label = re.sub(r"[\[\]\s]+", " ", link.text).strip()  # brackets would end the label
+        lines.append(f"- [{label or link.url}]({link.url})")
+    rest = len(page.document.links) - max_links
+    return "\n".join([*lines, f"({rest} more)"] if rest > 0 else lines)
 
 
 def _prefix_error(error: OutriderError, prefix: str) -> OutriderError:

@@ -1,4 +1,4 @@
-"""A single search tool with the smallest possible contract."""
+"""The tool search, a web search with the smallest possible contract."""
 
 import json
 import re
@@ -18,10 +18,10 @@ CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class CliSearchResults(BaseModel, defer_build=True):
-    """What was found."""
+    """Hits of a search, and the provider they are from."""
 
     results: list[dict[str, Any]] = Field(description="title, url, description")
-    source: str = Field(description="Whose results they are")
+    source: str = Field(description="The provider")
     query: str
 
     def __str__(self) -> str:
@@ -41,29 +41,34 @@ async def search(
 
     text = _check_query(query)
     try:
-        found = await engines.find(Query(text=text, count=limit, caller=call), browse=True)
+        outcome = await engines.find(Query(text=text, count=limit, caller=call), browse=True)
     except OutriderError as error:
         raise _adapt_error(error) from None
-    rows = [{"title": hit.title, "url": hit.url, "description": hit.snippet} for hit in found.hits]
-    return CliSearchResults(results=rows, source=found.source, query=query)
+    rows = [{"title": hit.title, "url": hit.url, "description": hit.snippet} for hit in outcome.hits]
+    return CliSearchResults(results=rows, source=outcome.source, query=query)
 
 
 def _adapt_error(error: OutriderError) -> OutriderError:
-    """The same error in the words of this tool; `search_blocked` when every engine asked shut us out."""
-    ignored_outcomes = frozenset(
-        {"circuit_open", "unsupported", "ok"}
-    )  # in a failure only the local index is ok, and empty
-    wall_outcomes = frozenset({"consent", "captcha", "blocked"})
-    outcomes = {each["outcome"] for each in error.details.get("attempts", ())} - ignored_outcomes
-    code = "search_blocked" if outcomes and outcomes <= wall_outcomes else error.code
-    told = type(error)(f"Search error: {error.message}", hint=error.hint, code=code, details=error.details)
-    told.retry_after = error.retry_after
-    return told
+    """Return the error as this tool reports it: `search_blocked` when every engine refused automated searches."""
+    # In a failed search only the local index can be "ok", with no hits.
+    outcomes = {attempt["outcome"] for attempt in error.details.get("attempts", ())} - {
+        "circuit_open",
+        "unsupported",
+        "ok",
+    }
+    code = "search_blocked" if outcomes and outcomes <= {"consent", "captcha", "blocked"} else error.code
+    return type(error)(
+        f"Search error: {error.message}",
+        hint=error.hint,
+        code=code,
+        details=error.details,
+        retry_after=error.retry_after,
+    )
 
 
 def _check_query(query: str) -> str:
-    """The query without control characters. Raises InvalidInput when nothing or too much is left."""
-    max_query_chars = 500  # characters, after control characters are gone
+    """Remove control characters. Raises InvalidInput for a query that is then empty or too long."""
+    max_query_chars = 500
     text = CONTROL_CHARS.sub("", query).strip()
     if not text:
         problem = "holds only control characters or blanks" if query else "must not be empty"

@@ -11,7 +11,7 @@ from outrider.agents.evaluations.ranking import rank_failures
 from outrider.agents.run import Run
 from outrider.core.result import Result, TextBlock
 from outrider.toolsets.browser.results import clean_line
-from outrider.toolsets.pictures import remove_images
+from outrider.toolsets.run_agent.results import remove_images
 from outrider.toolsets.web_eval.done import MAX_RESULT_CHARS
 from outrider.toolsets.web_eval.recorder import FinalPage
 from outrider.toolsets.web_eval.script import StepOutcome

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.toolsets.pictures import remove_images
+from outrider.toolsets.run_agent.results import remove_images
 
 
 @pytest.mark.parametrize(
