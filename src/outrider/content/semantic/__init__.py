@@ -1,1 +1,1 @@
-"""Finding passages by what they mean: vectors, what makes them of text, and a quick search among them."""
+"""Find passages by meaning: embedders, and the index of their vectors."""

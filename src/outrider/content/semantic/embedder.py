@@ -1,6 +1,6 @@
-"""What turns text into vectors.
+"""The interface of embedders, which turn text into vectors.
 
-Each is one file in `embedders/`; plugins offer more through the entry-point group `outrider.embedders`.
+Each embedder is one file in `embedders/`; plugins add more through the entry-point group `outrider.embedders`.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.core.http import HttpClient
 
 EMBEDDER_ENTRY_POINTS = "outrider.embedders"
-SEMANTIC_UNAVAILABLE = "semantic_unavailable"  # contracts.md 6.6
+SEMANTIC_UNAVAILABLE = "semantic_unavailable"
 KEYWORD_SEARCH_HINT = "search by keywords instead"
 
 
@@ -22,10 +22,10 @@ class Embedder(Protocol):
     """Turns texts into vectors whose direction is their meaning.
 
     Attributes:
-        name: Unique for the model, its size and how it is asked, at most 100 characters: vectors of different names
-            are never compared.
-        dimensions: The length of a vector; 0 while it is not known.
-        weight: How much its ranking counts in hybrid search against the keywords', from 0 to 1.
+        name: Unique for the model, its size and its prompts, at most 100 characters: vectors of different names are
+            never compared.
+        dimensions: The length of a vector; 0 while unknown.
+        weight: Weight of its ranking against the keywords' in hybrid search, from 0 to 1.
     """
 
     @property
@@ -35,12 +35,12 @@ class Embedder(Protocol):
     @property
     def weight(self) -> float: ...
 
-    async def embed(self, texts: list[str], *, query: bool = False) -> "np.ndarray":
-        """The vectors: float32 of shape (texts, dimensions), each of length 1.
+    async def embed(self, texts: list[str], *, query: bool = False) -> np.ndarray:
+        """Return unit vectors: float32 of shape (texts, dimensions).
 
         Args:
             texts: At least one.
-            query: They are questions and not passages: some models tell the two apart.
+            query: The texts are queries and not passages: some models distinguish them.
 
         Raises:
             NotConfigured: An operator must act; code `semantic_unavailable`.
@@ -49,18 +49,18 @@ class Embedder(Protocol):
         ...
 
     async def close(self) -> None:
-        """Lets go of the model."""
+        """Release the model."""
         ...
 
 
 @dataclass(frozen=True)
 class EmbedderDependencies:
-    """What an embedder may use.
+    """The parts of the application that an embedder may use.
 
     Attributes:
-        http: For those that ask somebody.
-        folder: Where installed models lie.
-        environ, keys: Where a key may be, by name; read when it is needed, not before.
+        http: For embedders that use an endpoint.
+        folder: The folder of installed models.
+        environ, keys: Where a key may be, by name; read when needed, not before.
     """
 
     settings: EmbeddingSettings
@@ -70,21 +70,17 @@ class EmbedderDependencies:
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def _require_nothing(_means: EmbedderDependencies) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class EmbedderProvider:
-    """One way to vectors.
+    """Describes an embedder, and opens it.
 
     Attributes:
-        name: As in settings.
-        title: As people know it.
+        name: As in the settings.
+        title: As shown to people.
         remedy: How to make it usable, in one sentence.
-        rank: Its place where nobody chose; lower is earlier.
-        open: Makes the embedder; cheap, loads nothing.
-        missing: Why it cannot be used here; "" if it can.
+        rank: Preference in automatic selection; lower is earlier.
+        open: Creates the embedder without loading anything.
+        missing: Returns why it is not usable here; empty if it is.
     """
 
     name: str
@@ -92,4 +88,4 @@ class EmbedderProvider:
     remedy: str
     rank: int
     open: Callable[[EmbedderDependencies], Embedder]
-    missing: Callable[[EmbedderDependencies], str] = _require_nothing
+    missing: Callable[[EmbedderDependencies], str] = lambda _: ""

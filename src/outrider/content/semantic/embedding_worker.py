@@ -1,4 +1,4 @@
-"""Vectors for what was added: computed beside the calls, and hurried up a little before a search needs them."""
+"""Compute missing vectors in the background, and for a few seconds before a search."""
 
 import logging
 from collections.abc import Sequence
@@ -9,23 +9,23 @@ from outrider.content.semantic.vector_index import VectorIndex
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)
-CHUNKS_PER_STEP = 256  # chunks between two looks at the clock
+CHUNKS_PER_STEP = 256  # between two checks of the time limit
 
 
 class EmbeddingWorker:
     """Keeps the vectors of all stores complete."""
 
-    def __init__(self, vectors: "VectorIndex | None") -> None:
+    def __init__(self, vectors: VectorIndex | None) -> None:
         self._vectors = vectors
         self._wakeup = anyio.Event()
 
     def wake(self) -> None:
-        """There may be something without a vector."""
+        """Tell the background task that chunks may have been added."""
         self._wakeup.set()
 
     async def run_forever(self) -> None:
-        """Does what there is to do whenever it is woken; a failure is logged, and tried again later."""
-        retry_delay_s = 60.0  # seconds after a failure
+        """Embed missing chunks whenever woken; failures are logged and retried."""
+        retry_delay_s = 60.0
         assert self._vectors is not None
         while True:
             self._wakeup = anyio.Event()
@@ -33,7 +33,7 @@ class EmbeddingWorker:
                 while await self._vectors.embed_missing(limit=CHUNKS_PER_STEP):
                     pass
             except OutriderError as error:
-                log.warning("no vectors for now: %s", error.message)
+                log.warning("passages could not be embedded: %s", error.message)
                 with anyio.move_on_after(retry_delay_s):
                     await self._wakeup.wait()
                     await anyio.sleep(retry_delay_s)
@@ -41,8 +41,8 @@ class EmbeddingWorker:
             await self._wakeup.wait()
 
     async def embed_pending(self, stores: Sequence[str]) -> int:
-        """Computes what these stores lack, for some seconds at most; how many chunks are still without. Raises."""
-        max_wait_s = 5.0  # seconds that a search waits for vectors
+        """Embed missing chunks for a few seconds at most; return how many are still missing. Raises Unavailable."""
+        max_wait_s = 5.0
         if self._vectors is None:
             return 0
         with anyio.move_on_after(max_wait_s):

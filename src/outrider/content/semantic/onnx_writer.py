@@ -1,7 +1,7 @@
-"""Writes a neural network in ONNX, so that a model's weights run without the tools that trained it.
+"""Write a neural network as ONNX, so that a model's weights run without the framework that trained it.
 
-Only what our own graphs need of the format (onnx.proto of ONNX 1.16: github.com/onnx/onnx), encoded as
-protocol buffers are (protobuf.dev/programming-guides/encoding).
+Only the parts of the format that our networks need (onnx.proto of ONNX 1.16: github.com/onnx/onnx), encoded as protocol
+buffers (protobuf.dev/programming-guides/encoding).
 """
 
 import struct
@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-MICROSOFT_DOMAIN = "com.microsoft"  # the fused operators of onnxruntime, version 1 of each
+MICROSOFT_DOMAIN = "com.microsoft"  # fused operators of onnxruntime, version 1
 ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
-AttributeValue = int | float | str
+AttributeValue = int | float
 
 
 @dataclass
 class OnnxGraph:
-    """A network under construction: `add_node` by `add_node`, then `to_bytes`."""
+    """A network under construction: add weights and nodes, then call `to_bytes`."""
 
     name: str
     nodes: list[bytes] = field(default_factory=list)
     weights: dict[str, bytes] = field(default_factory=dict)
 
     def add_weight(self, name: str, values: "np.ndarray") -> str:
-        """Keeps an array under a name; the name."""
+        """Add an array under a name, and return the name."""
         self.weights[name] = b"".join(_encode_integer(1, size) for size in values.shape) + (
             _encode_integer(2, ELEMENT_TYPES[values.dtype.name])
             + _encode_text(8, name)
@@ -41,23 +41,28 @@ class OnnxGraph:
         *,
         domain: str = "",
     ) -> str:
-        """Adds an operator; an empty input is one left out. The name of its first output."""
+        """Add an operator, and return the name of its first output. An empty input is omitted."""
         parts = (
             [_encode_text(1, each) for each in inputs]
             + [_encode_text(2, each) for each in outputs]
             + [_encode_text(4, operator)]
         )
-        parts += [_encode_bytes(5, _encode_attribute(name, value)) for name, value in (attributes or {}).items()]
+        for name, value in (attributes or {}).items():
+            if isinstance(value, int):
+                encoded = _encode_integer(3, value) + _encode_integer(20, 2)
+            else:
+                encoded = _encode_tag(2, 5) + struct.pack("<f", value) + _encode_integer(20, 1)
+            parts.append(_encode_bytes(5, _encode_text(1, name) + encoded))
         self.nodes.append(b"".join([*parts, _encode_text(7, domain)]))
         return outputs[0]
 
     def to_bytes(self, inputs: Mapping[str, Sequence[str | int]], output: str, width: int) -> bytes:
-        """The whole as a file's bytes.
+        """Return the model as the bytes of a file.
 
         Args:
-            inputs: Name to shape of each int32 input; a name in a shape is a size known at run time.
-            output: What is asked for: float32 of shape (batch, length, width).
-            width: Its last size.
+            inputs: Shape of each int32 input by name; a name in a shape is a size known at run time.
+            output: Name of the output: float32 of shape (batch, length, width).
+            width: Last size of the output.
         """
         opset_version = 17
         ir_version = 8
@@ -74,14 +79,6 @@ class OnnxGraph:
             + _encode_bytes(7, b"".join(parts))
             + b"".join(_encode_bytes(8, each) for each in opsets)
         )
-
-
-def _encode_attribute(name: str, value: AttributeValue) -> bytes:
-    if isinstance(value, str):
-        return _encode_text(1, name) + _encode_text(4, value) + _encode_integer(20, 3)
-    if isinstance(value, int):
-        return _encode_text(1, name) + _encode_integer(3, value) + _encode_integer(20, 2)
-    return _encode_text(1, name) + _encode_tag(2, 5) + struct.pack("<f", value) + _encode_integer(20, 1)
 
 
 def _encode_value_info(name: str, element: str, shape: Sequence[str | int]) -> bytes:

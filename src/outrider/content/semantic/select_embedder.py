@@ -1,4 +1,4 @@
-"""Which embedder this installation uses."""
+"""Select the embedder of an installation."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -23,12 +23,10 @@ __all__ = ["Embedder", "load_embedder_providers", "select_embedder"]
 
 @lru_cache(maxsize=1)
 def load_embedder_providers() -> Mapping[str, EmbedderProvider]:
-    """Every provider by name, best first."""
-    found = sorted(
-        discover_instances(embedders, EmbedderProvider, group=EMBEDDER_ENTRY_POINTS),
-        key=lambda each: (each.rank, each.name),
-    )
-    return {each.name: each for each in found}
+    """Return all providers by name, best first."""
+    providers = discover_instances(embedders, EmbedderProvider, group=EMBEDDER_ENTRY_POINTS)
+    ranked = sorted(providers, key=lambda provider: (provider.rank, provider.name))
+    return {provider.name: provider for provider in ranked}
 
 
 def select_embedder(
@@ -39,38 +37,41 @@ def select_embedder(
     folder: Path | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> Embedder | None:
-    """The embedder of these settings; loads nothing.
+    """Return the embedder that the settings choose, without loading it.
 
     Args:
-        settings: The operator's choice.
-        http: For those that ask somebody.
-        environ: Where a key may be.
-        folder: Where installed models lie; ~/.outrider/models if it is not said.
-        keys: The entries of keys.json, where a key may be too.
+        settings: The operator's settings.
+        http: For embedders that use an endpoint.
+        environ: Environment variables that may hold a key.
+        folder: The folder of installed models; ~/.outrider/models by default.
+        keys: The entries of keys.json, which may hold a key.
 
     Returns:
-        None where it is switched off, or nothing can be used.
+        None where embedding is switched off, or no embedder is usable.
 
     Raises:
-        NotConfigured: The provider that the settings name is unknown or cannot be used; code `semantic_unavailable`.
+        NotConfigured: The provider that the settings name is unknown or not usable; code `semantic_unavailable`.
     """
-    means = EmbedderDependencies(settings, http, folder or Path.home() / ".outrider" / "models", environ, keys or {})
+    dependencies = EmbedderDependencies(
+        settings, http, folder or Path.home() / ".outrider" / "models", environ, keys or {}
+    )
     if settings.provider == "off":
         return None
     if settings.provider != "auto":
-        return _require_provider(means).open(means)
-    usable = (each for each in load_embedder_providers().values() if not each.missing(means))
-    provider = next(usable, None)
-    return provider.open(means) if provider else None
+        return _require_provider(dependencies).open(dependencies)
+    for provider in load_embedder_providers().values():
+        if not provider.missing(dependencies):
+            return provider.open(dependencies)
+    return None
 
 
-def _require_provider(means: EmbedderDependencies) -> EmbedderProvider:
-    name = means.settings.provider
+def _require_provider(dependencies: EmbedderDependencies) -> EmbedderProvider:
+    name = dependencies.settings.provider
     provider = load_embedder_providers().get(name)
     if provider is None:
         hint = f"set it to one of auto, off, {', '.join(load_embedder_providers())}"
-        raise NotConfigured(f"content.embedding.provider: there is no {name!r}", hint=hint, code=SEMANTIC_UNAVAILABLE)
-    if missing := provider.missing(means):
+        raise NotConfigured(f"content.embedding.provider: {name!r} is unknown", hint=hint, code=SEMANTIC_UNAVAILABLE)
+    if missing := provider.missing(dependencies):
         message = f"content.embedding.provider is {name!r}, but {missing}"
         raise NotConfigured(
             message, hint=f"{provider.remedy}; until then {KEYWORD_SEARCH_HINT}", code=SEMANTIC_UNAVAILABLE

@@ -1,4 +1,4 @@
-"""Finding chunks by meaning: vectors as rows of the database, and their signs in files for a quick first look."""
+"""Find chunks by meaning: vectors in database rows, and their binary codes in files for a fast first pass."""
 
 import hashlib
 import logging
@@ -17,33 +17,31 @@ from sqlalchemy import Connection, Executable, exists, func, select, update
 
 from outrider.content.semantic.binary_codes import CodeMatch, StoreCodes
 from outrider.content.semantic.embedder import Embedder
-from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
-from outrider.content.tables import content_leftovers as deleted
-from outrider.content.tables import content_stores as table
+from outrider.content.tables import content_chunks, content_leftovers, content_stores, content_vectors, contents
 from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-EMBED_BATCH_CHUNKS = 64  # chunks in one call of the embedder and one transaction
-VECTORS_PER_PAGE = 20_000  # vectors read at once when codes catch up
+EMBED_BATCH_CHUNKS = 64  # per call of the embedder and per transaction
+VECTORS_PER_PAGE = 20_000  # read at once when codes are brought up to date
 
 
 @dataclass(frozen=True)
 class ScoredChunk:
-    """A chunk and the cosine between its vector and the query's, from 0 (nothing in common) to 1."""
+    """A chunk and the cosine of its vector and the query's, from 0 (unrelated) to 1."""
 
     chunk: str
     score: float
 
 
 class VectorIndex:
-    """The vectors of all stores under one embedder; those of another are never looked at.
+    """The vectors of all stores under one embedder; those of other embedders are ignored.
 
     Args:
         database: Holds `content_chunks` and `content_vectors`.
-        embedder: Makes the vectors.
-        folder: For derived files, nobody else's.
+        embedder: Computes the vectors.
+        folder: For derived files; used by nothing else.
     """
 
     def __init__(self, database: Database, embedder: Embedder, folder: Path) -> None:
@@ -53,18 +51,17 @@ class VectorIndex:
         self._open_codes: OrderedDict[str, StoreCodes] = OrderedDict()
         self._codes_lock = anyio.Lock()
         self._embedding_lock = anyio.Lock()
-        self._complete_generations: dict[str, int] = {}  # by store the generation at which every chunk had a vector
+        self._complete_generations: dict[str, int] = {}  # by store: the generation at which all chunks had vectors
 
     async def count_pending(self, stores: Sequence[str]) -> int:
-        """How many chunks of these stores have no vector of this embedder yet."""
-        from outrider.content.tables import content_chunks as chunks
-
+        """Return how many chunks of these stores have no vector of this embedder yet."""
         total = 0
         for store, generation in (await self._load_generations(stores)).items():
             if self._complete_generations.get(store) == generation:
                 continue
-            query = select(func.count()).select_from(chunks).join(contents, contents.c.id == chunks.c.content_id)
-            query = query.where(chunks.c.store_id == store, self._build_missing_condition())
+            query = select(func.count()).select_from(content_chunks)
+            query = query.join(contents, contents.c.id == content_chunks.c.content_id)
+            query = query.where(content_chunks.c.store_id == store, self._build_missing_condition())
             missing = (await self._fetch_rows(query))[0][0]
             if not missing:
                 self._complete_generations[store] = generation
@@ -72,17 +69,17 @@ class VectorIndex:
         return total
 
     async def embed_missing(self, stores: Sequence[str] | None = None, *, limit: int = 1_000) -> int:
-        """Gives vectors to chunks that have none, newest contents first.
+        """Compute vectors for chunks that have none, newest contents first.
 
         Args:
-            stores: Only of these; all by default.
-            limit: At most so many chunks.
+            stores: Only of these stores; all by default.
+            limit: Maximum number of chunks.
 
         Returns:
-            How many were done; 0 if none is left.
+            The number of vectors computed; 0 if none were missing.
 
         Raises:
-            NotConfigured, Unavailable: The embedder's; what was done before stays.
+            NotConfigured, Unavailable: The embedder failed; vectors computed before are kept.
         """
         done = 0
         for store, generation in (await self._load_generations(stores)).items():
@@ -97,165 +94,165 @@ class VectorIndex:
         return done
 
     async def _embed_batch(self, store: str, limit: int) -> int:
-        """Does some chunks; one task at a time, since two would do the same ones."""
+        """Embed some chunks and return their number; one task at a time, as two would embed the same chunks."""
+        table = content_chunks
+        columns = (table.c.id, table.c.content_id, contents.c.title, table.c.heading, table.c.text)
+        query = (
+            select(*columns)
+            .join(contents, contents.c.id == table.c.content_id)
+            .where(table.c.store_id == store, self._build_missing_condition())
+            .order_by(contents.c.modified_at.desc(), table.c.number)
+            .limit(limit)
+        )
         async with self._embedding_lock:
-            waiting = await self._load_missing_chunks(store, limit)
-            if waiting:
-                vectors = await self.embedder.embed([_format_for_embedding(each) for each in waiting])
-                await self._save_vectors(store, waiting, vectors)
-        return len(waiting)
+            chunks = await self._fetch_rows(query)
+            if chunks:
+                vectors = await self.embedder.embed([_format_for_embedding(chunk) for chunk in chunks])
+                await self._save_vectors(store, chunks, vectors)
+        return len(chunks)
 
     async def find_nearest(
         self, query: str, stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
     ) -> list[ScoredChunk]:
-        """The chunks nearest in meaning, best first.
+        """Return the chunks nearest in meaning, best first.
 
         Args:
-            query: What is looked for.
-            stores: Where.
-            limit: How many.
+            query: The user's query.
+            stores: The stores to search.
+            limit: Number of chunks.
             within: Only chunks of these contents.
 
         Raises:
-            NotConfigured, Unavailable: The embedder's.
+            NotConfigured, Unavailable: The embedder failed.
         """
-        max_rounds = 4  # looks, each at twice as many, where the likeliest turn out to be deleted
-        min_candidates = 400
-        # Candidates that are looked at exactly, for each result wanted and at least; more than a hundred thousand vectors need
-        # more, and the root of their number is enough: of the true ten 100 % at 100,000, 91 % of a million with 400
-        # (bench/content_vectors.py).
-        oversample = 20
+        max_rounds = 4  # each with twice as many candidates, where the nearest turn out to be deleted
+        # Codes are coarse: rescore 20 candidates per result, and 400 at least (see docs/benchmarks.md).
+        count = max(20 * limit, 400)
         [vector] = await self.embedder.embed([query], query=True)
-        wanted = max(limit * oversample, min_candidates)
-        near: list[ScoredChunk] = []
+        nearest: list[ScoredChunk] = []
         for _ in range(max_rounds):
-            found = await self._find_candidates(vector, stores, wanted, within)
-            near, gone = await self._rescore_candidates(vector, found, within)
-            if not gone or len(near) >= limit:
+            candidates = await self._find_candidates(vector, stores, count, within)
+            nearest, any_deleted = await self._rescore_candidates(vector, candidates, within)
+            if not any_deleted or len(nearest) >= limit:
                 break
-            wanted *= 2
-        return near[:limit]
+            count *= 2
+        return nearest[:limit]
 
     async def discard_store(self, store: str) -> None:
-        """Lets go of the derived codes of a store; they are made anew when they are needed."""
+        """Delete the codes of a store; they are rebuilt when needed."""
         async with self._codes_lock:
             self._open_codes.pop(store, None)
             self._complete_generations.pop(store, None)
             await anyio.to_thread.run_sync(lambda: shutil.rmtree(self._folder / store, ignore_errors=True))
 
     async def close(self) -> None:
-        """Lets go of files and of the embedder."""
+        """Close files and the embedder."""
         self._open_codes.clear()
         await self.embedder.close()
 
     async def _load_generations(self, stores: Sequence[str] | None) -> dict[str, int]:
-        """By store, the last changed first, its count of changes."""
+        """Return the generation of each store, last changed first."""
+        table = content_stores
         query = select(table.c.id, table.c.generation).order_by(table.c.modified_at.desc())
         if stores is not None:
             query = query.where(table.c.id.in_(stores))
         return {row.id: row.generation for row in await self._fetch_rows(query)}
 
     def _build_missing_condition(self) -> Any:
-        """That a chunk has no vector of this embedder."""
-        from outrider.content.tables import content_chunks as chunks
-        from outrider.content.tables import content_vectors as vectors
+        """Return the SQL condition that a chunk has no vector of this embedder."""
+        table = content_vectors
+        same_chunk = (table.c.chunk_id == content_chunks.c.id, table.c.embedder == self.embedder.name)
+        return ~exists().where(*same_chunk).correlate(content_chunks)
 
-        there = (vectors.c.chunk_id == chunks.c.id, vectors.c.embedder == self.embedder.name)
-        return ~exists().where(*there).correlate(chunks)
-
-    async def _load_missing_chunks(self, store: str, limit: int) -> list[Any]:
-        from outrider.content.tables import content_chunks as chunks
-
-        columns = (chunks.c.id, chunks.c.content_id, contents.c.title, chunks.c.heading, chunks.c.text)
-        query = (
-            select(*columns)
-            .join(contents, contents.c.id == chunks.c.content_id)
-            .where(chunks.c.store_id == store, self._build_missing_condition())
-            .order_by(contents.c.modified_at.desc(), chunks.c.number)
-            .limit(limit)
-        )
-        return await self._fetch_rows(query)
-
-    async def _save_vectors(self, store: str, rows: Sequence[Any], vectors: "np.ndarray") -> None:
-        """One transaction; what was deleted meanwhile, or done by another process, is left out."""
+    async def _save_vectors(self, store: str, chunks: Sequence[Any], vectors: np.ndarray) -> None:
+        """Save vectors in one transaction, except of chunks that are deleted or done by another process meanwhile."""
         halves = vectors.astype("<f2")
-        name = self.embedder.name
         insert = self._database.build_insert(content_vectors).on_conflict_do_nothing()
-        of_store = content_stores.c.id == store
-        count = update(content_stores).where(of_store).values(embedded=content_stores.c.embedded + 1)
+        increment = (
+            update(content_stores)
+            .where(content_stores.c.id == store)
+            .values(embedded=content_stores.c.embedded + 1)
+            .returning(content_stores.c.embedded)
+        )
+        existing = select(content_chunks.c.id).join(contents, contents.c.id == content_chunks.c.content_id)
+        existing = existing.where(content_chunks.c.id.in_([chunk.id for chunk in chunks]))
 
-        def insert_vectors(connection: "Connection") -> None:
-            number = connection.execute(count.returning(content_stores.c.embedded)).scalar()
-            ids = select(content_chunks.c.id).join(contents, contents.c.id == content_chunks.c.content_id)
-            ids = ids.where(content_chunks.c.id.in_([each.id for each in rows]))
-            there = set(connection.execute(ids).scalars())
-            values = [
+        def insert_vectors(connection: Connection) -> None:
+            transaction = connection.execute(increment).scalar()
+            ids = set(connection.execute(existing).scalars())
+            rows = [
                 {
-                    "chunk_id": each.id,
-                    "embedder": name,
-                    "content_id": each.content_id,
+                    "chunk_id": chunk.id,
+                    "embedder": self.embedder.name,
+                    "content_id": chunk.content_id,
                     "store_id": store,
-                    "embedded": number,
+                    "embedded": transaction,
                     "vector": half.tobytes(),
                 }
-                for each, half in zip(rows, halves, strict=True)
-                if each.id in there
+                for chunk, half in zip(chunks, halves, strict=True)
+                if chunk.id in ids
             ]
-            if number is not None and values:
-                connection.execute(insert, values)
+            if transaction is not None and rows:
+                connection.execute(insert, rows)
 
         await self._database.run_transaction(insert_vectors, write=True)
 
     async def _find_candidates(
-        self, vector: "np.ndarray", stores: Sequence[str], count: int, within: Collection[str] | None
-    ) -> "list[tuple[CodeMatch, StoreCodes]]":
-        """The `count` chunks of all stores whose codes differ least, or more of very many."""
+        self, vector: np.ndarray, stores: Sequence[str], count: int, within: Collection[str] | None
+    ) -> list[tuple[CodeMatch, StoreCodes]]:
+        """Return the `count` chunks of all stores whose codes differ least, or more of very many."""
         async with self._codes_lock:
-            places = [await self._sync_codes(store, len(vector)) for store in stores]
-            count = max(count, isqrt(sum(codes.rows for codes in places)))
-            found = await anyio.to_thread.run_sync(_search_codes, places, vector, count, within)
-        return sorted(found, key=lambda each: each[0].distance)[:count]
+            codes = [await self._sync_codes(store, len(vector)) for store in stores]
+            # The square root of their number is enough to keep recall high beyond a hundred thousand vectors.
+            count = max(count, isqrt(sum(store_codes.rows for store_codes in codes)))
+
+            def search_all() -> list[tuple[CodeMatch, StoreCodes]]:
+                return [(match, each) for each in codes for match in each.find_nearest(vector, count, within)]
+
+            matches = await anyio.to_thread.run_sync(search_all)
+        return sorted(matches, key=lambda pair: pair[0].distance)[:count]
 
     async def _rescore_candidates(
-        self, vector: "np.ndarray", found: "Sequence[tuple[CodeMatch, StoreCodes]]", within: Collection[str] | None
+        self, vector: np.ndarray, candidates: Sequence[tuple[CodeMatch, StoreCodes]], within: Collection[str] | None
     ) -> tuple[list[ScoredChunk], bool]:
-        """The candidates by their exact cosines, and whether some are gone; those are never shown again."""
-        stored = await self._load_vectors([each.chunk for each, _ in found])
+        """Return candidates by exact cosine, and whether some are deleted; those are hidden from then on."""
+        rows = await self._load_vectors([match.chunk for match, _ in candidates])
         allowed = None if within is None else set(within)
-        near: list[ScoredChunk] = []
-        gone: dict[int, tuple[StoreCodes, list[str]]] = {}
-        for each, codes in found:
-            row = stored.get(each.chunk)
+        nearest: list[ScoredChunk] = []
+        deleted: dict[int, tuple[StoreCodes, list[str]]] = {}
+        for match, codes in candidates:
+            row = rows.get(match.chunk)
             if row is None:
-                gone.setdefault(id(codes), (codes, []))[1].append(each.chunk)
+                deleted.setdefault(id(codes), (codes, []))[1].append(match.chunk)
             elif (allowed is None or row.content_id in allowed) and len(row.vector) == 2 * len(vector):
                 cosine = float(np.frombuffer(row.vector, "<f2").astype(np.float32) @ vector)
-                near.append(ScoredChunk(each.chunk, min(1.0, max(0.0, cosine))))
-        for codes, chunks in gone.values():
+                nearest.append(ScoredChunk(match.chunk, min(1.0, max(0.0, cosine))))
+        for codes, chunks in deleted.values():
             codes.hide_chunks(chunks)
-        near.sort(key=lambda each: (-each.score, each.chunk))
-        return near, bool(gone)
+        nearest.sort(key=lambda scored: (-scored.score, scored.chunk))
+        return nearest, bool(deleted)
 
     async def _load_vectors(self, chunks: Sequence[str]) -> dict[str, Any]:
-        from outrider.content.tables import content_vectors as table
-
+        """Return the rows of existing vectors by chunk id."""
+        ids_per_statement = 500
+        table = content_vectors
+        deleted = select(content_leftovers.c.content_id)
         query = select(table.c.chunk_id, table.c.content_id, table.c.vector).where(
-            table.c.embedder == self.embedder.name, table.c.content_id.not_in(select(deleted.c.content_id))
+            table.c.embedder == self.embedder.name, table.c.content_id.not_in(deleted)
         )
 
-        def fetch_batches(connection: "Connection") -> dict[str, Any]:
-            ids_per_statement = 500  # ids in one statement
-            found: dict[str, Any] = {}
+        def fetch_batches(connection: Connection) -> dict[str, Any]:
+            rows: dict[str, Any] = {}
             for start in range(0, len(chunks), ids_per_statement):
-                some = table.c.chunk_id.in_(chunks[start : start + ids_per_statement])
-                found |= {row.chunk_id: row for row in connection.execute(query.where(some))}
-            return found
+                batch = table.c.chunk_id.in_(chunks[start : start + ids_per_statement])
+                rows |= {row.chunk_id: row for row in connection.execute(query.where(batch))}
+            return rows
 
         return await self._database.run_transaction(fetch_batches, write=False)
 
-    async def _sync_codes(self, store: str, dimensions: int) -> "StoreCodes":
-        """The store's codes, as far as the rows are."""
-        max_open_stores = 64  # stores whose codes stay mapped
+    async def _sync_codes(self, store: str, dimensions: int) -> StoreCodes:
+        """Return the store's codes, brought up to date with the rows."""
+        max_open_stores = 64
         codes = self._open_codes.pop(store, None)
         if codes is None:
             folder = self._folder / store / hashlib.sha256(self.embedder.name.encode()).hexdigest()[:16]
@@ -264,8 +261,9 @@ class VectorIndex:
         self._open_codes[store] = codes
         while len(self._open_codes) > max_open_stores:
             self._open_codes.popitem(last=False)
-        target = await self._load_last_transaction(store)
-        if codes.last_transaction > target:  # of another copy of the database
+        rows = await self._fetch_rows(select(content_stores.c.embedded).where(content_stores.c.id == store))
+        target = rows[0].embedded if rows else 0
+        if codes.last_transaction > target:  # the codes belong to another copy of the database
             await _run_in_thread(codes.clear)
         if codes.last_transaction < target:
             await _run_in_thread(codes.load_new_segments)
@@ -273,67 +271,56 @@ class VectorIndex:
             await self._load_next_page(store, codes, target, dimensions)
         return codes
 
-    async def _check_codes(self, store: str, codes: "StoreCodes") -> None:
-        """Throws codes away that lack rows which they should have, or are mostly of what is gone."""
-        from outrider.content.tables import content_vectors as table
-
+    async def _check_codes(self, store: str, codes: StoreCodes) -> None:
+        """Clear codes that lack rows they should cover, or that mostly belong to deleted chunks."""
+        table = content_vectors
         query = select(func.count()).where(table.c.store_id == store, table.c.embedder == self.embedder.name)
-        there = (await self._fetch_rows(query.where(table.c.embedded <= codes.last_transaction)))[0][0]
-        if there > codes.rows or codes.rows > 2 * there + VECTORS_PER_PAGE:
-            log.info("the codes of store %s are made anew: %s for %s vectors", store, codes.rows, there)
+        expected = (await self._fetch_rows(query.where(table.c.embedded <= codes.last_transaction)))[0][0]
+        if expected > codes.rows or codes.rows > 2 * expected + VECTORS_PER_PAGE:
+            log.info("rebuilding the codes of store %s: %s codes for %s vectors", store, codes.rows, expected)
             await _run_in_thread(codes.clear)
 
-    async def _load_last_transaction(self, store: str) -> int:
-
-        rows = await self._fetch_rows(select(table.c.embedded).where(table.c.id == store))
-        return rows[0].embedded if rows else 0
-
-    async def _load_next_page(self, store: str, codes: "StoreCodes", target: int, dimensions: int) -> None:
-        """Adds the next vectors: about a page, but always whole transactions, since a mark counts those."""
-        from outrider.content.tables import content_vectors as table
-
-        mine = (table.c.store_id == store, table.c.embedder == self.embedder.name)
-        newer = (*mine, table.c.embedded > codes.last_transaction, table.c.embedded <= target)
-        ends = await self._fetch_rows(
-            select(table.c.embedded).where(*newer).order_by(table.c.embedded).offset(VECTORS_PER_PAGE).limit(1)
+    async def _load_next_page(self, store: str, codes: StoreCodes, target: int, dimensions: int) -> None:
+        """Add about a page of vectors, but only whole transactions, since segments are counted in those."""
+        table = content_vectors
+        newer = (
+            table.c.store_id == store,
+            table.c.embedder == self.embedder.name,
+            table.c.embedded > codes.last_transaction,
+            table.c.embedded <= target,
         )
+        page_end = select(table.c.embedded).where(*newer).order_by(table.c.embedded).offset(VECTORS_PER_PAGE).limit(1)
+        ends = await self._fetch_rows(page_end)
         last = ends[0].embedded if ends else target
         columns = (table.c.chunk_id, table.c.content_id, table.c.vector)
         rows = await self._fetch_rows(select(*columns).where(*newer, table.c.embedded <= last))
-        await _run_in_thread(lambda: _add_codes(codes, rows, last, dimensions))
 
-    async def _fetch_rows(self, query: "Executable") -> list[Any]:
-        def fetch_all(connection: "Connection") -> list[Any]:
-            return list(connection.execute(query).all())
+        def add_codes() -> None:
+            valid = [row for row in rows if len(row.vector) == 2 * dimensions]
+            vectors = np.frombuffer(b"".join(row.vector for row in valid), "<f2").reshape(len(valid), dimensions)
+            codes.add([row.chunk_id for row in valid], [row.content_id for row in valid], vectors, last)
 
-        return await self._database.run_transaction(fetch_all, write=False)
+        await _run_in_thread(add_codes)
 
-
-def _format_for_embedding(row: Any) -> str:
-    """What stands for a chunk: its content's title, its headings, and itself."""
-    about = [row.heading] if row.heading.startswith(row.title) else [row.title, row.heading]
-    return "\n".join(part for part in (*about, row.text) if part)
-
-
-def _search_codes(
-    places: "Sequence[StoreCodes]", vector: "np.ndarray", count: int, within: Collection[str] | None
-) -> "list[tuple[CodeMatch, StoreCodes]]":
-    return [(each, codes) for codes in places for each in codes.find_nearest(vector, count, within)]
+    async def _fetch_rows(self, query: Executable) -> list[Any]:
+        return await self._database.run_transaction(
+            lambda connection: list(connection.execute(query).all()), write=False
+        )
 
 
-def _add_codes(codes: "StoreCodes", rows: Sequence[Any], last: int, dimensions: int) -> None:
-    fit = [row for row in rows if len(row.vector) == 2 * dimensions]
-    vectors = np.frombuffer(b"".join(row.vector for row in fit), "<f2").reshape(len(fit), dimensions)
-    codes.add([row.chunk_id for row in fit], [row.content_id for row in fit], vectors, last)
+def _format_for_embedding(chunk: Any) -> str:
+    """Return the text to embed: title of the content, headings, and the passage."""
+    context = [chunk.heading] if chunk.heading.startswith(chunk.title) else [chunk.title, chunk.heading]
+    return "\n".join(part for part in (*context, chunk.text) if part)
 
 
 async def _run_in_thread(work: Callable[[], T]) -> T:
-    """Work on the derived files. Raises Unavailable."""
+    """Run work on the derived files in a thread. Raises Unavailable."""
     try:
         return await anyio.to_thread.run_sync(work)
     except OSError as error:
         raise Unavailable(
-            f"the vectors' index cannot be written: {error.strerror or error}",
+            f"the vector index cannot be written: {error.strerror or error}",
             code="index",
             hint="check free space and permissions of data_dir",
         ) from error

@@ -147,7 +147,7 @@ async def test_what_an_operator_must_repair_names_the_setting(code: int, part: s
 async def test_an_answer_without_vectors_is_a_failure_and_no_vector(body: Any):
     text = json.dumps(body)
     async with endpoint(Server(answers=[lambda _: Response(text, media_type="application/json")])) as embedder:
-        with pytest.raises(Unavailable, match="without a vector"):
+        with pytest.raises(Unavailable, match="did not return a valid vector"):
             await embedder.embed(["tea"])
 
 

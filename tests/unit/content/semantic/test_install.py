@@ -27,7 +27,7 @@ def test_weights_that_are_not_the_models_are_refused(tmp_path: Path):
     folder.mkdir(parents=True)
     (folder / "model.safetensors").write_bytes(b"something else")
     assert find_weights(tmp_path) == folder
-    with pytest.raises(Unavailable, match="not those of the model"):
+    with pytest.raises(Unavailable, match="do not match the published digest"):
         install_minilm(tmp_path)
 
 

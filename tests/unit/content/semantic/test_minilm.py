@@ -1,4 +1,4 @@
-"""The network that we write computes what BERT computes, and its integers are near enough."""
+"""The generated network computes what BERT computes, and nearly the same in integers."""
 
 import json
 import math
@@ -9,13 +9,13 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from outrider.content.semantic.minilm_network import NORM_EPSILON, build_network, load_weights
+from outrider.content.semantic.minilm_network import NORM_EPSILON, build_network, load_weights, quantize_matrix
 
 WIDTH, WIDE, HEADS, LAYERS, WORDS, PLACES = 32, 64, 4, 2, 50, 16
 Arrays = dict[str, np.ndarray]
 
 
-def arrays() -> Arrays:
+def random_weights() -> Arrays:
     random = np.random.default_rng(7)
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (WORDS, WIDTH),
@@ -34,19 +34,19 @@ def arrays() -> Arrays:
         for part, shape in dense.items():
             shapes |= {f"{name}.{part}.weight": shape, f"{name}.{part}.bias": shape[:1]}
         norms += [f"{name}.attention.output.LayerNorm", f"{name}.output.LayerNorm"]
-    made = {name: random.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
+    weights = {name: random.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
     for norm in norms:
-        made[f"{norm}.weight"] = random.normal(1, 0.1, WIDTH).astype(np.float32)
-        made[f"{norm}.bias"] = random.normal(0, 0.1, WIDTH).astype(np.float32)
-    return made
+        weights[f"{norm}.weight"] = random.normal(1, 0.1, WIDTH).astype(np.float32)
+        weights[f"{norm}.bias"] = random.normal(0, 0.1, WIDTH).astype(np.float32)
+    return weights
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The arrays as a safetensors file, with a kind of number that we do not read among them."""
+    """The weights as a safetensors file, with an array of integers that is not read."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     data = b""
-    for name, values in (arrays() | {"embeddings.position_ids": np.arange(3)}).items():
+    for name, values in (random_weights() | {"embeddings.position_ids": np.arange(3)}).items():
         kind = "F32" if values.dtype == np.float32 else "I64"
         place = [len(data), len(data) + values.nbytes]
         header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": place}
@@ -58,7 +58,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def computed(path: Path, *, integers: bool, ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def run_network(path: Path, *, integers: bool, ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
     model = build_network(path, integers=integers, heads=HEADS)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     [states] = session.run(None, {"ids": ids, "types": np.zeros_like(ids), "mask": mask})
@@ -66,23 +66,23 @@ def computed(path: Path, *, integers: bool, ids: np.ndarray, mask: np.ndarray) -
     return states
 
 
-def by_the_book(kept: Arrays, ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """BERT as Devlin et al. (2018) describe it."""
+def compute_bert(weights: Arrays, ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Compute BERT as Devlin et al. (2018) describe it."""
 
     def dense(states: np.ndarray, name: str) -> np.ndarray:
-        return states @ kept[f"{name}.weight"].T + kept[f"{name}.bias"]
+        return states @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
 
     def norm(states: np.ndarray, name: str) -> np.ndarray:
         centred = states - states.mean(-1, keepdims=True)
         scale = np.sqrt(centred.var(-1, keepdims=True) + NORM_EPSILON)
-        return centred / scale * kept[f"{name}.weight"] + kept[f"{name}.bias"]
+        return centred / scale * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
     def heads(states: np.ndarray) -> np.ndarray:
         return states.reshape(*states.shape[:2], HEADS, -1).transpose(0, 2, 1, 3)
 
-    places = kept["embeddings.position_embeddings.weight"][: ids.shape[1]]
-    kinds = kept["embeddings.token_type_embeddings.weight"][0]
-    states = norm(kept["embeddings.word_embeddings.weight"][ids] + places + kinds, "embeddings.LayerNorm")
+    positions = weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
+    token_types = weights["embeddings.token_type_embeddings.weight"][0]
+    states = norm(weights["embeddings.word_embeddings.weight"][ids] + positions + token_types, "embeddings.LayerNorm")
     gelu = np.vectorize(lambda x: x * 0.5 * (1 + math.erf(x / math.sqrt(2))))
     for layer in range(LAYERS):
         name = f"encoder.layer.{layer}"
@@ -105,20 +105,28 @@ IDS = np.array([[1, 7, 3, 9, 2], [4, 4, 8, 0, 0]], np.int32)
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], np.int32)
 
 
-def test_all_arrays_of_floats_are_read(file: Path):
+def test_all_float_arrays_are_read(file: Path):
     read = load_weights(file)
-    assert read.keys() == arrays().keys()
-    assert all(np.array_equal(read[name], values) for name, values in arrays().items())
+    assert read.keys() == random_weights().keys()
+    assert all(np.array_equal(read[name], values) for name, values in random_weights().items())
 
 
-def test_the_network_computes_what_the_book_says(file: Path):
-    states = computed(file, integers=False, ids=IDS, mask=MASK)
-    expected = by_the_book(arrays(), IDS, MASK)
+def test_the_network_computes_bert(file: Path):
+    states = run_network(file, integers=False, ids=IDS, mask=MASK)
+    expected = compute_bert(random_weights(), IDS, MASK)
     assert np.allclose(states[MASK > 0], expected[MASK > 0], atol=1e-4)
 
 
-def test_integers_point_in_nearly_the_same_direction(file: Path):
-    exact = computed(file, integers=False, ids=IDS, mask=MASK)[MASK > 0]
-    rounded = computed(file, integers=True, ids=IDS, mask=MASK)[MASK > 0]
+def test_integer_products_keep_the_directions(file: Path):
+    exact = run_network(file, integers=False, ids=IDS, mask=MASK)[MASK > 0]
+    rounded = run_network(file, integers=True, ids=IDS, mask=MASK)[MASK > 0]
     cosines = (exact * rounded).sum(-1) / np.linalg.norm(exact, axis=-1) / np.linalg.norm(rounded, axis=-1)
     assert cosines.min() > 0.99
+
+
+def test_quantized_products_fit_into_16_bits():
+    """x86 processors without VNNI add two products of an activation (0 to 255) and a weight in 16 bits."""
+    matrix = np.random.default_rng(3).normal(0, 1, (64, 32)).astype(np.float32)
+    quantized, scale = quantize_matrix(matrix)
+    assert 2 * 255 * int(np.abs(quantized.astype(int)).max()) < 2**15
+    assert np.allclose(quantized * scale, matrix, atol=float(scale.max()) / 2 + 1e-6)

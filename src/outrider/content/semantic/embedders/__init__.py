@@ -1,1 +1,1 @@
-"""One file a way to vectors; nothing lists them (`core.discovery`)."""
+"""Embedders, one per file; `core.discovery` finds them."""
