@@ -34,7 +34,7 @@ def shared_address(server: postgres.PostgresServer) -> str:
 @pytest.fixture(params=[*ENGINES, *(["postgres"] if POSTGRES else [])])
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[LexicalIndex]:
     if request.param == "postgres":
-        async with emptied(request.getfixturevalue("one_for_all")) as made:
+        async with emptied(request.getfixturevalue("shared_address")) as made:
             yield made
         return
     made = ENGINES[request.param](tmp_path / "index")
@@ -210,9 +210,9 @@ async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path:
 async def test_a_search_that_knows_how_far_the_rows_are_is_told_which_stores_are_behind(index: LexicalIndex):
     await fill(index, "s", entry("c1", "tea"))
     await fill(index, "t", entry("c2", "tea"), mark=TWO)
-    found = await index.find_candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": TWO})
+    found = await index.find_candidates([("tea",)], ["s", "t"], 9, watermarks={"s": ONE, "t": TWO})
     assert (len(found.postings), list(found.stale_stores)) == (2, [])
-    found = await index.find_candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": Watermark(3, "c")})
+    found = await index.find_candidates([("tea",)], ["s", "t"], 9, watermarks={"s": ONE, "t": Watermark(3, "c")})
     assert (len(found.postings), list(found.stale_stores)) == (0, ["t"])
 
 

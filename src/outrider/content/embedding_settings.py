@@ -1,28 +1,30 @@
-"""What an operator may choose about finding passages by meaning."""
+"""Settings of semantic search."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
 
 class EmbeddingSettings(BaseModel):
-    """The `content.embedding` part of the settings."""
+    """The `content.embedding` section of the settings."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True, hide_input_in_errors=True)
 
     provider: str = Field(
         "auto",
-        description="What turns text into vectors: `endpoint`, `minilm`, `builtin`, or `off`; `auto` takes the "
-        "endpoint if base_url is set, else MiniLM if it is installed, else what is built in",
+        description="Embedder: `endpoint`, `minilm`, `builtin`, or `off`; `auto` takes the endpoint if base_url is "
+        "set, else MiniLM if it is installed, else the built-in word vectors",
     )
-    base_url: str = Field("", description="An OpenAI-compatible API, for instance http://127.0.0.1:11434/v1 of Ollama")
-    model: str = Field("", description="The endpoint's model")
+    base_url: str = Field(
+        "", description="Address of an OpenAI-compatible API, for instance http://127.0.0.1:11434/v1 of Ollama"
+    )
+    model: str = Field("", description="Name of the endpoint's model")
     key: str = Field(
         "",
         repr=False,
-        description="Where the endpoint's key is: the NAME of an environment variable, `env:NAME`, or `keys:NAME` for "
-        "an entry of keys.json",
+        description="Where to find the endpoint's key: the NAME of an environment variable, `env:NAME`, or `keys:NAME` "
+        "for an entry of keys.json",
     )
-    dimensions: int = Field(0, ge=0, le=4_096, description="Length of the vectors to ask for; 0 means the model's own")
-    query_prefix: str = Field("", description="Put before a query, where the model wants that")
-    document_prefix: str = Field("", description="Put before a passage, where the model wants that")
+    dimensions: int = Field(0, ge=0, le=4_096, description="Length of the vectors to request; 0 means the model's own")
+    query_prefix: str = Field("", description="Prefix for queries, where the model expects one")
+    document_prefix: str = Field("", description="Prefix for passages, where the model expects one")
     batch: int = Field(32, ge=1, le=2_048, description="Passages in one request to the endpoint")
     timeout_s: float = Field(60, gt=0, le=600, description="Seconds for one request to the endpoint")

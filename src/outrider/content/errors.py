@@ -1,41 +1,41 @@
-"""The errors of content stores, with the codes that hosts know them by."""
+"""Errors of content stores, with their stable codes."""
 
 from outrider.core.errors import InvalidInput, NotFound
 
 
 def store_not_found(store_id: str) -> NotFound:
-    """There is no such store, or it is another session's."""
+    """Build the error for a store that does not exist or belongs to another session."""
     return NotFound(
-        f"store_id: there is no store {store_id!r} here",
-        hint="listStores shows your stores; leave store_id out for the session's own",
+        f"store_id: store {store_id!r} does not exist",
+        hint="call listStores, or omit store_id to use the session's default store",
         code="STORE_NOT_FOUND",
     )
 
 
 def content_not_found(content_id: str) -> NotFound:
-    """There is no such content, or it is another session's."""
+    """Build the error for a content that does not exist or belongs to another session."""
     return NotFound(
-        f"content_id: there is no content {content_id!r} here",
-        hint="listContent shows what a store holds",
+        f"content_id: content {content_id!r} does not exist",
+        hint="call listContent to see the ids in a store",
         code="CONTENT_NOT_FOUND",
     )
 
 
 def invalid_line_range(from_line: int, to_line: int | None, count: int) -> InvalidInput:
-    """The range holds no line."""
-    wanted = f"{from_line} to {to_line}" if to_line else f"{from_line}"
+    """Build the error for a line range that selects nothing."""
+    requested = f"{from_line} to {to_line}" if to_line else f"{from_line}"
     lines = f"lines 1 to {count}" if count else "no lines"
     return InvalidInput(
-        f"from_line: no lines in the range {wanted}; the content has {lines}",
-        hint="from_line must not be after to_line, nor after the last line",
+        f"from_line: the range {requested} selects no lines; the content has {lines}",
+        hint="choose from_line no greater than to_line and the last line",
         code="INVALID_LINE_RANGE",
     )
 
 
-def text_too_large(characters: int, most: int) -> InvalidInput:
-    """The text is longer than may be kept."""
+def text_too_large(characters: int, limit: int) -> InvalidInput:
+    """Build the error for a text that exceeds `content.text_chars`."""
     return InvalidInput(
-        f"content: has {characters:,} characters, at most {most:,} are kept",
-        hint="add it in parts, or raise content.text_chars",
+        f"content: {characters:,} characters exceed the limit of {limit:,}",
+        hint="split the text, or raise content.text_chars",
         code="CONTENT_TOO_LARGE",
     )

@@ -1,4 +1,4 @@
-"""The part of a passage that shows best why it matches."""
+"""Find the excerpt of a passage that best shows why it matches."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from outrider.content.lexical.analysis import TextToken, iter_tokens
 
-EXCERPT_CHARS = 200  # characters
+EXCERPT_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -14,8 +14,8 @@ class HitExcerpt:
     """A slice of a passage.
 
     Attributes:
-        start, end: Its place in the passage, in characters.
-        matches: The words in it that match, as they are written there, each once.
+        start, end: Character offsets in the passage.
+        matches: The matching words in it, as written there, without duplicates.
     """
 
     start: int
@@ -24,33 +24,37 @@ class HitExcerpt:
 
 
 def find_best_excerpt(text: str, terms: frozenset[str], language: str, *, limit: int = EXCERPT_CHARS) -> HitExcerpt:
-    """The slice of at most `limit` characters with the most different terms, then the most words of them."""
-    found = list(iter_tokens(text, language, terms)) if terms else []
-    if not found:
+    """Return the slice of at most `limit` characters with the most distinct terms, then the most matching words."""
+    tokens = list(iter_tokens(text, language, terms)) if terms else []
+    if not tokens:
         return HitExcerpt(*_trim_to_words(text, 0, limit))
-    best, last = _find_best_window(found, limit)
-    spare = max(limit - (found[last].end - found[best].start), 0)
-    start, end = _trim_to_words(text, max(found[best].start - spare // 2, 0), limit)
-    inside = [text[word.start : word.end] for word in found if start <= word.start and word.end <= end]
-    return HitExcerpt(start, end, tuple({each.casefold(): each for each in reversed(inside)}.values())[::-1])
+    first, last = _find_best_window(tokens, limit)
+    margin = max(limit - (tokens[last].end - tokens[first].start), 0) // 2
+    start, end = _trim_to_words(text, max(tokens[first].start - margin, 0), limit)
+    words = [text[token.start : token.end] for token in tokens if start <= token.start and token.end <= end]
+    # Of words that differ in case alone, keep the first spelling.
+    matches = {word.casefold(): word for word in reversed(words)}
+    return HitExcerpt(start, end, tuple(matches.values())[::-1])
 
 
-def _find_best_window(found: Sequence[TextToken], limit: int) -> tuple[int, int]:
-    """The first and last word of the best run of words within so many characters."""
-    within: Counter[tuple[str, ...]] = Counter()
-    best, first = ((0, 0), 0, 0), 0
-    for last, word in enumerate(found):
-        within[word.terms] += 1
-        while first < last and word.end - found[first].start > limit:
-            within[found[first].terms] -= 1
-            within += Counter()  # without those that are no longer there
+def _find_best_window(tokens: Sequence[TextToken], limit: int) -> tuple[int, int]:
+    """Return the first and last index of the best run of tokens that spans at most `limit` characters."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    best, window, first = (0, 0), (0, 0), 0
+    for last, token in enumerate(tokens):
+        counts[token.terms] += 1
+        while first < last and token.end - tokens[first].start > limit:
+            counts[tokens[first].terms] -= 1
+            counts += Counter()  # drops entries that are 0
             first += 1
-        best = max(best, ((len(within), last - first + 1), first, last), key=lambda each: each[0])
-    return best[1:]
+        quality = (len(counts), last - first + 1)
+        if quality > best:
+            best, window = quality, (first, last)
+    return window
 
 
 def _trim_to_words(text: str, start: int, limit: int) -> tuple[int, int]:
-    """The slice without a torn word or blanks at its ends."""
+    """Return a slice of at most `limit` characters without cut words or blanks at its ends."""
     end = min(start + limit, len(text))
     start = max(end - limit, 0) if end == len(text) else start
     if start and text[start - 1].isalnum() and (blank := text.find(" ", start, start + 20)) != -1:

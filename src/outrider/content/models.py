@@ -1,4 +1,4 @@
-"""What is kept in a content store, as its users see it. All times are seconds since the epoch."""
+"""Data types of content stores. All times are seconds since the epoch."""
 
 import hashlib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Store:
-    """A named collection of contents, of one session alone."""
+    """A named collection of contents that belongs to one session."""
 
     id: str
     name: str
@@ -23,20 +23,20 @@ class Store:
 
 @dataclass(frozen=True)
 class ContentDraft:
-    """A text on its way into a store.
+    """A text to be added to a store.
 
     Attributes:
-        text: What is read and searched; Markdown where a document was converted.
-        filename: Its name; may be empty.
-        mime_type: Of what was given, for instance `application/pdf`.
-        source: The address or path that it came from.
-        title: What it calls itself; its words count for searching.
-        language: A BCP 47 tag, if it declares one.
-        markdown: Whether the text is Markdown; None: if the type says so.
-        size: Bytes of what was given; None: of the text in UTF-8.
-        uploaded_at: When it came; None: now.
-        facts: Further JSON-able facts.
-        unasked: It was only read, and may go when nobody has looked at it for long.
+        text: The text to read and search; Markdown where a document was converted.
+        filename: Name of the file; may be empty.
+        mime_type: Type of the original, for instance `application/pdf`.
+        source: Address or path of the original.
+        title: Title of the document; its words count in searches.
+        language: BCP 47 tag, if the document declares one.
+        markdown: Whether the text is Markdown; None decides by `mime_type`.
+        size: Bytes of the original; None counts the text in UTF-8.
+        uploaded_at: Time of upload; None means now.
+        facts: Further JSON-serializable metadata.
+        unasked: Saved automatically when a page was read; purged when it has not been used for long.
     """
 
     text: str
@@ -54,7 +54,7 @@ class ContentDraft:
 
 @dataclass(frozen=True)
 class ContentRecord:
-    """A content, without its text."""
+    """The metadata of a content, without its text."""
 
     id: str
     store_id: str
@@ -78,7 +78,7 @@ class ContentRecord:
 
 @dataclass(frozen=True)
 class ContentPassage:
-    """Some lines of a content, exactly as they are."""
+    """A range of lines of a content, exactly as stored."""
 
     record: ContentRecord
     text: str
@@ -87,5 +87,5 @@ class ContentPassage:
 
 
 def hash_text(text: str) -> str:
-    """What tells equal texts."""
+    """Return the SHA-256 of a text, by which duplicates are recognized."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,7 +1,7 @@
-"""What changes stores, as parts of one transaction. Each function takes the open connection.
+"""Database changes to content stores, as parts of one transaction.
 
-Whoever changes contents begins with `changed`, which locks the store's row: so writers of a store queue
-up, and each change has a generation of its own for the indexes to follow.
+Each function takes the open connection. A transaction that changes contents begins with `begin_store_change`, which
+locks the store's row: writers of a store queue up, and each change gets its own generation for the indexes to follow.
 """
 
 import secrets
@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outrider.content import purge
 from outrider.content.errors import content_not_found, store_not_found
 from outrider.content.models import ContentRecord
 from outrider.core.context import Call
@@ -18,14 +17,13 @@ from outrider.core.database.database import to_storable_text
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from outrider.content.chunking.chunk import Chunk
     from outrider.content.chunking.prepare import PreparedContent
 
 ROWS_PER_STATEMENT = 1_000
 
 
 def begin_store_change(connection: "Connection", store: str) -> int | None:
-    """Counts a change of the store and locks it for the rest of the transaction; None if it is gone."""
+    """Increment a store's generation and lock its row for the transaction; None if the store is gone."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores as table
@@ -36,7 +34,7 @@ def begin_store_change(connection: "Connection", store: str) -> int | None:
 
 
 def build_store_row(call: Call, name: str, description: str, *, default: bool) -> dict[str, Any]:
-    """The row of a store that is made now."""
+    """Return the row of a new store."""
     now = time.time()
     return {
         "id": f"store_{secrets.token_hex(6)}",
@@ -57,7 +55,7 @@ def build_store_row(call: Call, name: str, description: str, *, default: bool) -
 
 
 class ContentVersion(NamedTuple):
-    """Where a content goes: its store, its id, which version of it this is, and in which change it comes."""
+    """Identifies one version of a content and the change of the store that writes it."""
 
     store_id: str
     id: str
@@ -65,30 +63,31 @@ class ContentVersion(NamedTuple):
     generation: int
 
 
-def insert_contents(connection: "Connection", given: "Sequence[tuple[ContentVersion, PreparedContent]]") -> None:
-    """Writes contents that are new in a store, with their chunks."""
+def insert_contents(connection: "Connection", versions: "Sequence[tuple[ContentVersion, PreparedContent]]") -> None:
+    """Insert new contents of a store with their chunks."""
     from outrider.content.tables import contents as table
 
-    rows = [each.values | place._asdict() for place, each in given]
-    for first in range(0, len(rows), ROWS_PER_STATEMENT):
-        connection.execute(table.insert(), rows[first : first + ROWS_PER_STATEMENT])
-    _insert_chunks(connection, given)
+    rows = [content.values | version._asdict() for version, content in versions]
+    for start in range(0, len(rows), ROWS_PER_STATEMENT):
+        connection.execute(table.insert(), rows[start : start + ROWS_PER_STATEMENT])
+    _insert_chunks(connection, versions)
 
 
-def replace_content(connection: "Connection", place: ContentVersion, given: "PreparedContent") -> None:
-    """Puts a new version of a content in the place of the old one."""
+def replace_content(connection: "Connection", version: ContentVersion, content: "PreparedContent") -> None:
+    """Replace a content by a new version."""
     from outrider.content.tables import contents as table
 
-    values = given.values | place._asdict()
-    if values["unasked"]:  # reading it again does not undo that somebody asked to keep it
+    values = content.values | version._asdict()
+    if values["unasked"]:  # saved by request before: reading the page again does not undo that
         del values["unasked"]
-    connection.execute(table.update().where(table.c.id == place.id).values(values))
-    delete_chunks(connection, place.id)
-    _insert_chunks(connection, [(place, given)])
+    connection.execute(table.update().where(table.c.id == version.id).values(values))
+    delete_chunks(connection, version.id)
+    _insert_chunks(connection, [(version, content)])
 
 
 def delete_content_rows(connection: "Connection", store: str, content: str, generation: int) -> None:
-    """Removes a content, and leaves word for the indexes; what a large one has beside its row is swept later."""
+    """Delete a content and record the removal for the indexes; remaining rows of a large one are purged later."""
+    from outrider.content import purge
     from outrider.content.tables import content_removals, contents
 
     connection.execute(contents.delete().where(contents.c.id == content))
@@ -99,44 +98,46 @@ def delete_content_rows(connection: "Connection", store: str, content: str, gene
 
 
 def delete_chunks(connection: "Connection", content: str) -> None:
-    """Removes the chunks of a content, and their vectors."""
+    """Delete the chunks of a content and their vectors."""
     from outrider.content.tables import content_chunks, content_vectors
 
     for table in (content_vectors, content_chunks):
         connection.execute(table.delete().where(table.c.content_id == content))
 
 
-def add_contents(connection: "Connection", store: str, ready: "Sequence[PreparedContent]") -> list[str]:
-    """The ids under which the texts are kept now."""
+def add_contents(connection: "Connection", store: str, prepared: "Sequence[PreparedContent]") -> list[str]:
+    """Add contents that the store does not hold yet; return the ids of all, in order. Raises NotFound."""
     generation = begin_store_change(connection, store)
     if generation is None:
         raise store_not_found(store)
-    there = find_duplicates(connection, store, [each.values["hash"] for each in ready])
+    hashes = [item.values["hash"] for item in prepared]
+    ids_by_hash = find_duplicates(connection, store, hashes)
     new: dict[str, tuple[ContentVersion, PreparedContent]] = {}
-    for each in ready:
-        if each.values["hash"] not in there:
-            place = ContentVersion(store, f"content_{secrets.token_hex(8)}", 1, generation)
-            new[each.values["hash"]] = place, each
-            there[each.values["hash"]] = place.id
+    for text_hash, item in zip(hashes, prepared, strict=True):
+        if text_hash not in ids_by_hash:
+            version = ContentVersion(store, f"content_{secrets.token_hex(8)}", 1, generation)
+            new[text_hash] = version, item
+            ids_by_hash[text_hash] = version.id
     insert_contents(connection, list(new.values()))
-    _mark_requested(connection, [there[each.values["hash"]] for each in ready if not each.values["unasked"]])
-    return [there[each.values["hash"]] for each in ready]
+    requested = [ids_by_hash[item.values["hash"]] for item in prepared if not item.values["unasked"]]
+    _clear_unasked(connection, requested)
+    return [ids_by_hash[text_hash] for text_hash in hashes]
 
 
-def update_content(connection: "Connection", old: "ContentRecord", ready: "PreparedContent") -> None:
-    """Puts a new version in the place of the one that is there. Raises NotFound if it is gone."""
+def update_content(connection: "Connection", old: "ContentRecord", prepared: "PreparedContent") -> None:
+    """Replace a content by a new version. Raises NotFound if it is gone."""
     generation, version = _begin_content_change(connection, old)
-    replace_content(connection, ContentVersion(old.store_id, old.id, version + 1, generation), ready)
+    replace_content(connection, ContentVersion(old.store_id, old.id, version + 1, generation), prepared)
 
 
 def delete_content(connection: "Connection", old: "ContentRecord") -> None:
-    """Removes a content. Raises NotFound if it is gone."""
+    """Delete a content. Raises NotFound if it is gone."""
     generation, _ = _begin_content_change(connection, old)
     delete_content_rows(connection, old.store_id, old.id, generation)
 
 
 def _begin_content_change(connection: "Connection", old: "ContentRecord") -> tuple[int, int]:
-    """The generation of this change and the version that it meets. Raises NotFound if another was faster."""
+    """Return the generation of this change and the current version. Raises NotFound if the content is gone."""
     from sqlalchemy import select
 
     from outrider.content.tables import contents as table
@@ -149,7 +150,8 @@ def _begin_content_change(connection: "Connection", old: "ContentRecord") -> tup
 
 
 def delete_store(connection: "Connection", store: str) -> bool:
-    """Removes a store, which nobody sees from then on; whether all of its rows are gone, or some are to be swept."""
+    """Delete a store, which hides it at once; return whether all of its rows are gone or some remain to purge."""
+    from outrider.content import purge
     from outrider.content.tables import content_stores as table
 
     if connection.execute(table.delete().where(table.c.id == store)).rowcount:
@@ -158,38 +160,41 @@ def delete_store(connection: "Connection", store: str) -> bool:
 
 
 def purge_removals(connection: "Connection", before: float) -> int:
-    """Forgets removals from before a time; an index that has not heard of them is then made anew."""
+    """Delete records of removals older than a time; return how many stores had any.
+
+    An index that has not applied them yet is rebuilt.
+    """
     from sqlalchemy import func, select
 
     from outrider.content.tables import content_removals as removals
     from outrider.content.tables import content_stores as stores
 
-    newest = select(removals.c.store_id, func.max(removals.c.generation)).where(removals.c.at < before)
-    gone = connection.execute(newest.group_by(removals.c.store_id)).all()
-    for store, generation in gone:
+    query = select(removals.c.store_id, func.max(removals.c.generation)).where(removals.c.at < before)
+    stale = connection.execute(query.group_by(removals.c.store_id)).all()
+    for store, generation in stale:
         connection.execute(stores.update().where(stores.c.id == store).values(swept=generation))
-        old = (removals.c.store_id == store, removals.c.generation <= generation)
-        connection.execute(removals.delete().where(*old))
-    return len(gone)
+        expired = (removals.c.store_id == store, removals.c.generation <= generation)
+        connection.execute(removals.delete().where(*expired))
+    return len(stale)
 
 
-def find_duplicates(connection: "Connection", store: str, digests: Sequence[str]) -> dict[str, str]:
-    """By hash the contents of the store that have one of these texts."""
+def find_duplicates(connection: "Connection", store: str, hashes: Sequence[str]) -> dict[str, str]:
+    """Return the ids of contents that hold one of these texts, by the text's hash."""
     from sqlalchemy import select
 
     from outrider.content.tables import contents as table
 
     found: dict[str, str] = {}
-    for first in range(0, len(digests), ROWS_PER_STATEMENT):
+    for start in range(0, len(hashes), ROWS_PER_STATEMENT):
         query = select(table.c.hash, table.c.id).where(
-            table.c.store_id == store, table.c.hash.in_(digests[first : first + ROWS_PER_STATEMENT])
+            table.c.store_id == store, table.c.hash.in_(hashes[start : start + ROWS_PER_STATEMENT])
         )
         found |= {row.hash: row.id for row in connection.execute(query)}
     return found
 
 
 def purge_unrequested(connection: "Connection", before: float) -> int:
-    """Removes some of the contents that were only read and not looked at since then; how many."""
+    """Delete a batch of automatically saved contents not used since `before`; return how many."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores as stores
@@ -200,34 +205,38 @@ def purge_unrequested(connection: "Connection", before: float) -> int:
     rows = connection.execute(query.order_by(table.c.accessed_at).limit(ROWS_PER_STATEMENT)).all()
     generations = {store: begin_store_change(connection, store) for store in sorted({row.store_id for row in rows})}
     for row in rows:
-        if generation := generations[row.store_id]:  # else the store is gone by now
+        if generation := generations[row.store_id]:  # otherwise the store is gone by now
             delete_content_rows(connection, row.store_id, row.id, generation)
     return len(rows)
 
 
-def _mark_requested(connection: "Connection", ids: Sequence[str]) -> None:
-    """Somebody asked to keep these, whoever brought them first."""
+def _clear_unasked(connection: "Connection", ids: Sequence[str]) -> None:
+    """Mark contents as added by request, even if they were first saved automatically."""
     from outrider.content.tables import contents as table
 
-    for first in range(0, len(ids), ROWS_PER_STATEMENT):
-        some = table.c.id.in_(ids[first : first + ROWS_PER_STATEMENT])
-        connection.execute(table.update().where(some, table.c.unasked == 1).values(unasked=0))
+    for start in range(0, len(ids), ROWS_PER_STATEMENT):
+        condition = table.c.id.in_(ids[start : start + ROWS_PER_STATEMENT])
+        connection.execute(table.update().where(condition, table.c.unasked == 1).values(unasked=0))
 
 
-def _insert_chunks(connection: "Connection", given: "Sequence[tuple[ContentVersion, PreparedContent]]") -> None:
-    """Writes the chunks of contents of one store, and notes their languages with it."""
+def _insert_chunks(connection: "Connection", versions: "Sequence[tuple[ContentVersion, PreparedContent]]") -> None:
+    """Insert the chunks of contents of one store, and add their languages to the store."""
     from outrider.content.tables import content_chunks as table
 
-    rows = [_build_chunk_row(place, chunk) for place, each in given for chunk in each.chunks]
-    for first in range(0, len(rows), ROWS_PER_STATEMENT):
-        connection.execute(table.insert(), rows[first : first + ROWS_PER_STATEMENT])
-    if given:
-        _add_languages(connection, given[0][0].store_id, {each.values["language"] for _, each in given})
-
-
-def _build_chunk_row(place: ContentVersion, chunk: "Chunk") -> dict[str, Any]:
-    ids = {"content_id": place.id, "store_id": place.store_id}
-    return ids | vars(chunk) | {"id": f"{place.id}.{place.version}.{chunk.number}"}
+    rows = [
+        {
+            **vars(chunk),
+            "content_id": version.id,
+            "store_id": version.store_id,
+            "id": f"{version.id}.{version.version}.{chunk.number}",
+        }
+        for version, content in versions
+        for chunk in content.chunks
+    ]
+    for start in range(0, len(rows), ROWS_PER_STATEMENT):
+        connection.execute(table.insert(), rows[start : start + ROWS_PER_STATEMENT])
+    if versions:
+        _add_languages(connection, versions[0][0].store_id, {content.values["language"] for _, content in versions})
 
 
 def _add_languages(connection: "Connection", store: str, languages: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""What is asked of the rows of stores. Each function takes the open connection."""
+"""Database queries on content stores. Each function takes an open connection."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,87 +13,94 @@ if TYPE_CHECKING:
 
 def load_stores(
     connection: "Connection",
-    own: str,
+    scope: str,
     *,
     store_id: str | None = None,
     default: bool = False,
     offset: int = 0,
     limit: int = 1,
 ) -> list[Store]:
-    """Stores of a scope with their figures, newest first: the default one, the one of that id, or a page of all."""
+    """Return stores of a scope with their totals, newest first: the default one, one by id, or a page of all."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores as table
 
-    query = select(table).where(table.c.scope == own).order_by(table.c.created_at.desc(), table.c.id)
+    query = select(table).where(table.c.scope == scope).order_by(table.c.created_at.desc(), table.c.id)
     if default:
-        query = query.where(table.c.default_of == own)
+        query = query.where(table.c.default_of == scope)
     elif store_id is not None:
         query = query.where(table.c.id == store_id)
     return build_stores(connection, connection.execute(query.offset(offset).limit(limit)).all())
 
 
 def build_stores(connection: "Connection", rows: Sequence[Any]) -> list[Store]:
-    """The stores of these rows, with how much they hold."""
+    """Return the stores of these rows with their totals."""
     from sqlalchemy import func, select
 
     from outrider.content.tables import contents
 
-    figures = (func.count(), func.sum(contents.c.chunk_count), func.sum(contents.c.size))
-    counted = select(contents.c.store_id, *figures).where(contents.c.store_id.in_([row.id for row in rows]))
-    numbers = {each[0]: each[1:] for each in connection.execute(counted.group_by(contents.c.store_id))}
-    return [_store(row, numbers.get(row.id, (0, 0, 0))) for row in rows]
+    sums = (func.count(), func.sum(contents.c.chunk_count), func.sum(contents.c.size))
+    query = select(contents.c.store_id, *sums).where(contents.c.store_id.in_([row.id for row in rows]))
+    totals = {total[0]: total[1:] for total in connection.execute(query.group_by(contents.c.store_id))}
+    stores: list[Store] = []
+    for row in rows:
+        columns = (row.id, row.name, row.description, row.created_at, row.modified_at)
+        counts = map(int, totals.get(row.id, (0, 0, 0)))
+        stores.append(Store(*columns, *counts, is_default=row.default_of is not None))
+    return stores
 
 
-def find_store_id(connection: "Connection", own: str, store_id: str | None) -> str | None:
-    """The id of that store of a scope, or of its default one: without the figures, which take longer."""
+def find_store_id(connection: "Connection", scope: str, store_id: str | None) -> str | None:
+    """Return the id of a store of a scope, or of its default store; faster than `load_stores`, as it sums nothing."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores as table
 
-    which = table.c.default_of == own if store_id is None else table.c.id == store_id
-    return connection.execute(select(table.c.id).where(which, table.c.scope == own)).scalar()
+    condition = table.c.default_of == scope if store_id is None else table.c.id == store_id
+    return connection.execute(select(table.c.id).where(condition, table.c.scope == scope)).scalar()
 
 
-def build_watermark_query(own: str | None, wanted: Sequence[str] | None) -> tuple[Any, dict[str, Any]]:
-    """What asks how far stores are, and in which languages their texts: the statement and its values.
+def build_watermark_query(scope: str | None, store_ids: Sequence[str] | None) -> tuple[Any, dict[str, Any]]:
+    """Return the statement for watermarks and languages of stores, and its parameters.
 
     Args:
-        own: The scope that they are in; None for any.
-        wanted: Their ids; None for all of the scope.
+        scope: The scope of the stores; None for any.
+        store_ids: Ids of the stores; None for all of the scope.
     """
-    given = ({} if own is None else {"own": own}) | ({} if wanted is None and own else {"wanted": list(wanted or ())})
-    return _build_watermark_select(tuple(given)), given
+    parameters: dict[str, Any] = {} if scope is None else {"scope": scope}
+    if store_ids is not None or not scope:
+        parameters["store_ids"] = list(store_ids or ())
+    return _build_watermark_select(tuple(parameters)), parameters
 
 
 @lru_cache(maxsize=3)
-def _build_watermark_select(given: tuple[str, ...]) -> Any:
-    """Built once, which takes longer than asking."""
+def _build_watermark_select(parameters: tuple[str, ...]) -> Any:
+    """Build the statement once for each set of parameters: building takes longer than running it."""
     from sqlalchemy import bindparam, select
 
     from outrider.content.tables import content_stores as table
 
     query = select(table.c.id, table.c.languages, table.c.generation, table.c.stamp)
-    if "own" in given:
-        query = query.where(table.c.scope == bindparam("own"))
-    return query.where(table.c.id.in_(bindparam("wanted", expanding=True))) if "wanted" in given else query
+    if "scope" in parameters:
+        query = query.where(table.c.scope == bindparam("scope"))
+    return query.where(table.c.id.in_(bindparam("store_ids", expanding=True))) if "store_ids" in parameters else query
 
 
-def load_records(connection: "Connection", ids: Sequence[str], own: str | None = None) -> dict[str, ContentRecord]:
-    """Contents by id; with `own` only those in stores of that scope."""
+def load_records(connection: "Connection", ids: Sequence[str], scope: str | None = None) -> dict[str, ContentRecord]:
+    """Return contents by id; with `scope` only those in stores of that scope."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores, contents
 
     query = select(contents).where(contents.c.id.in_(ids))
     query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
-    if own is not None:
-        query = query.where(content_stores.c.scope == own)
+    if scope is not None:
+        query = query.where(content_stores.c.scope == scope)
     return {row.id: build_record(row) for row in connection.execute(query)}
 
 
 def load_record_page(connection: "Connection", store: str, offset: int, limit: int) -> tuple[list[ContentRecord], int]:
-    """Contents of a store, newest first, and how many there are in all."""
+    """Return a page of a store's contents, newest first, and how many there are in all."""
     from sqlalchemy import func, select
 
     from outrider.content.tables import contents as table
@@ -105,7 +112,7 @@ def load_record_page(connection: "Connection", store: str, offset: int, limit: i
 
 
 def find_by_source(connection: "Connection", store: str, source: str) -> ContentRecord | None:
-    """The content of a store that came from there; None also for an empty source."""
+    """Return the content of a store with this source; None also for an empty source."""
     from sqlalchemy import select
 
     from outrider.content.tables import contents as table
@@ -118,7 +125,7 @@ def find_by_source(connection: "Connection", store: str, source: str) -> Content
 
 
 def load_covering_chunks(connection: "Connection", content: str, first: int, last: int) -> list[Any]:
-    """The chunks in which these lines lie."""
+    """Return the chunks that cover a range of lines."""
     from sqlalchemy import select
 
     from outrider.content.tables import content_chunks as table
@@ -127,11 +134,6 @@ def load_covering_chunks(connection: "Connection", content: str, first: int, las
     return list(connection.execute(query.order_by(table.c.number)))
 
 
-def _store(row: Any, figures: Sequence[int]) -> Store:
-    facts = (row.id, row.name, row.description, row.created_at, row.modified_at)
-    return Store(*facts, *map(int, figures), is_default=row.default_of is not None)
-
-
 def build_record(row: Any) -> ContentRecord:
-    """The content of a row."""
+    """Return the record of a row of `contents`."""
     return ContentRecord(**{name: getattr(row, name) for name in ContentRecord.__dataclass_fields__})

@@ -1,4 +1,4 @@
-"""What an operator may choose about content stores."""
+"""Settings of content stores."""
 
 from pydantic import BaseModel, Field
 
@@ -9,17 +9,23 @@ class ContentSettings(BaseModel, extra="forbid", defer_build=True):
     """Content stores."""
 
     offer: bool = Field(
-        default=True, description="Keep what is read in the session's store, where the toolset content_store is served"
+        default=True,
+        description="Save pages that are read into the session's store, where the toolset content_store is served",
     )
     keep_read_days: float = Field(
-        default=90, gt=0, description="Days after its last use that a page is kept which was only read"
+        default=90, gt=0, description="Days after its last use that a page is kept which was saved automatically"
     )
     roots: list[str] = Field(
         default=[], description="Folders besides the workspace whose files may be added with file://"
     )
-    file_bytes: int = Field(default=50_000_000, ge=1_000, description="Size of the largest file that is taken")
-    text_chars: int = Field(default=10_000_000, ge=1_000, description="Characters of the longest text that is kept")
+    file_bytes: int = Field(default=50_000_000, ge=1_000, description="Bytes of the largest file that can be added")
+    text_chars: int = Field(
+        default=10_000_000, ge=1_000, description="Characters of the longest text that can be added"
+    )
     open_indexes: int = Field(
-        default=128, ge=1, le=1_000, description="Keyword indexes of stores held open at once, if so many files may be"
+        default=128,
+        ge=1,
+        le=1_000,
+        description="Keyword indexes held open at once, as far as the limit of open files allows",
     )
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -1,7 +1,7 @@
-"""Content stores: the domain's one class. Every method sees only what belongs to the call's session."""
+"""Content stores of a session: add, read, update, delete and search texts."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,6 @@ import anyio.to_thread
 from outrider.content import mutations, queries
 from outrider.content.errors import content_not_found, invalid_line_range, store_not_found, text_too_large
 from outrider.content.models import ContentDraft, ContentPassage, ContentRecord, Store, hash_text
-from outrider.content.purge import Purger
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.database.database import Database
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from outrider.content.lexical.index import LexicalIndex
     from outrider.content.lexical.index_sync import IndexSync
     from outrider.content.overview import ContentOverview
+    from outrider.content.purge import Purger
     from outrider.content.search import ContentSearcher, ContentSearchResult, SearchableStore, SearchOptions
     from outrider.content.semantic.embedding_worker import EmbeddingWorker
     from outrider.content.semantic.select_embedder import Embedder
@@ -32,14 +32,14 @@ SECONDS_PER_DAY = 86_400
 
 
 class ContentStores:
-    """Stores of texts, and search in them.
+    """The content stores of all sessions. Every method sees only the stores of the call's session.
 
     Args:
-        database: Holds them.
-        folder: Where keyword indexes are, which are made of the database and may be deleted.
-        settings: Limits.
-        index: Another engine than files of SQLite.
-        embedder: Gives what turns texts into vectors; None, or where it gives none: there is no search by meaning.
+        database: Holds the stores.
+        folder: For derived files, which may be deleted: keyword indexes and vector codes.
+        settings: The operator's settings.
+        index: A keyword index to use in place of the default one.
+        embedder: Opens the embedder; without one, or where it returns None, there is no semantic search.
     """
 
     def __init__(
@@ -56,15 +56,16 @@ class ContentStores:
         self._folder = folder
         self._custom_index = index
         self._open_embedder = embedder
-        self._activated = anyio.Event()
+        self._close_callbacks: list[Callable[[], Awaitable[None]]] = []
+        self._activated = anyio.Event()  # set at first use of the stores
         self._semantic_error = NotConfigured(
-            "there is no search by meaning here: nothing is configured that embeds",
+            "semantic search is not available: no embedder is configured",
             hint="use keywordSimilaritySearch",
             code="semantic_unavailable",
         )
 
     async def run_forever(self) -> None:
-        """Computes vectors and sweeps what was deleted, for as long as it is let; begins when stores are used."""
+        """Embed new passages and purge deleted rows in the background, once stores are used."""
         await self._activated.wait()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._purger.run_forever)
@@ -73,27 +74,24 @@ class ContentStores:
 
     @property
     def has_semantic_search(self) -> bool:
-        """Whether there is search by meaning."""
+        """Whether semantic search is available."""
         return self._vectors is not None
 
     async def create_store(self, call: Call, name: str = "", description: str = "") -> Store:
-        """A new, empty store of the session."""
-        unnamed = "Unnamed Store"
-        return await self._insert_store(call, name.strip() or unnamed, description.strip(), default=False)
+        """Create an empty store."""
+        return await self._insert_store(call, name.strip() or "Unnamed Store", description.strip(), default=False)
 
     async def get_store(self, call: Call, store_id: str | None = None) -> Store:
-        """The store of that id, else the session's own, which is made at first use. Raises NotFound."""
-        default_name = "Session"
-        own = call.scope
-        found = await self._load_stores(own, store_id=store_id, default=store_id is None)
-        if found:
-            return found[0]
+        """Return a store; without an id the session's default one, created at first use. Raises NotFound."""
+        stores = await self._load_stores(call.scope, store_id=store_id, default=store_id is None)
+        if stores:
+            return stores[0]
         if store_id is not None:
             raise store_not_found(store_id)
-        return await self._insert_store(call, default_name, "", default=True)
+        return await self._insert_store(call, "Session", "", default=True)
 
     async def list_stores(self, call: Call, offset: int = 0, limit: int = 100) -> tuple[list[Store], int]:
-        """The session's stores, newest first, and how many there are in all."""
+        """Return a page of the session's stores, newest first, and how many there are in all."""
         from sqlalchemy import func, select
 
         from outrider.content.tables import content_stores as table
@@ -103,9 +101,9 @@ class ContentStores:
         return await self._load_stores(call.scope, offset=offset, limit=limit), total
 
     async def delete_store(self, call: Call, store_id: str) -> None:
-        """Removes a store with all that it holds; the rows of a large one are swept by `mind` or `sweep`.
+        """Delete a store with all its contents. Raises NotFound.
 
-        Raises NotFound.
+        The rows of a large one are purged by `run_forever` or `purge_stale`.
         """
         store = await self._resolve_store_id(call, store_id)
         if await self._run_transaction(lambda connection: mutations.delete_store(connection, store), write=True):
@@ -114,58 +112,60 @@ class ContentStores:
             self._wake_purger()
 
     async def add(self, call: Call, draft: ContentDraft, store_id: str | None = None) -> ContentRecord:
-        """Keeps a text; the record that there is already, if the store has this very text. See `add_many`."""
+        """Add a text; return the existing record if the store holds this very text. See `add_many`."""
         return (await self.add_many(call, [draft], store_id))[0]
 
     async def add_many(
         self, call: Call, drafts: Iterable[ContentDraft], store_id: str | None = None
     ) -> list[ContentRecord]:
-        """Keeps texts, all or none of them, and can find them when it returns.
+        """Add texts, all or none of them; they can be found when this returns.
 
         Raises:
             NotFound: code `STORE_NOT_FOUND`.
             InvalidInput: code `CONTENT_TOO_LARGE`.
-            Unavailable: of database or index.
+            Unavailable: The database or the index failed.
         """
         from outrider.content.chunking.prepare import prepare_content
 
-        given = [self._check_length(draft) for draft in drafts]
+        checked = [self._check_length(draft) for draft in drafts]
         store = await self._resolve_store_id(call, store_id)
-        ready = [await anyio.to_thread.run_sync(prepare_content, draft) for draft in given]
+        prepared = [await anyio.to_thread.run_sync(prepare_content, draft) for draft in checked]
         ids = await self._run_transaction(
-            lambda connection: mutations.add_contents(connection, store, ready), write=True
+            lambda connection: mutations.add_contents(connection, store, prepared), write=True
         )
         await self._sync_index(store)
         records = await self._run_transaction(lambda connection: queries.load_records(connection, ids))
-        for each in ids:
-            if each not in records:  # somebody was quick to delete it
-                raise content_not_found(each)
-        return [records[each] for each in ids]
+        for content_id in ids:
+            if content_id not in records:  # deleted by another call in the meantime
+                raise content_not_found(content_id)
+        return [records[content_id] for content_id in ids]
 
     async def upsert_by_source(self, call: Call, draft: ContentDraft, store_id: str | None = None) -> ContentRecord:
-        """Keeps what was read, in the session's own store or another: a source that is there gets a new version.
+        """Add a text, or update the content with the same source if its text has changed.
 
-        Raises NotFound, code `STORE_NOT_FOUND`.
+        Raises NotFound with code `STORE_NOT_FOUND`.
         """
         store = await self._resolve_store_id(call, store_id)
-        known = await self._run_transaction(lambda connection: queries.find_by_source(connection, store, draft.source))
-        if known is None:
+        existing = await self._run_transaction(
+            lambda connection: queries.find_by_source(connection, store, draft.source)
+        )
+        if existing is None:
             return await self.add(call, draft, store)
-        if known.hash == await anyio.to_thread.run_sync(hash_text, draft.text):
-            await self._touch_record(known)
-            return known
-        return await self.update(call, known.id, draft)
+        if existing.hash == await anyio.to_thread.run_sync(hash_text, draft.text):
+            await self._touch_record(existing)
+            return existing
+        return await self.update(call, existing.id, draft)
 
     async def update(
         self, call: Call, content_id: str, draft: ContentDraft | None = None, **changed: Any
     ) -> ContentRecord:
-        """Puts a new version of a content in the place of the old one, and indexes it anew.
+        """Replace a content by a new version, and index it again.
 
         Args:
-            call: Whose.
-            content_id: Which.
-            draft: The new text with all that belongs to it; None keeps the text.
-            changed: Columns that change: filename, mime_type, uploaded_at, title, size.
+            call: The caller.
+            content_id: The content to replace.
+            draft: The new text with its metadata; None keeps the text.
+            changed: Fields to change: filename, mime_type, uploaded_at, title, size.
 
         Raises:
             NotFound: code `CONTENT_NOT_FOUND`.
@@ -176,32 +176,42 @@ class ContentStores:
         old = await self.get_record(call, content_id)
         if draft is None:
             text = (await self.read_lines(call, content_id)).text if old.line_count else ""
-            draft = ContentDraft(text, old.filename, old.mime_type, old.source, old.title, size=old.size, facts=old.facts,
-                          markdown=bool(old.facts.get("markdown")), uploaded_at=old.uploaded_at)  # fmt: skip
-        ready = await anyio.to_thread.run_sync(prepare_content, self._check_length(replace(draft, **changed)))
-        await self._run_transaction(lambda connection: mutations.update_content(connection, old, ready), write=True)
+            draft = ContentDraft(
+                text,
+                old.filename,
+                old.mime_type,
+                old.source,
+                old.title,
+                markdown=bool(old.facts.get("markdown")),
+                size=old.size,
+                uploaded_at=old.uploaded_at,
+                facts=old.facts,
+            )
+        prepared = await anyio.to_thread.run_sync(prepare_content, self._check_length(replace(draft, **changed)))
+        await self._run_transaction(lambda connection: mutations.update_content(connection, old, prepared), write=True)
         await self._sync_index(old.store_id)
         return await self.get_record(call, content_id)
 
     async def delete(self, call: Call, content_id: str) -> None:
-        """Removes a content. Raises NotFound: code `CONTENT_NOT_FOUND`."""
+        """Delete a content. Raises NotFound with code `CONTENT_NOT_FOUND`."""
         old = await self.get_record(call, content_id)
         await self._run_transaction(lambda connection: mutations.delete_content(connection, old), write=True)
         await self._sync_index(old.store_id)
         self._wake_purger()
 
     async def get_record(self, call: Call, content_id: str) -> ContentRecord:
-        """What is known of a content. Raises NotFound: code `CONTENT_NOT_FOUND`."""
-        own = call.scope
-        found = await self._run_transaction(lambda connection: queries.load_records(connection, [content_id], own))
-        if not found:
+        """Return the metadata of a content. Raises NotFound with code `CONTENT_NOT_FOUND`."""
+        records = await self._run_transaction(
+            lambda connection: queries.load_records(connection, [content_id], call.scope)
+        )
+        if not records:
             raise content_not_found(content_id)
-        return found[content_id]
+        return records[content_id]
 
     async def list_records(
         self, call: Call, store_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> tuple[list[ContentRecord], int]:
-        """A store's contents, newest first, and how many there are in all. Raises NotFound."""
+        """Return a page of a store's contents, newest first, and how many there are in all. Raises NotFound."""
         store = await self._resolve_store_id(call, store_id)
         return await self._run_transaction(
             lambda connection: queries.load_record_page(connection, store, offset, limit)
@@ -210,19 +220,19 @@ class ContentStores:
     async def read_lines(
         self, call: Call, content_id: str, from_line: int = 1, to_line: int | None = None
     ) -> ContentPassage:
-        """Lines of a content, exactly as they were given.
+        """Return lines of a content, exactly as stored.
 
         Raises:
             NotFound: code `CONTENT_NOT_FOUND`.
-            InvalidInput: code `INVALID_LINE_RANGE`, where the range holds no line.
+            InvalidInput: code `INVALID_LINE_RANGE`, where the range selects no line.
         """
+        from outrider.content.chunking.line_index import LineIndex
+        from outrider.content.search import join_chunks
+
         record = await self.get_record(call, content_id)
         last = record.line_count if to_line is None else min(to_line, record.line_count)
         if not 1 <= from_line <= last:
             raise invalid_line_range(from_line, to_line, record.line_count)
-        from outrider.content.chunking.line_index import LineIndex
-        from outrider.content.search import join_chunks
-
         rows = await self._run_transaction(
             lambda connection: queries.load_covering_chunks(connection, record.id, from_line, last)
         )
@@ -234,11 +244,11 @@ class ContentStores:
         return ContentPassage(record, text[start:end], from_line, last)
 
     async def search(self, call: Call, query: str, options: "SearchOptions | None" = None) -> "ContentSearchResult":
-        """The passages that match best.
+        """Return the passages that match best.
 
         Raises:
             NotFound: code `STORE_NOT_FOUND`.
-            NotConfigured: code `semantic_unavailable`, where a search by meaning is wanted and nothing embeds.
+            NotConfigured: code `semantic_unavailable`, where the mode needs an embedder and there is none.
         """
         from outrider.content.search import SearchOptions
 
@@ -246,61 +256,63 @@ class ContentStores:
 
     @cached_property
     def overview(self) -> "ContentOverview":
-        """The stores of all sessions, for the person who runs the house."""
+        """The stores of all sessions, for the operator."""
         from outrider.content.overview import ContentOverview
 
         return ContentOverview(self._database, lambda query, options: self._search_stores(query, options, None))
 
-    async def _search_stores(self, query: str, options: "SearchOptions", own: str | None) -> "ContentSearchResult":
-        """Searches stores of one scope; without a scope those that are named, whosever they are."""
+    async def _search_stores(self, query: str, options: "SearchOptions", scope: str | None) -> "ContentSearchResult":
+        """Search stores of one scope, or without a scope the stores that the options name."""
         if options.mode != "keyword" and self._vectors is None:
             raise self._semantic_error
-        stores = await self._resolve_targets(own, options.stores)
+        stores = await self._resolve_targets(scope, options.stores)
         self._activated.set()
-        waiting = await self._embedding_worker.embed_pending(list(stores)) if options.mode != "keyword" else 0
-        found = await self._searcher.search(query, stores, options)
-        note = f"{waiting} passages have no vector yet and can only be found by their words; search again later"
-        return replace(found, notes=(*found.notes, note)) if waiting else found
+        pending = await self._embedding_worker.embed_pending(list(stores)) if options.mode != "keyword" else 0
+        result = await self._searcher.search(query, stores, options)
+        note = f"{pending} passages have no vector yet and are found by their words only; search again later"
+        return replace(result, notes=(*result.notes, note)) if pending else result
 
     async def rebuild_indexes(self, store_id: str | None = None) -> int:
-        """Makes the indexes of one store, or of all, anew from the database; how many stores that were."""
+        """Rebuild the keyword index of one store, or of all; return how many stores."""
         from sqlalchemy import select
 
         from outrider.content.tables import content_stores as table
 
         query = select(table.c.id) if store_id is None else select(table.c.id).where(table.c.id == store_id)
         stores = await self._run_transaction(lambda connection: list(connection.execute(query).scalars()))
-        for each in stores:
-            await self._index.clear_store(each)
-            await self._index_sync.catch_up([each])
+        for store in stores:
+            await self._index.clear_store(store)
+            await self._index_sync.catch_up([store])
         return len(stores)
 
     async def purge_stale(self) -> None:
-        """Lets go of pages that were only read, long ago, of what was deleted, and of removals known to every index."""
-        removal_retention_s = 30 * SECONDS_PER_DAY  # seconds for which removals are remembered
-        unused = time.time() - self.settings.keep_read_days * SECONDS_PER_DAY
+        """Delete unused automatically saved pages, rows of deleted contents, and old records of removals."""
+        unused_since = time.time() - self.settings.keep_read_days * SECONDS_PER_DAY
         while await self._run_transaction(
-            lambda connection: mutations.purge_unrequested(connection, unused), write=True
+            lambda connection: mutations.purge_unrequested(connection, unused_since), write=True
         ):
             pass
         await self._purger.purge_all()
-        before = time.time() - removal_retention_s
-        await self._run_transaction(lambda connection: mutations.purge_removals(connection, before), write=True)
+        # An index that has not been used for longer is rebuilt instead of updated.
+        removals_before = time.time() - 30 * SECONDS_PER_DAY
+        await self._run_transaction(
+            lambda connection: mutations.purge_removals(connection, removals_before), write=True
+        )
 
     async def close(self) -> None:
-        """Closes what was opened."""
-        if "_index" in vars(self):
-            await self._index.close()
-        if vectors := vars(self).get("_vectors"):
-            await vectors.close()
+        """Close the indexes that were opened."""
+        for close in self._close_callbacks:
+            await close()
 
     @cached_property
     def _index(self) -> "LexicalIndex":
         from outrider.content.lexical.engines.select_index import open_lexical_index
 
-        return self._custom_index or open_lexical_index(
+        index = self._custom_index or open_lexical_index(
             self._database, self._folder / "keywords", max_open=self.settings.open_indexes
         )
+        self._close_callbacks.append(index.close)
+        return index
 
     @cached_property
     def _index_sync(self) -> "IndexSync":
@@ -319,7 +331,9 @@ class ContentStores:
             return None
         from outrider.content.semantic.vector_index import VectorIndex
 
-        return VectorIndex(self._database, embedder, self._folder / "vectors")
+        vectors = VectorIndex(self._database, embedder, self._folder / "vectors")
+        self._close_callbacks.append(vectors.close)
+        return vectors
 
     @cached_property
     def _embedding_worker(self) -> "EmbeddingWorker":
@@ -329,6 +343,8 @@ class ContentStores:
 
     @cached_property
     def _purger(self) -> "Purger":
+        from outrider.content.purge import Purger
+
         return Purger(self._database, self._discard_derived)
 
     @cached_property
@@ -341,18 +357,18 @@ class ContentStores:
         return await self._database.run_transaction(work, write=write)
 
     async def _sync_index(self, store: str) -> None:
-        """Lets the index follow at once, and the vectors later."""
+        """Update the keyword index now, and the vectors in the background."""
         await self._index_sync.catch_up([store])
         self._activated.set()
         self._embedding_worker.wake()
 
     def _wake_purger(self) -> None:
-        """Lets the background look for what was deleted."""
+        """Let the background task purge what was deleted."""
         self._activated.set()
         self._purger.wake()
 
     async def _discard_derived(self, store: str) -> None:
-        """Lets go of what was made of a store's rows."""
+        """Delete index entries and vector codes of a store."""
         await self._index.clear_store(store)
         if self._vectors is not None:
             await self._vectors.discard_store(store)
@@ -372,32 +388,36 @@ class ContentStores:
         return (await self._load_stores(call.scope, store_id=store_id, default=default))[0]
 
     async def _resolve_store_id(self, call: Call, store_id: str | None) -> str:
-        """As `store`, the id alone."""
-        own = call.scope
-        found = await self._run_transaction(lambda connection: queries.find_store_id(connection, own, store_id))
-        return found or (await self.get_store(call, store_id)).id
+        """Return the id of the store, as `get_store` does but without its totals."""
+        known_id = await self._run_transaction(
+            lambda connection: queries.find_store_id(connection, call.scope, store_id)
+        )
+        return known_id or (await self.get_store(call, store_id)).id
 
-    async def _load_stores(self, own: str, **chosen: Any) -> list[Store]:
-        return await self._run_transaction(lambda connection: queries.load_stores(connection, own, **chosen))
+    async def _load_stores(self, scope: str, **selection: Any) -> list[Store]:
+        return await self._run_transaction(lambda connection: queries.load_stores(connection, scope, **selection))
 
-    async def _resolve_targets(self, own: str | None, wanted: Sequence[str] | None) -> "dict[str, SearchableStore]":
-        """The stores to search."""
+    async def _resolve_targets(
+        self, scope: str | None, store_ids: Sequence[str] | None
+    ) -> "dict[str, SearchableStore]":
+        """Return the stores to search: the named ones, or all of the scope that are not empty. Raises NotFound."""
         from outrider.content.lexical.index import Watermark
         from outrider.content.search import SearchableStore
 
-        query, given = queries.build_watermark_query(own, wanted)
-        rows = await self._run_transaction(lambda connection: connection.execute(query, given).all())
-        there = {row.id: SearchableStore(row.languages.split(), Watermark(row.generation, row.stamp)) for row in rows}
-        filled = [row.id for row in rows if row.generation]
-        for each in wanted or ():
-            if each not in there:
-                raise store_not_found(each)
-        return {each: there[each] for each in (filled if wanted is None else wanted)}
+        query, parameters = queries.build_watermark_query(scope, store_ids)
+        rows = await self._run_transaction(lambda connection: connection.execute(query, parameters).all())
+        stores = {row.id: SearchableStore(row.languages.split(), Watermark(row.generation, row.stamp)) for row in rows}
+        if store_ids is None:
+            return {row.id: stores[row.id] for row in rows if row.generation}
+        for store_id in store_ids:
+            if store_id not in stores:
+                raise store_not_found(store_id)
+        return {store_id: stores[store_id] for store_id in store_ids}
 
     async def _touch_record(self, record: ContentRecord) -> None:
-        touch_interval_s = 60.0  # seconds for which one note of use is enough
         from outrider.content.tables import contents as table
 
-        if time.time() - record.accessed_at > touch_interval_s:
-            note = table.update().where(table.c.id == record.id).values(accessed_at=time.time())
-            await self._run_transaction(lambda connection: connection.execute(note), write=True)
+        # Once a minute is enough, and spares most reads a write.
+        if time.time() - record.accessed_at > 60:
+            statement = table.update().where(table.c.id == record.id).values(accessed_at=time.time())
+            await self._run_transaction(lambda connection: connection.execute(statement), write=True)

@@ -46,7 +46,7 @@ def shared_address(server: postgres.PostgresServer) -> str:
 @pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        return request.getfixturevalue("one_for_all")
+        return request.getfixturevalue("shared_address")
     return f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / 'outrider.db')}"
 
 

@@ -1,1 +1,1 @@
-"""From a draft to passages, with their exact places."""
+"""Turn drafts into chunks with exact positions."""

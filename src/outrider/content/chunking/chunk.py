@@ -1,18 +1,18 @@
-"""What a chunk is: a passage of a text with its exact place in it."""
+"""The chunk: a passage of a text with its exact position."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A passage. `text == whole[start:end]` for the text that it was cut from.
+    """A passage: `text` equals `document[start:end]`.
 
     Attributes:
-        number: Counts the text's chunks from 0.
-        start, end: In characters.
-        from_line, to_line: Its first and last line, from 1; lines end with LF, CRLF or a lone CR.
-        text: The passage itself; neighbours may overlap, and together they leave nothing out.
-        heading: The headings that it stands under, ` > ` between them; may be empty.
+        number: Counts the chunks of a text from 0.
+        start, end: Character offsets.
+        from_line, to_line: First and last line, from 1; lines end with LF, CRLF or a lone CR.
+        text: The passage itself; chunks may overlap, and together they cover the whole text.
+        heading: The path of headings above it, joined by ` > `; may be empty.
     """
 
     number: int

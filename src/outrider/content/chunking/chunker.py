@@ -1,8 +1,7 @@
-"""Cutting a text into passages for searching: along its structure, overlapping, with exact places.
+"""Split texts into overlapping passages along their structure, with exact positions.
 
-Passages are of 800 to 1,200 characters and overlap by up to 15 %, as measured best for retrieval; the
-splitter parts 2.5 % of code fences (recursive ones 19 to 28 %). It takes the square of a line's length,
-so long lines are cut here, at the ends of their sentences.
+Passages of 800 to 1,200 characters with up to 15 % overlap retrieved best. The splitter takes quadratic time in the
+length of a line, so long lines are split here, at the ends of their sentences.
 """
 
 import re
@@ -17,15 +16,15 @@ from outrider.content.chunking.chunk import Chunk
 from outrider.content.chunking.line_index import LINE_END, LineIndex
 from outrider.core.text import cut_text
 
-PASSAGE_CHARS = (800, 1_200)  # characters of a passage
+PASSAGE_CHARS = (800, 1_200)  # smallest and largest size to aim at
 OVERLAP_CHARS = 180
-SECTION_CHARS = 50_000  # characters after which a section ends at the next good place
+SECTION_CHARS = 50_000  # a section ends at the next paragraph or heading outside of a fence
 MARKDOWN_FENCE = re.compile(r" {0,3}(```+|~~~+)")
 MARKDOWN_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 
 
 class TextSection(NamedTuple):
-    """A part of the text, and whether it is (a part of) a line that is too long for the splitter."""
+    """A part of the text; `is_long_line` if it is a line too long for the splitter."""
 
     start: int
     end: int
@@ -33,121 +32,112 @@ class TextSection(NamedTuple):
 
 
 def chunk_text(text: str, *, markdown: bool = False) -> list[Chunk]:
-    """The passages of a text, in order.
+    """Split a text into passages, in order.
 
-    Together they leave no character out, and each begins before or where the one before ends. A fence of
-    code, a table or a paragraph stays in one piece where it fits.
+    Together they cover every character, and each begins at or before the end of the one before. A fenced code block, a
+    table or a paragraph stays in one piece where it fits.
 
     Args:
-        text: Of any length; ends of lines and control characters stay as they are.
+        text: A text of any length; line ends and control characters are kept.
         markdown: Whether its structure is Markdown.
     """
     lines, headings = LineIndex(text), HeadingIndex(text if markdown else "")
-    found: list[Chunk] = []
-    for start, end in _close_gaps(text, _iter_pieces(text, markdown=markdown)):
-        piece = text[start:end]
-        place = lines.find_line(start), lines.find_line(end - 1)
-        under = headings.find_path(start + len(piece) - len(piece.lstrip()))
-        found.append(Chunk(len(found), start, end, *place, piece, under))
-    return found
+    chunks: list[Chunk] = []
+    for start, end in _close_gaps(text, _iter_spans(text, markdown=markdown)):
+        passage = text[start:end]
+        first_line, last_line = lines.find_line(start), lines.find_line(end - 1)
+        heading = headings.find_path(start + len(passage) - len(passage.lstrip()))
+        chunks.append(Chunk(len(chunks), start, end, first_line, last_line, passage, heading))
+    return chunks
 
 
 class HeadingIndex:
-    """The headings of a Markdown text, and which of them a place stands under."""
+    """The headings of a Markdown text, by position."""
 
     def __init__(self, text: str) -> None:
-        heading_chars = 100  # characters of a heading that are kept
-        self._places: list[int] = []
+        heading_chars = 100  # the rest of a heading is cut
+        self._offsets: list[int] = []
         self._paths: list[str] = []
         stack: list[tuple[int, str]] = []
         for start, line, fenced in _iter_lines(text):
-            found = None if fenced else MARKDOWN_HEADING.match(line[: heading_chars * 4])
-            if found:
-                level = len(found[1])
-                stack = [*(each for each in stack if each[0] < level), (level, found[2][:heading_chars])]
-                self._places.append(start)
+            heading = None if fenced else MARKDOWN_HEADING.match(line[: heading_chars * 4])
+            if heading:
+                level = len(heading[1])
+                stack = [*(entry for entry in stack if entry[0] < level), (level, heading[2][:heading_chars])]
+                self._offsets.append(start)
                 self._paths.append(" > ".join(title for _, title in stack if title))
 
     def find_path(self, offset: int) -> str:
-        """The path of headings above a place, one that begins right there included."""
-        index = bisect_right(self._places, offset)
+        """Return the path of headings above an offset, including one that begins there."""
+        index = bisect_right(self._offsets, offset)
         return self._paths[index - 1] if index else ""
 
 
 def _iter_lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Each line with its start, and whether it lies within a fence or is one of its ends."""
+    """Yield each line with its start, and whether it belongs to a fenced block."""
     fence, start = "", 0
-    for end in [*(found.end() for found in LINE_END.finditer(text)), len(text)]:
+    for end in [*(line_end.end() for line_end in LINE_END.finditer(text)), len(text)]:
         line = text[start:end].rstrip("\r\n")
-        mark = MARKDOWN_FENCE.match(line)
-        yield start, line, bool(fence or mark)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
+        marker = MARKDOWN_FENCE.match(line)
+        yield start, line, bool(fence or marker)
+        if marker and not fence:
+            fence = marker[1]
+        elif marker and marker[1].startswith(fence):
             fence = ""
         start = end
 
 
-def _iter_pieces(text: str, *, markdown: bool) -> Iterator[tuple[int, int]]:
-    """Start and end of each passage, before neighbours are fitted together."""
-    for span in _iter_sections(text, markdown=markdown):
-        if span.is_long_line:
-            yield from _split_long_line(text, span)
+def _iter_spans(text: str, *, markdown: bool) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each passage, before gaps are closed."""
+    for section in _iter_sections(text, markdown=markdown):
+        if section.is_long_line:
+            yield from _split_long_line(text, section)
         else:
-            part = text[span.start : span.end]
-            for offset, piece in _load_splitter(markdown=markdown).chunk_indices(part):
-                yield span.start + offset, span.start + offset + len(piece)
+            part = text[section.start : section.end]
+            for offset, passage in _load_splitter(markdown=markdown).chunk_indices(part):
+                yield section.start + offset, section.start + offset + len(passage)
 
 
 def _iter_sections(text: str, *, markdown: bool) -> Iterator[TextSection]:
-    """The text in parts that the splitter takes in good time, parted between paragraphs and never within a fence."""
-    max_section_chars = 200_000  # and at the next line, good or not
-    long_line_chars = 2_500  # characters beyond which a line is cut here
-    begun = start = 0
+    """Divide the text into sections of a size that the splitter handles fast."""
+    max_section_chars = 200_000  # a larger section ends at the next line
+    long_line_chars = 2_500
+    section_start = start = 0
     for start, line, fenced in _iter_lines(text):
-        size = start - begun
-        open_place = not line.strip() or (markdown and line.startswith("#"))
+        size = start - section_start
+        at_boundary = not line.strip() or (markdown and line.startswith("#"))
         if len(line) > long_line_chars:
             if size:
-                yield TextSection(begun, start, is_long_line=False)
-            begun = _after(text, start + len(line))
-            yield TextSection(start, begun, is_long_line=True)
-        elif size > max_section_chars or (size > SECTION_CHARS and open_place and not (markdown and fenced)):
-            yield TextSection(begun, start, is_long_line=False)
-            begun = start
-    if begun < len(text):
-        yield TextSection(begun, len(text), is_long_line=False)
+                yield TextSection(section_start, start, is_long_line=False)
+            line_end = LINE_END.match(text, start + len(line))
+            section_start = line_end.end() if line_end else start + len(line)
+            yield TextSection(start, section_start, is_long_line=True)
+        elif size > max_section_chars or (size > SECTION_CHARS and at_boundary and not (markdown and fenced)):
+            yield TextSection(section_start, start, is_long_line=False)
+            section_start = start
+    if section_start < len(text):
+        yield TextSection(section_start, len(text), is_long_line=False)
 
 
-def _after(text: str, end: int) -> int:
-    found = LINE_END.match(text, end)
-    return found.end() if found else end
-
-
-def _split_long_line(text: str, span: TextSection) -> Iterator[tuple[int, int]]:
-    """A long line in pieces that end with a sentence or a word; each begins a little before the last one's end."""
-    start = span.start
-    while span.end - start > PASSAGE_CHARS[1]:
-        end = start + len(cut_text(text[start : min(start + PASSAGE_CHARS[1] + 1, span.end)], PASSAGE_CHARS[1]).text)
+def _split_long_line(text: str, section: TextSection) -> Iterator[tuple[int, int]]:
+    """Split a long line into overlapping spans that end with a sentence or a word."""
+    start, max_chars = section.start, PASSAGE_CHARS[1]
+    while section.end - start > max_chars:
+        end = start + len(cut_text(text[start : min(start + max_chars + 1, section.end)], max_chars).text)
         yield start, end
         blank = text.find(" ", end - OVERLAP_CHARS, end - 1)
         start = blank + 1 if blank != -1 else end - OVERLAP_CHARS // 2
-    yield start, span.end
+    yield start, section.end
 
 
-def _close_gaps(text: str, pieces: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The pieces without gaps between them, and no CRLF parted."""
-    reached = 0
-    for piece in pieces:
-        start, end = (_move_past_crlf(text, place) for place in piece)
-        start = min(start, reached)
-        if end > reached:
-            yield start, end
-            reached = end
-
-
-def _move_past_crlf(text: str, place: int) -> int:
-    return place + 1 if text[place - 1 : place + 1] == "\r\n" else place
+def _close_gaps(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Extend the spans so that they leave no gaps and never separate a CR from its LF."""
+    previous_end = 0
+    for span in spans:
+        start, end = (offset + 1 if text[offset - 1 : offset + 1] == "\r\n" else offset for offset in span)
+        if end > previous_end:
+            yield min(start, previous_end), end
+            previous_end = end
 
 
 @lru_cache(maxsize=2)

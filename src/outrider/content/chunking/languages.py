@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as there is a stemmer for it."""
+"""Detect the language of a text, as far as there is a stemmer for it."""
 
 from resiliparse.parse.lang import detect_fast
 
@@ -13,20 +13,20 @@ STEMMERS = {
 
 
 def detect_language(text: str, declared: str = "") -> str:
-    """The name of the stemmer for the text; empty where there is none.
+    """Return the name of the stemmer for a text; empty where there is none.
 
     Args:
-        text: The text itself. Where it is too short to tell, plain Latin letters count as English: words are kept
-            unstemmed, too, so a wrong guess costs little.
-        declared: A BCP 47 tag that the document itself names, which is believed.
+        text: The text. Where it is too short to tell, ASCII counts as English: words are indexed unstemmed, too, so a
+            wrong guess costs little.
+        declared: A BCP 47 tag that the document itself declares; it takes precedence.
     """
-    min_chars = 40  # characters below which nothing can be told
-    sample_chars = 20_000  # characters that tell a language
+    min_chars = 40  # a shorter text does not tell its language
+    sample_chars = 20_000
     if known := STEMMERS.get(declared.lower().split("-")[0]):
         return known
 
     sample = text[:sample_chars]
-    found = detect_fast(sample)[0] if len(sample) >= min_chars else ""
-    if found in STEMMERS:
-        return STEMMERS[found]
+    detected = detect_fast(sample)[0] if len(sample) >= min_chars else ""
+    if detected in STEMMERS:
+        return STEMMERS[detected]
     return "english" if sample.isascii() else ""

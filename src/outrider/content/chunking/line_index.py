@@ -1,4 +1,4 @@
-"""Lines of a text, as editors count them: they end with LF, CRLF or a lone CR."""
+"""Index the lines of a text as editors count them: ended by LF, CRLF or a lone CR."""
 
 import re
 from bisect import bisect_right
@@ -7,10 +7,10 @@ LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class LineIndex:
-    """Where the lines of a text begin. The empty text has none; an end of line at its end begins none."""
+    """The offsets at which lines begin. The empty text has no lines; a line end at the very end begins none."""
 
     def __init__(self, text: str) -> None:
-        starts = [0, *(found.end() for found in LINE_END.finditer(text))]
+        starts = [0, *(line_end.end() for line_end in LINE_END.finditer(text))]
         if starts[-1] == len(text):
             starts.pop()
         self._starts = starts
@@ -19,9 +19,9 @@ class LineIndex:
         return len(self._starts)
 
     def find_line(self, offset: int) -> int:
-        """The number, from 1, of the line in which the character at `offset` lies."""
+        """Return the number, from 1, of the line that contains the character at `offset`."""
         return max(bisect_right(self._starts, offset), 1)
 
     def find_start(self, number: int) -> int:
-        """Where that line begins. Raises IndexError if there is no such line."""
+        """Return the offset at which a line begins. Raises IndexError if there is no such line."""
         return self._starts[number - 1]

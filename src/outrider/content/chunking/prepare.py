@@ -1,4 +1,4 @@
-"""From a draft to rows: everything about a text that can be worked out before the database is asked."""
+"""Prepare drafts for the database: everything that can be computed before a transaction."""
 
 import time
 from dataclasses import dataclass
@@ -14,19 +14,20 @@ from outrider.core.database.database import to_storable_text
 
 @dataclass(frozen=True)
 class PreparedContent:
-    """A draft, cut and measured: the values of its row that follow from it, and its passages."""
+    """The column values computed from a draft, and its chunks."""
 
     values: dict[str, Any]
     chunks: list[Chunk]
 
 
 def prepare_content(draft: ContentDraft) -> PreparedContent:
-    """Cuts and measures a draft. Takes about a second for ten megabytes: call it in a thread."""
-    markdown_types = frozenset({"text/markdown", "text/x-markdown"})
-    preview_chars = 200  # characters
+    """Chunk and measure a draft. Takes about a second for ten megabytes: call it in a thread."""
+    preview_chars = 200
     text = to_storable_text(draft.text)
-    markdown = draft.mime_type in markdown_types if draft.markdown is None else draft.markdown
-    found = chunk_text(text, markdown=markdown)
+    markdown = draft.markdown
+    if markdown is None:
+        markdown = draft.mime_type in ("text/markdown", "text/x-markdown")
+    chunks = chunk_text(text, markdown=markdown)
     now = time.time()
     values = {
         "filename": to_storable_text(draft.filename, 255),
@@ -38,7 +39,7 @@ def prepare_content(draft: ContentDraft) -> PreparedContent:
         "size": len(text.encode()) if draft.size is None else draft.size,
         "characters": len(text),
         "line_count": len(LineIndex(text)),
-        "chunk_count": len(found),
+        "chunk_count": len(chunks),
         "preview": text[:preview_chars],
         "facts": dict(draft.facts) | {"markdown": markdown},
         "unasked": int(draft.unasked),
@@ -46,4 +47,4 @@ def prepare_content(draft: ContentDraft) -> PreparedContent:
         "modified_at": now,
         "accessed_at": now,
     }
-    return PreparedContent(values, found)
+    return PreparedContent(values, chunks)

@@ -1,1 +1,1 @@
-"""Finding passages by their words: terms, and indexes of several kinds that follow the rows."""
+"""Find passages by their words: index terms, and keyword indexes that follow the database."""

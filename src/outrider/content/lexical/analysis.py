@@ -1,8 +1,8 @@
-"""From text to index terms: the words of any script, folded and stemmed.
+"""Turn text into index terms: the words of any script, folded and stemmed.
 
-A word becomes its stem in the language of its text and, where that differs, also its unstemmed form;
-both without accents. Scripts that put no blanks between words give pairs of letters. Names as
-programmers write them give their parts as well: `readFile` also `read` and `file`.
+A word becomes its stem in the language of its text and, where that differs, also its unstemmed form, both without
+accents. Scripts without spaces between words give pairs of letters. Identifiers give their parts as well: `readFile`
+also gives `read` and `file`.
 """
 
 import re
@@ -16,18 +16,18 @@ import snowballstemmer
 
 from outrider.core.text import ACCENT_MARKS, UNSPACED_LETTERS
 
-MAX_TERM_CHARS = 64  # characters of a word that count
+MAX_TERM_CHARS = 64  # the rest of a longer word is ignored
 IDENTIFIER_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 TERM_CHARS = re.compile(r"\w+")
-STEMMER_LOCK = threading.Lock()  # a stemmer keeps the word that it works on in itself
+STEMMER_LOCK = threading.Lock()  # a stemmer holds the current word in its own state
 
 
 class TextToken(NamedTuple):
     """A word of a text.
 
     Attributes:
-        start, end: Its place, in characters.
-        terms: What stands for it in an index, each once.
+        start, end: Character offsets.
+        terms: Its index terms, without duplicates.
     """
 
     start: int
@@ -36,60 +36,64 @@ class TextToken(NamedTuple):
 
 
 def iter_tokens(text: str, language: str, wanted_terms: frozenset[str] | None = None) -> Iterator[TextToken]:
-    """The words of a text with their places and index terms.
+    """Yield the words of a text with their offsets and index terms.
 
     Args:
-        text: Of any script.
-        language: A stemmer's name, or empty.
-        wanted_terms: Those alone that have one of these terms.
+        text: A text in any script.
+        language: Name of a stemmer, or empty.
+        wanted_terms: Only words with one of these terms.
     """
-    for found in (
-        _compile_word().finditer(text) if wanted_terms is None else _find_candidate_words(text, language, wanted_terms)
-    ):
-        spelled = found[0]
+    if wanted_terms is None:
+        words: Iterable[re.Match[str]] = _compile_word().finditer(text)
+    else:
+        words = _find_candidate_words(text, language, wanted_terms)
+    for word in words:
+        spelled = word[0]
         if not spelled.isascii():
-            inner = _tokenize_non_ascii(found.start(), spelled, language)
-            yield from (
-                inner if wanted_terms is None else (word for word in inner if not wanted_terms.isdisjoint(word.terms))
-            )
+            for token in _tokenize_non_ascii(word.start(), spelled, language):
+                if wanted_terms is None or not wanted_terms.isdisjoint(token.terms):
+                    yield token
             continue
-        terms = _expand_word(spelled if len(spelled) <= MAX_TERM_CHARS else spelled[:MAX_TERM_CHARS], language)
+        terms = _expand_word(spelled[:MAX_TERM_CHARS], language)
         if wanted_terms is None or not wanted_terms.isdisjoint(terms):
-            if spelled in {"s", "S"} and text[max(found.start() - 1, 0)] in "'’":
-                continue
-            yield TextToken(found.start(), found.end(), terms)
+            is_possessive = spelled in {"s", "S"} and text[max(word.start() - 1, 0)] in "'’"
+            if not is_possessive:
+                yield TextToken(word.start(), word.end(), terms)
 
 
-def _find_candidate_words(text: str, language: str, only: frozenset[str]) -> Iterable[re.Match[str]]:
-    """The words that may have one of these terms: others are looked at once, however often they occur."""
-    max_single_searches = 16  # different words that are searched for one by one
-    max_cached_words = 20_000  # words that are remembered for a query
-    spelled = set(_compile_word().findall(text))
-    others = _get_rejected_words(language, only)
-    if len(others) > max_cached_words:
-        others.clear()
-    new = spelled - others
-    others.update(
-        each for each in new if each.isascii() and only.isdisjoint(_expand_word(each[:MAX_TERM_CHARS], language))
+def _find_candidate_words(text: str, language: str, wanted_terms: frozenset[str]) -> Iterable[re.Match[str]]:
+    """Return the words that may have one of these terms; each distinct spelling is examined only once."""
+    max_single_searches = 16  # above this, one pass over all words is faster
+    max_cached_words = 20_000
+    spellings = set(_compile_word().findall(text))
+    rejected = _get_rejected_words(language, wanted_terms)
+    if len(rejected) > max_cached_words:
+        rejected.clear()
+    unknown = spellings - rejected
+    rejected.update(
+        word
+        for word in unknown
+        if word.isascii() and wanted_terms.isdisjoint(_expand_word(word[:MAX_TERM_CHARS], language))
     )
-    wanted = new - others
-    if len(wanted) > max_single_searches or not all(map(str.isascii, wanted)):
-        return (found for found in _compile_word().finditer(text) if found[0] in wanted)
-    return sorted((found for each in wanted for found in _find_occurrences(text, each)), key=re.Match.start)
+    candidates = unknown - rejected
+    if len(candidates) > max_single_searches or not all(map(str.isascii, candidates)):
+        return (word for word in _compile_word().finditer(text) if word[0] in candidates)
+    occurrences = (match for word in candidates for match in _find_occurrences(text, word))
+    return sorted(occurrences, key=re.Match.start)
 
 
 def _find_occurrences(text: str, spelled: str) -> Iterator[re.Match[str]]:
-    """Where a word stands as a whole."""
+    """Yield the places where a word stands as a whole."""
     at = text.find(spelled)
     while at != -1:
-        found = _compile_word().match(text, at)
-        if found and found.end() == at + len(spelled) and _is_word_start(text, at):
-            yield found
+        word = _compile_word().match(text, at)
+        if word and word.end() == at + len(spelled) and _is_word_start(text, at):
+            yield word
         at = text.find(spelled, at + 1)
 
 
 def _is_word_start(text: str, at: int) -> bool:
-    """Whether a letter there is the first of its word; marks that follow no letter belong to none."""
+    """Return whether a letter is the first of its word; marks that follow no letter belong to no word."""
     while at and _compile_word_char().match(text, at - 1):
         at -= 1
         if text[at].isalnum() or text[at] == "_":
@@ -98,41 +102,44 @@ def _is_word_start(text: str, at: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _get_rejected_words(language: str, only: frozenset[str]) -> set[str]:  # noqa: ARG001 - the key
-    """Words in plain letters that are known to have none of these terms; filled while texts are looked at."""
+def _get_rejected_words(language: str, wanted_terms: frozenset[str]) -> set[str]:  # noqa: ARG001 - cache key
+    """Return the cache of ASCII words that are known to have none of these terms."""
     return set()
 
 
 def extract_index_terms(texts: Iterable[str], language: str) -> tuple[str, int]:
-    """All terms of some texts with a space between them, and the number of words."""
-    found = [terms for text in texts for terms in _iter_terms(text, language)]
-    return " ".join([term for terms in found for term in terms]), len(found)
+    """Return all terms of some texts, separated by spaces, and the number of words."""
+    words = [terms for text in texts for terms in _iter_terms(text, language)]
+    return " ".join([term for terms in words for term in terms]), len(words)
 
 
 def parse_query_terms(query: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
-    """For each word of a query, in order and as often as it occurs, the terms that it may stand for.
+    """Return the alternative terms of each word of a query, in order and with repetitions.
 
     Args:
-        query: What somebody looks for.
-        languages: Of the texts that are searched.
+        query: The user's query.
+        languages: Languages of the texts to search.
     """
-    readings = [list(iter_tokens(query, language)) for language in languages or [""]]
-    return [tuple(dict.fromkeys(term for word in same for term in word.terms)) for same in zip(*readings, strict=True)]
+    tokens_by_language = [list(iter_tokens(query, language)) for language in languages or [""]]
+    return [
+        tuple(dict.fromkeys(term for token in tokens for term in token.terms))
+        for tokens in zip(*tokens_by_language, strict=True)
+    ]
 
 
 def _iter_terms(text: str, language: str) -> Iterator[tuple[str, ...]]:
-    """The terms of each of the `words`, several times as fast, since places are not asked for."""
+    """Yield the terms of each word, as `iter_tokens` does but several times as fast, without offsets."""
     if "'" in text or "’" in text:
         text = _compile_possessive().sub("", text)
     for spelled in _compile_word().findall(text):
         if spelled.isascii():
-            yield _expand_word(spelled if len(spelled) <= MAX_TERM_CHARS else spelled[:MAX_TERM_CHARS], language)
+            yield _expand_word(spelled[:MAX_TERM_CHARS], language)
         else:
-            yield from [word.terms for word in _tokenize_non_ascii(0, spelled, language)]
+            yield from [token.terms for token in _tokenize_non_ascii(0, spelled, language)]
 
 
 def _tokenize_non_ascii(at: int, spelled: str, language: str) -> Iterator[TextToken]:
-    """A word with letters beyond ASCII; of an unspaced script its pairs of letters."""
+    """Yield the tokens of a word with letters beyond ASCII; of unspaced scripts, pairs of letters."""
     end = 0
     for run in UNSPACED_LETTERS.finditer(spelled):
         if run.start() > end:
@@ -149,20 +156,18 @@ def _tokenize_non_ascii(at: int, spelled: str, language: str) -> Iterator[TextTo
 
 @lru_cache(maxsize=200_000)
 def _expand_word(spelled: str, language: str) -> tuple[str, ...]:
+    """Return the index terms of a word, without duplicates."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", spelled).casefold())
-    found = [_strip_accents(_stem_word(folded, language)), _strip_accents(folded)]
+    forms = [_strip_accents(_stem_word(folded, language)), _strip_accents(folded)]
     if (spelled.isascii() and not spelled.islower()) or "_" in spelled:
-        found += _parts(spelled, language)
-    return tuple(dict.fromkeys(term for each in found for term in TERM_CHARS.findall(each)))
-
-
-def _parts(spelled: str, language: str) -> list[str]:
-    parts = IDENTIFIER_PART.findall(spelled)
-    return [_stem_word(part.lower(), language) for part in parts] if len(parts) > 1 else []
+        parts = IDENTIFIER_PART.findall(spelled)
+        if len(parts) > 1:
+            forms += [_stem_word(part.lower(), language) for part in parts]
+    return tuple(dict.fromkeys(term for form in forms for term in TERM_CHARS.findall(form)))
 
 
 def _strip_accents(word: str) -> str:
-    """Without accents and invisible joints."""
+    """Remove accents and invisible joiners."""
     if word.isascii():
         return word
     return unicodedata.normalize("NFC", ACCENT_MARKS.sub("", unicodedata.normalize("NFKD", word)))
@@ -182,9 +187,9 @@ def _load_stemmer(language: str) -> Any:
 
 @lru_cache(maxsize=1)
 def _build_word_class() -> str:
-    """What a word may have after its first letter: Python's own class of word letters lacks the marks.
+    r"""Return the characters that may follow a word's first letter: Python's `\w` lacks combining marks.
 
-    Only those of the first plane: a class that goes beyond it takes eight times as long for every text.
+    Only those of the first plane: a class that goes beyond it is many times slower on every text.
     """
     marks = [code for code in range(0x300, 0x1_0000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"}]
     return "\\w" + "".join(map(chr, marks)) + "\u00ad\u200c\u200d"
@@ -197,7 +202,7 @@ def _compile_word() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _compile_word_char() -> re.Pattern[str]:
-    """A letter, or a mark as they follow letters."""
+    """Match a letter, or a mark that follows letters."""
     return re.compile(rf"[{_build_word_class()}]")
 
 

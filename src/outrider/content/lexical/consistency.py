@@ -1,10 +1,10 @@
-"""Whether keyword indexes hold what the rows of their stores say."""
+"""Check that keyword indexes match the rows of their stores."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import and_, func, select
 
 from outrider.content.lexical.engines.select_index import open_lexical_index
 from outrider.content.lexical.index_sync import IndexSync
@@ -21,40 +21,36 @@ class IndexMismatch:
     indexed: int
 
 
-async def find_mismatches(database: "Database", folder: Path, *, repair: bool) -> AsyncGenerator[IndexMismatch]:
-    """The stores whose index, brought up to date first, differs from their rows.
+async def find_mismatches(database: Database, folder: Path, *, repair: bool) -> AsyncGenerator[IndexMismatch]:
+    """Yield the stores whose index, once brought up to date, differs from their rows.
 
     Args:
-        database: Where the rows are.
-        folder: Of derived files, as `Content` was given it.
-        repair: Whether such an index is made anew.
+        database: Holds the rows.
+        folder: The folder of derived files, as given to `ContentStores`.
+        repair: Whether to rebuild such an index.
 
     Raises:
-        Unavailable: Rows or index cannot be read.
+        Unavailable: The rows or an index cannot be read.
     """
     index = open_lexical_index(database, folder / "keywords")
-    follower = IndexSync(database, index)
-    try:
-        for store, passages in (await database.run_transaction(_count_passages, write=False)).items():
-            await follower.catch_up([store])
-            indexed = (await index.find_candidates((), [store], 0)).chunks
-            if indexed == passages:
-                continue
-            if repair:
-                await index.clear_store(store)
-                await follower.catch_up([store])
-            yield IndexMismatch(store, passages, indexed)
-    finally:
-        await index.close()
-
-
-def _count_passages(connection: "Connection") -> dict[str, int]:
-
+    index_sync = IndexSync(database, index)
     deleted = content_chunks.c.content_id.in_(select(content_leftovers.c.content_id))
-    counted = (
+    query = (
         select(content_stores.c.id, func.count(content_chunks.c.id))
         .select_from(content_stores)
         .outerjoin(content_chunks, and_(content_chunks.c.store_id == content_stores.c.id, ~deleted))
         .group_by(content_stores.c.id)
     )
-    return {row[0]: row[1] for row in connection.execute(counted)}
+    try:
+        counts = await database.run_transaction(lambda connection: list(connection.execute(query)), write=False)
+        for store, passages in counts:
+            await index_sync.catch_up([store])
+            indexed = (await index.find_candidates((), [store], 0)).chunks
+            if indexed == passages:
+                continue
+            if repair:
+                await index.clear_store(store)
+                await index_sync.catch_up([store])
+            yield IndexMismatch(store, passages, indexed)
+    finally:
+        await index.close()

@@ -1,8 +1,8 @@
-"""What a keyword index is: derived from the rows of the database, and asked for candidates only.
+"""The interface of keyword indexes: derived from the database, they return candidates for ranking.
 
-The database is the truth. Each store counts its changes (`generation`), and an index says up to which
-of them it has come; whoever searches lets it catch up first. So an index that was killed half-way, or
-belongs to another process or machine, is never wrong: at worst it is behind, and then it is told.
+The database is the source of truth. Each store counts its changes (`generation`), and an index records up to which one
+it has come; a search first brings it up to date. So an index that was killed half-way, or belongs to another process or
+machine, is never wrong: at worst it is behind, and that is noticed.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,8 +15,8 @@ class Watermark(NamedTuple):
 
     Attributes:
         generation: The store's count of changes; 0 for an empty index.
-        stamp: A random text that the database gave this very change, so that an index of a database that was
-            put back to an older copy does not pass for one that is ahead.
+        stamp: A random text that the database gave to this change, so that the index of a database that was restored
+            from a backup is not taken for one that is ahead.
     """
 
     generation: int = 0
@@ -24,13 +24,13 @@ class Watermark(NamedTuple):
 
 
 class IndexEntry(NamedTuple):
-    """A chunk as an index takes it.
+    """A chunk to be indexed.
 
     Attributes:
-        chunk, content: Ids; `content` is what the chunk is removed by.
-        terms: Its index terms (letters, digits and underscores) with one space between them, each as often as it
-            occurs; the order means nothing.
-        length: Its number of words, which is what BM25 takes for its length.
+        chunk, content: Ids; the chunk is removed by `content`.
+        terms: Its index terms (letters, digits and underscores), separated by spaces, each as often as it occurs, in
+            any order.
+        length: Its number of words, which BM25 takes as its length.
     """
 
     chunk: str
@@ -41,14 +41,14 @@ class IndexEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexChanges:
-    """What makes an index of one store reflect it.
+    """Changes that bring the index of one store up to a watermark.
 
     Attributes:
-        store: Its id.
+        store: Id of the store.
         watermark: What the index reflects afterwards.
-        is_full: Everything that the index had of the store goes first.
-        dropped: Contents whose chunks go (those that are in `added` again among them).
-        added: The chunks that come.
+        is_full: Clear the store's index first.
+        dropped: Contents whose chunks are removed (including those that are in `added` again).
+        added: The chunks to add.
     """
 
     store: str
@@ -59,7 +59,7 @@ class IndexChanges:
 
 
 class Posting(NamedTuple):
-    """A candidate: its length in words, and how often each of the asked terms occurs in it (those that do)."""
+    """A candidate: its length in words, and the counts of the query's terms in it."""
 
     chunk: str
     store: str
@@ -69,14 +69,14 @@ class Posting(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidates:
-    """Chunks that may match, and what is to be known of all chunks of the searched stores for ranking them.
+    """Chunks that may match, with the totals of the searched stores that ranking needs.
 
     Attributes:
-        postings: Unordered, each chunk once.
-        chunks: How many chunks the searched stores have.
-        words: The lengths of all of them together.
-        frequency: In how many chunks each asked term occurs; terms that occur nowhere may be left out.
-        stale_stores: Stores that are not where the caller says the rows are; where there are some, nothing else is told.
+        postings: The chunks, unordered, without duplicates.
+        chunks: Number of chunks of the searched stores.
+        words: Total length of all of them.
+        frequency: Number of chunks with each of the query's terms; terms that occur nowhere may be missing.
+        stale_stores: Stores whose index is not at the watermark that the caller gave; if any, the rest is empty.
     """
 
     postings: Sequence[Posting] = ()
@@ -85,20 +85,9 @@ class Candidates:
     frequency: Mapping[str, int] = field(default_factory=dict)
     stale_stores: Sequence[str] = ()
 
-    @classmethod
-    def of_all(cls, found: Sequence["Candidates"]) -> "Candidates":
-        """The candidates of several stores, or of several indexes, as those of one search."""
-        frequency: dict[str, int] = {}
-        for each in found:
-            for term, count in each.frequency.items():
-                frequency[term] = frequency.get(term, 0) + count
-        postings = [posting for each in found for posting in each.postings]
-        chunks, words = sum(each.chunks for each in found), sum(each.words for each in found)
-        return cls(postings, chunks, words, frequency, [store for each in found for store in each.stale_stores])
-
 
 def collect_terms(words: Sequence[tuple[str, ...]]) -> list[str]:
-    """All terms that the words may stand for, each once."""
+    """Return all alternative terms of the words, without duplicates."""
     return list(dict.fromkeys(term for terms in words for term in terms))
 
 
@@ -109,23 +98,23 @@ class LexicalIndex(Protocol):
     """
 
     def is_exact(self, stores: Sequence[str]) -> bool:
-        """Whether its likeliest chunks are the best by `ranking.ranked`; where not, ask for more than are wanted."""
+        """Return whether candidates are the best by `ranking.rank_candidates`; otherwise request more than needed."""
         ...
 
     async def read_watermark(self, store: str) -> Watermark:
-        """Up to where the index reflects the store; `Mark()` if it knows nothing of it."""
+        """Return up to where the index reflects the store; `Watermark()` if it does not know the store."""
         ...
 
     async def apply_changes(self, changes: IndexChanges, *, seen: Watermark) -> bool:
-        """Takes the changes over, all or none of them.
+        """Apply all of the changes, or none.
 
         Args:
-            changes: What comes and goes.
-            seen: The mark that the changes start from. If another process has moved the index on since, nothing is
-                done.
+            changes: What to remove and add.
+            seen: The watermark that the changes start from. If another process has moved the index on since, nothing is
+                changed.
 
         Returns:
-            Whether they were taken over.
+            Whether the changes were applied.
         """
         ...
 
@@ -136,23 +125,23 @@ class LexicalIndex(Protocol):
         limit: int,
         *,
         within: Collection[str] | None = None,
-        marks: Mapping[str, Watermark] | None = None,
+        watermarks: Mapping[str, Watermark] | None = None,
     ) -> Candidates:
-        """The likeliest chunks that have any of the words.
+        """Return the likeliest chunks that have any of the words.
 
         Args:
-            words: For each word of the query, as often as it occurs, the terms that it may stand for.
-            stores: Where to look.
-            limit: So many at least of all stores together, if there are; more may come.
+            words: For each word of the query, as often as it occurs, its alternative terms.
+            stores: The stores to search.
+            limit: Number of chunks of all stores together, if there are as many; there may be more.
             within: Only chunks of these contents.
-            marks: How far the rows of stores are; spares asking `generation` first.
+            watermarks: The watermarks of the stores' rows; saves reading the index's own first.
         """
         ...
 
     async def clear_store(self, store: str) -> None:
-        """Forgets all of the store, so that the next catching up brings everything anew; also for one that is gone."""
+        """Remove all entries of a store, existing or not; the next sync adds everything again."""
         ...
 
     async def close(self) -> None:
-        """Lets go of files and connections; a later use opens them again."""
+        """Close files and connections; a later use opens them again."""
         ...

@@ -1,4 +1,4 @@
-"""Letting an index catch up with the rows: what changed since it last looked, and no more."""
+"""Bring keyword indexes up to date with the rows, incrementally."""
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,97 +10,98 @@ from sqlalchemy import select, tuple_
 
 from outrider.content.lexical.analysis import extract_index_terms
 from outrider.content.lexical.index import IndexChanges, IndexEntry, LexicalIndex, Watermark
-from outrider.content.tables import content_stores as table
+from outrider.content.tables import content_chunks, content_removals, content_stores, contents
 from outrider.core.database.database import Database
 
 CONTENTS_PER_QUERY = 500
 
 
 class IndexSync:
-    """Brings an index up to the rows, store by store. Tasks that want the same at once share one catching up."""
+    """Brings an index up to date, store by store. Concurrent callers share the work."""
 
     def __init__(self, database: Database, index: LexicalIndex) -> None:
         self._database = database
         self._index = index
         self._locks: dict[str, anyio.Lock] = {}
 
-    async def catch_up(self, stores: Collection[str], marks: Mapping[str, Watermark] | None = None) -> None:
-        """Returns when the index has all that was committed to these stores before the call.
+    async def catch_up(self, stores: Collection[str], watermarks: Mapping[str, Watermark] | None = None) -> None:
+        """Return when the index reflects all that was committed to these stores before the call.
 
         Args:
             stores: Their ids.
-            marks: How far their rows are, where the caller has just read that.
+            watermarks: The watermarks of their rows, if the caller has just read them.
 
         Raises:
-            Unavailable: of database or index.
+            Unavailable: The database or the index failed.
         """
-        if marks is None:
-            marks = {store: mark for store, (mark, _) in (await self._load_watermarks(stores)).items()}
-        for store, wanted in marks.items():
-            if (
-                wanted == Watermark() or await self._index.read_watermark(store) == wanted
-            ):  # without a change there is no file
+        if watermarks is None:
+            watermarks = {store: mark for store, (mark, _) in (await self._load_watermarks(stores)).items()}
+        for store, target in watermarks.items():
+            # A store without changes has no index file, and must not get one.
+            if target == Watermark() or await self._index.read_watermark(store) == target:
                 continue
             lock = self._locks.setdefault(store, anyio.Lock())
             async with lock:
-                while not await self._advance_index(store, wanted):
+                while not await self._advance_index(store, target):
                     pass
             if not lock.statistics().tasks_waiting:
                 self._locks.pop(store, None)
 
-    async def _advance_index(self, store: str, wanted: Watermark) -> bool:
-        """Whether the index is there; if not, it is led on, as far as no other process moves it meanwhile."""
-        seen = await self._index.read_watermark(store)
-        target, swept = (await self._load_watermarks([store])).get(store, (seen, 0))
-        if seen == target or wanted.generation <= seen.generation < target.generation:
+    async def _advance_index(self, store: str, requested: Watermark) -> bool:
+        """Return whether the index is up to date; otherwise advance it, unless another process is doing so."""
+        current = await self._index.read_watermark(store)
+        target, purged = (await self._load_watermarks([store])).get(store, (current, 0))
+        if current == target or requested.generation <= current.generation < target.generation:
             return True
-        # An index that is ahead belongs to another copy of the database; one that is far behind missed removals.
-        whole = seen.generation >= target.generation or seen.generation < swept
-        async for changes in self._iter_changes(store, Watermark() if whole else seen, target):
-            if not await self._index.apply_changes(replace(changes, is_full=whole), seen=seen):
+        # An index that is ahead belongs to another copy of the database; one that is far behind missed purged removals.
+        rebuild = current.generation >= target.generation or current.generation < purged
+        async for changes in self._iter_changes(store, Watermark() if rebuild else current, target):
+            if not await self._index.apply_changes(replace(changes, is_full=rebuild), seen=current):
                 return False
-            seen, whole = changes.watermark, False
+            current, rebuild = changes.watermark, False
         return False
 
     async def _load_watermarks(self, stores: Collection[str]) -> dict[str, tuple[Watermark, int]]:
-        """Of each store that exists its mark, and the generation up to which removals are forgotten."""
+        """Return the watermark of each store, and the generation up to which its removals are purged."""
+        table = content_stores
         query = select(table.c.id, table.c.generation, table.c.stamp, table.c.swept).where(table.c.id.in_(stores))
         rows = await self._fetch_all(query)
         return {row.id: (Watermark(row.generation, row.stamp), row.swept) for row in rows}
 
     async def _iter_changes(self, store: str, since: Watermark, target: Watermark) -> AsyncIterator[IndexChanges]:
-        """What changed after a mark, in steps.
+        """Yield in batches what changed after a watermark.
 
-        Whatever comes is dropped first, so any step may repeat: an index killed between two of them goes on from the
-        last. The target was read before the rows: what is committed meanwhile is newer than it, and comes again.
+        Every batch drops the contents that it adds, so it may be repeated: an index killed between two batches goes on
+        from the last one. The target was read before the rows: what is committed meanwhile is newer and comes again.
         """
-        max_step_chunks = 2_000  # that one step reads and hands over, unless a single content has more
-        removed = await self._load_removals(store, since.generation)
-        waiting: list[Any] = []
+        max_batch_chunks = 2_000  # unless a single content has more
+        removals = content_removals
+        query = select(removals.c.content_id).where(
+            removals.c.store_id == store, removals.c.generation > since.generation
+        )
+        removed = [row.content_id for row in await self._fetch_all(query)]
+        batch: list[Any] = []
         async for content in self._iter_contents(store, since.generation):
-            if waiting and sum(each.chunk_count for each in [*waiting, content]) > max_step_chunks:
-                yield await self._build_changes(store, _build_watermark_before(content, since), removed, waiting)
-                removed, waiting = [], []
-            waiting.append(content)
-        yield await self._build_changes(store, target, removed, waiting)
+            if batch and sum(row.chunk_count for row in [*batch, content]) > max_batch_chunks:
+                # All changes before this content's are complete; its own generation may have more contents to come.
+                complete = content.generation - 1
+                watermark = Watermark(complete, "") if complete > since.generation else since
+                yield await self._build_changes(store, watermark, removed, batch)
+                removed, batch = [], []
+            batch.append(content)
+        yield await self._build_changes(store, target, removed, batch)
 
     async def _build_changes(
-        self, store: str, mark: Watermark, removed: Sequence[str], contents: Sequence[Any]
+        self, store: str, watermark: Watermark, removed: Sequence[str], contents: Sequence[Any]
     ) -> IndexChanges:
-        rows = await self._load_chunks([each.id for each in contents])
-        added = await anyio.to_thread.run_sync(_build_entries, contents, rows)
-        return IndexChanges(store, mark, dropped=[*removed, *(each.id for each in contents)], added=added)
-
-    async def _load_removals(self, store: str, since: int) -> list[str]:
-        from outrider.content.tables import content_removals as table
-
-        query = select(table.c.content_id).where(table.c.store_id == store, table.c.generation > since)
-        return [row.content_id for row in await self._fetch_all(query)]
+        ids = [content.id for content in contents]
+        rows = await self._load_chunks(ids)
+        added = await anyio.to_thread.run_sync(build_entries, contents, rows)
+        return IndexChanges(store, watermark, dropped=[*removed, *ids], added=added)
 
     async def _iter_contents(self, store: str, since: int) -> AsyncIterator[Any]:
-        """The contents that are newer, oldest change first."""
-        from outrider.content.tables import contents as table
-
+        """Yield the contents that changed after a generation, oldest change first."""
+        table = contents
         columns = (table.c.id, table.c.generation, table.c.chunk_count, table.c.language, table.c.title)
         order = tuple_(table.c.generation, table.c.id)
         last: tuple[int, str] = (since + 1, "")
@@ -113,31 +114,25 @@ class IndexSync:
                 return
             last = (page[-1].generation, page[-1].id)
 
-    async def _load_chunks(self, contents: Sequence[str]) -> list[Any]:
-        from outrider.content.tables import content_chunks as table
-
+    async def _load_chunks(self, content_ids: Sequence[str]) -> list[Any]:
+        table = content_chunks
         columns = (table.c.id, table.c.content_id, table.c.heading, table.c.text)
         rows: list[Any] = []
-        for first in range(0, len(contents), CONTENTS_PER_QUERY):
-            some = table.c.content_id.in_(contents[first : first + CONTENTS_PER_QUERY])
-            rows += await self._fetch_all(select(*columns).where(some))
+        for first in range(0, len(content_ids), CONTENTS_PER_QUERY):
+            batch = table.c.content_id.in_(content_ids[first : first + CONTENTS_PER_QUERY])
+            rows += await self._fetch_all(select(*columns).where(batch))
         return rows
 
     async def _fetch_all(self, query: Any) -> list[Any]:
         return await self._database.run_transaction(lambda connection: list(connection.execute(query)), write=False)
 
 
-def _build_watermark_before(content: Any, since: Watermark) -> Watermark:
-    """A mark that says: all changes before this content's are taken over."""
-    return Watermark(content.generation - 1, "") if content.generation - 1 > since.generation else since
-
-
-def _build_entries(contents: Iterable[Any], rows: Iterable[Any]) -> list[IndexEntry]:
-    """The index entries of chunks; a chunk's headings and its content's title count as its words."""
-    about = {each.id: each for each in contents}
-    entries = []
-    for row in rows:
-        content = about[row.content_id]
-        terms, length = extract_index_terms((row.text, row.heading, content.title), content.language)
-        entries.append(IndexEntry(row.id, row.content_id, terms, length))
+def build_entries(contents: Iterable[Any], chunks: Iterable[Any]) -> list[IndexEntry]:
+    """Build the index entries of chunks; headings and the content's title count as words of the chunk."""
+    contents_by_id = {content.id: content for content in contents}
+    entries: list[IndexEntry] = []
+    for chunk in chunks:
+        content = contents_by_id[chunk.content_id]
+        terms, length = extract_index_terms((chunk.text, chunk.heading, content.title), content.language)
+        entries.append(IndexEntry(chunk.id, chunk.content_id, terms, length))
     return entries

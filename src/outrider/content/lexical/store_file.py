@@ -1,8 +1,8 @@
-"""The keyword index of one store: a SQLite file that says which chunks have a word how often.
+"""The keyword index of one store: a SQLite file with posting lists.
 
-What one change adds is a segment: for each term one row with all of its chunks. Segments of like size are merged, so
-that a term has few rows. What is removed stays in its segment until then, and whoever reads leaves it out. FTS5, which
-was here before, finds as quickly, but takes five times as long to say how often each chunk has a term, and ten to rank.
+Each change adds a segment: for each term one row with all of the segment's chunks that have it. Segments of similar
+size are merged, so that a term has few rows. Deleted chunks stay in their segment until then, and readers leave them
+out. FTS5 finds as fast, but takes several times as long to count terms and to rank.
 """
 
 import math
@@ -11,10 +11,9 @@ import sqlite3
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -30,9 +29,10 @@ from outrider.content.lexical.postings import (
     parse_numbers,
 )
 
-SCHEMA_VERSION = 3  # counts changes of the tables below, and of how terms are made; a file of another is built anew
-MAX_SQL_VARIABLES = 900  # values in one statement; SQLite's own limit was 999 for long
-MERGE_FACTOR = 8  # segments of like size that become one
+Postings = dict[str, tuple["array[int]", "array[int]"]]  # by term the numbers of chunks, and counts
+SCHEMA_VERSION = 3  # changes with the tables below and with the way terms are made; other files are rebuilt
+MAX_SQL_VARIABLES = 900  # older SQLite takes at most 999 in a statement
+MERGE_FACTOR = 8  # segments of similar size that are merged into one
 STORE_FILE_SCHEMA = """
     CREATE TABLE mark (
         id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, stamp TEXT NOT NULL,
@@ -51,92 +51,93 @@ STORE_FILE_SCHEMA = """
     ) WITHOUT ROWID;
     INSERT INTO mark VALUES (1, 0, '', 0, 0)
 """
-SELECT_FIGURES = "SELECT generation, stamp, chunks, words FROM mark"
-# One text of all numbers is read three times as fast as a row for each.
-SELECT_LENGTHS = "SELECT group_concat(id), group_concat(length) FROM chunks INDEXED BY chunks_length"
+SELECT_TOTALS = "SELECT generation, stamp, chunks, words FROM mark"
 SELECT_POSTINGS = """
     SELECT ids, counts FROM segments CROSS JOIN postings ON postings.segment = segments.id AND term = ? ORDER BY segment
 """
 
 
 class StoreFile:
-    """The index of one store; opened at first use. Whoever works with it holds its `lock`."""
+    """The index file of one store; opened at first use. Callers hold its `lock` while they use it."""
 
-    def __init__(self, folder: Path, store: str, memory: PostingsCache | None = None) -> None:
+    def __init__(self, folder: Path, store: str, cache: PostingsCache | None = None) -> None:
         self.lock = threading.Lock()
         self.closed = False
         self._folder = folder
         self._store = store
-        self._cache = memory or PostingsCache()
+        self._cache = cache or PostingsCache()
         self._sqlite: sqlite3.Connection | None = None
         self._file_name = ""
 
     def read_watermark(self) -> Watermark:
-        """Up to where it reflects the store."""
-        return Watermark(*self._open_connection().execute(SELECT_FIGURES).fetchone()[:2])
+        """Return up to where the file reflects the store."""
+        return Watermark(*self._open_connection().execute(SELECT_TOTALS).fetchone()[:2])
 
     def apply_changes(self, changes: IndexChanges, seen: Watermark) -> bool:
-        """Takes changes over; False if the file is no longer where they start from."""
+        """Apply changes; return False if the file is no longer at the watermark they start from."""
         with self._begin_write() as connection:
             if self.read_watermark() != seen:
                 return False
             self._cache.discard(self._store)
             if changes.is_full:
-                _empty(connection)
+                for table in ("chunks", "postings", "segments"):
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+                connection.execute("UPDATE mark SET chunks = 0, words = 0")
             chunks, words = _delete_contents(connection, changes.dropped)
             _insert_entries(connection, changes.added)
-            figures = len(changes.added) - chunks, sum(each.length for each in changes.added) - words
+            more_chunks = len(changes.added) - chunks
+            more_words = sum(entry.length for entry in changes.added) - words
             connection.execute(
                 "UPDATE mark SET generation = ?, stamp = ?, chunks = chunks + ?, words = words + ?",
-                (*changes.watermark, *figures),
+                (*changes.watermark, more_chunks, more_words),
             )
         return True
 
     def read_matches(self, terms: Sequence[str], within: Collection[str] | None) -> tuple[Watermark, StoreMatches]:
-        """Who has which of the terms; the figures alone where none is asked for."""
+        """Return the watermark and the postings of the terms; only the totals if there are no terms."""
         connection = self._open_connection()
         with _begin_read(connection):
-            generation, stamp, chunks, words = connection.execute(SELECT_FIGURES).fetchone()
+            generation, stamp, chunks, words = connection.execute(SELECT_TOTALS).fetchone()
             version = self._file_name, generation, stamp, chunks, words
-            store = self._cache.get(self._store, version) or _load_lengths(connection, version, known=bool(terms))
-            new = {term: _occurrences(connection, store, term) for term in terms if term not in store.terms}
+            store = self._cache.get(self._store, version) or _load_lengths(connection, version, with_rows=bool(terms))
+            new = {term: _load_term(connection, store, term) for term in terms if term not in store.terms}
             allowed = None if within is None else _build_filter_mask(connection, store, within)
         if new:
             store.add_terms(new)
             self._cache.put(self._store, store)
-        found = {term: store.terms[term] for term in terms if len(store.terms[term].places)}
-        return Watermark(generation, stamp), StoreMatches(store, chunks, words, found, allowed)
+        matching = {term: store.terms[term] for term in terms if len(store.terms[term].positions)}
+        return Watermark(generation, stamp), StoreMatches(store, chunks, words, matching, allowed)
 
     def load_chunk_ids(self, seen: StorePostings, rows: Sequence[int]) -> dict[int, str] | None:
-        """The chunks of these rows; None if the file is no longer as it was seen."""
-        select_chunk_ids = "SELECT id, chunk FROM chunks WHERE id IN ({})"
+        """Return the chunk ids of rows; None if the file has changed since `seen` was read."""
         connection = self._open_connection()
-        found: dict[int, str] = {}
+        ids: dict[int, str] = {}
         with _begin_read(connection):
-            if (self._file_name, *connection.execute(SELECT_FIGURES).fetchone()) != seen.version:
+            if (self._file_name, *connection.execute(SELECT_TOTALS).fetchone()) != seen.version:
                 return None
-            for first in range(0, len(rows), MAX_SQL_VARIABLES):
-                some = rows[first : first + MAX_SQL_VARIABLES]
-                found |= dict(connection.execute(select_chunk_ids.format(",".join("?" * len(some))), some))
-        return found
+            for start in range(0, len(rows), MAX_SQL_VARIABLES):
+                batch = rows[start : start + MAX_SQL_VARIABLES]
+                query = f"SELECT id, chunk FROM chunks WHERE id IN ({','.join('?' * len(batch))})"  # noqa: S608
+                ids |= dict(connection.execute(query, batch))
+        return ids
 
     def check_integrity(self) -> None:
-        """Raises sqlite3.DatabaseError where the terms do not fit the chunks, or the figures do not."""
+        """Raise sqlite3.DatabaseError where totals or postings do not match the chunks."""
         with self._begin_write() as connection:
-            said = connection.execute("SELECT chunks, words FROM mark").fetchone()
-            there = connection.execute("SELECT count(*), coalesce(sum(length), 0) FROM chunks").fetchone()
-            terms = dict(connection.execute("SELECT id, terms FROM chunks"))
+            recorded = connection.execute("SELECT chunks, words FROM mark").fetchone()
+            actual = connection.execute("SELECT count(*), coalesce(sum(length), 0) FROM chunks").fetchone()
+            uncounted = dict(connection.execute("SELECT id, terms FROM chunks"))
             for ids, counts in connection.execute("SELECT ids, counts FROM postings"):
                 for chunk, count in zip(array(ID_TYPECODE, ids), array(COUNT_TYPECODE, counts), strict=True):
-                    if chunk in terms:
-                        terms[chunk] -= count
-        if said != there:
-            raise sqlite3.DatabaseError(f"the index says {said} and has {there}")
-        if any(terms.values()):
-            raise sqlite3.DatabaseError(f"chunks whose terms are not those that were counted: {len(terms)}")
+                    if chunk in uncounted:
+                        uncounted[chunk] -= count
+        if recorded != actual:
+            raise sqlite3.DatabaseError(f"the recorded totals are {recorded}, the actual ones {actual}")
+        if wrong := sum(map(bool, uncounted.values())):
+            raise sqlite3.DatabaseError(f"{wrong} chunks have postings that do not match their number of terms")
 
     def close(self) -> None:
-        """Closes the file for good, when whoever works with it has done so."""
+        """Close the file for good, once nobody is using it."""
         with self.lock:
             self.closed = True
             connection, self._sqlite = self._sqlite, None
@@ -146,21 +147,18 @@ class StoreFile:
     def _open_connection(self) -> sqlite3.Connection:
         busy_timeout_s = 15.0
         if self._sqlite is None:
-            place = self._find_path()
-            connection = sqlite3.connect(place, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False)
+            folder = self._folder / self._store
+            folder.mkdir(parents=True, exist_ok=True)
+            # No file name is used twice: SQLite finds the write-ahead log of a deleted file by its name.
+            path = min(folder.glob("*.db"), default=folder / f"{secrets.token_hex(4)}.db")
+            connection = sqlite3.connect(path, timeout=busy_timeout_s, isolation_level=None, check_same_thread=False)
             try:
                 _prepare_schema(connection)
             except BaseException:
                 connection.close()
                 raise
-            self._sqlite, self._file_name = connection, place.name
+            self._sqlite, self._file_name = connection, path.name
         return self._sqlite
-
-    def _find_path(self) -> Path:
-        """The store's file, or the name for a new one: no name is used twice, since SQLite finds a file's log by it."""
-        folder = self._folder / self._store
-        folder.mkdir(parents=True, exist_ok=True)
-        return min(folder.glob("*.db"), default=folder / f"{secrets.token_hex(4)}.db")
 
     @contextmanager
     def _begin_write(self) -> Generator[sqlite3.Connection]:
@@ -177,7 +175,7 @@ class StoreFile:
 
 @contextmanager
 def _begin_read(connection: sqlite3.Connection) -> Generator[None]:
-    """One state of the file for several questions."""
+    """Let several queries read the same state of the file."""
     connection.execute("BEGIN")
     try:
         yield
@@ -188,7 +186,7 @@ def _begin_read(connection: sqlite3.Connection) -> Generator[None]:
 
 def _prepare_schema(connection: sqlite3.Connection) -> None:
     obsolete_tables = ("frequencies", "occurrences", "words", "postings", "segments", "chunks", "mark")
-    cache_kib = 512  # of pages a file; SQLite's own default is 2,000, which would be much for a hundred of them
+    cache_kib = 512  # SQLite's default of 2,000 would add up with a hundred open files
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA cache_size=-{cache_kib}")
     if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
@@ -204,65 +202,55 @@ def _prepare_schema(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _empty(connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM chunks")
-    connection.execute("DELETE FROM postings")
-    connection.execute("DELETE FROM segments")
-    connection.execute("UPDATE mark SET chunks = 0, words = 0")
-
-
 def _delete_contents(connection: sqlite3.Connection, contents: Sequence[str]) -> tuple[int, int]:
-    """Removes the chunks of contents; how many they were, and of how many words."""
-    count_chunks = "SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE content = ?"
+    """Delete the chunks of contents; return their number and their total of words."""
+    count_query = "SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE content = ?"
     chunks = words = 0
     for content in contents:
-        gone, length = connection.execute(count_chunks, (content,)).fetchone()
-        if gone:
+        deleted, length = connection.execute(count_query, (content,)).fetchone()
+        if deleted:
             connection.execute("DELETE FROM chunks WHERE content = ?", (content,))
-            chunks, words = chunks + gone, words + length
+            chunks, words = chunks + deleted, words + length
     return chunks, words
 
 
 def _insert_entries(connection: sqlite3.Connection, entries: Sequence[IndexEntry]) -> None:
-    """Adds chunks as a segment; no number is given twice, since segments still name those that are gone."""
-    insert_chunk = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)"
-    select_last_id = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks'"
-    max_count = 65_535  # times that a chunk is said to have a term
+    """Add chunks as a segment. No number is given twice, as segments still name deleted chunks."""
+    max_count = 65_535  # what COUNT_TYPECODE can hold
     if not entries:
         return
-    first = connection.execute(select_last_id).fetchone()[0] + 1
-    found: dict[str, tuple[array[int], array[int]]] = {}
-    rows = []
+    last_id = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks'"
+    first = connection.execute(last_id).fetchone()[0] + 1
+    postings: Postings = {}
+    rows: list[tuple[object, ...]] = []
     for number, entry in enumerate(entries, first):
         terms = entry.terms.split()
         rows.append((number, entry.chunk, entry.content, entry.length, len(terms)))
         for term, count in Counter(terms).items():
-            ids, counts = found.setdefault(term, (array(ID_TYPECODE), array(COUNT_TYPECODE)))
+            ids, counts = postings.setdefault(term, (array(ID_TYPECODE), array(COUNT_TYPECODE)))
             ids.append(number)
             counts.append(min(count, max_count))
-    connection.executemany(insert_chunk, rows)
-    _write_segment(connection, first, rows[-1][0], ((term, *pair) for term, pair in sorted(found.items())))
-    while len(alike := _find_mergeable(connection)) >= MERGE_FACTOR:
-        _merge_segments(connection, alike)
+    connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", rows)
+    _write_segment(connection, first, first + len(rows) - 1, postings)
+    while len(segments := _find_mergeable(connection)) >= MERGE_FACTOR:
+        _merge_segments(connection, segments)
 
 
-def _write_segment(
-    connection: sqlite3.Connection, first: int, last: int, found: Iterable[tuple[str, Any, Any]]
-) -> None:
-    """Writes a segment of the chunks from one number to another."""
-    insert_posting = "INSERT INTO postings VALUES (?, ?, ?, ?)"
+def _write_segment(connection: sqlite3.Connection, first: int, last: int, postings: Postings) -> None:
+    """Write a segment of the chunks with numbers from `first` to `last`."""
     segment = connection.execute("INSERT INTO segments (first, last) VALUES (?, ?)", (first, last)).lastrowid
-    connection.executemany(insert_posting, ((segment, term, bytes(ids), bytes(counts)) for term, ids, counts in found))
+    rows = ((segment, term, bytes(ids), bytes(counts)) for term, (ids, counts) in sorted(postings.items()))
+    connection.executemany("INSERT INTO postings VALUES (?, ?, ?, ?)", rows)
 
 
 def _find_mergeable(connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
-    """The last segments as far as none is of a larger size than the very last, in powers of FAN: id, first, last."""
-    found: list[tuple[int, int, int]] = []
+    """Return (id, first, last) of the newest segments of the last one's size class or smaller."""
+    segments: list[tuple[int, int, int]] = []
     for segment in connection.execute("SELECT id, first, last FROM segments ORDER BY id DESC"):
-        if found and _compute_size_class(segment) > _compute_size_class(found[0]):
+        if segments and _compute_size_class(segment) > _compute_size_class(segments[0]):
             break
-        found.append(segment)
-    return found[::-1]
+        segments.append(segment)
+    return segments[::-1]
 
 
 def _compute_size_class(segment: tuple[int, int, int]) -> int:
@@ -270,50 +258,55 @@ def _compute_size_class(segment: tuple[int, int, int]) -> int:
 
 
 def _merge_segments(connection: sqlite3.Connection, segments: Sequence[tuple[int, int, int]]) -> None:
-    """Makes one segment of several that follow one another, without the chunks that are gone."""
+    """Merge consecutive segments into one, without deleted chunks."""
     first, last = segments[0][1], segments[-1][2]
     alive = {row[0] for row in connection.execute("SELECT id FROM chunks WHERE id BETWEEN ? AND ?", (first, last))}
-    whole = len(alive) == last - first + 1
-    found: dict[str, tuple[array[int], array[int]]] = {}
-    span = segments[0][0], segments[-1][0]
-    order = "SELECT term, ids, counts FROM postings WHERE segment BETWEEN ? AND ? ORDER BY segment, term"
-    for term, ids, counts in connection.execute(order, span):
-        pair = found.setdefault(term, (array(ID_TYPECODE), array(COUNT_TYPECODE)))
-        pair[0].frombytes(ids)
-        pair[1].frombytes(counts)
-    if not whole:
-        found = {term: kept for term, pair in found.items() if (kept := _filter_alive(pair, alive))[0]}
-    connection.execute("DELETE FROM postings WHERE segment BETWEEN ? AND ?", span)
-    connection.execute("DELETE FROM segments WHERE id BETWEEN ? AND ?", span)
-    _write_segment(connection, first, last, ((term, *pair) for term, pair in sorted(found.items())))
+    segment_range = segments[0][0], segments[-1][0]
+    merged: Postings = {}
+    query = "SELECT term, ids, counts FROM postings WHERE segment BETWEEN ? AND ? ORDER BY segment, term"
+    for term, stored_ids, stored_counts in connection.execute(query, segment_range):
+        ids, counts = merged.setdefault(term, (array(ID_TYPECODE), array(COUNT_TYPECODE)))
+        ids.frombytes(stored_ids)
+        counts.frombytes(stored_counts)
+    if len(alive) < last - first + 1:
+        for term, (ids, counts) in list(merged.items()):
+            pairs = [(chunk, count) for chunk, count in zip(ids, counts, strict=True) if chunk in alive]
+            if not pairs:
+                del merged[term]
+                continue
+            merged[term] = (
+                array(ID_TYPECODE, [chunk for chunk, _ in pairs]),
+                array(COUNT_TYPECODE, [count for _, count in pairs]),
+            )
+    connection.execute("DELETE FROM postings WHERE segment BETWEEN ? AND ?", segment_range)
+    connection.execute("DELETE FROM segments WHERE id BETWEEN ? AND ?", segment_range)
+    _write_segment(connection, first, last, merged)
 
 
-def _filter_alive(pair: "tuple[array[int], array[int]]", alive: Collection[int]) -> "tuple[array[int], array[int]]":
-    kept = [(chunk, count) for chunk, count in zip(*pair, strict=True) if chunk in alive]
-    return array(ID_TYPECODE, [chunk for chunk, _ in kept]), array(COUNT_TYPECODE, [count for _, count in kept])
-
-
-def _load_lengths(connection: sqlite3.Connection, version: tuple[object, ...], *, known: bool) -> StorePostings:
-    """The rows with their lengths; none of them where nobody will ask."""
-    ids, lengths = connection.execute(SELECT_LENGTHS).fetchone() if known else (None, None)
+def _load_lengths(connection: sqlite3.Connection, version: tuple[object, ...], *, with_rows: bool) -> StorePostings:
+    """Load the rows and their lengths; none where the search has no terms."""
+    ids = lengths = None
+    if with_rows:
+        # One text of all numbers is read faster than a row for each.
+        query = "SELECT group_concat(id), group_concat(length) FROM chunks INDEXED BY chunks_length"
+        ids, lengths = connection.execute(query).fetchone()
     rows = parse_numbers(ids)
     order = np.argsort(rows)
     return StorePostings(version, rows[order], parse_numbers(lengths)[order].astype(np.float32))
 
 
-def _occurrences(connection: sqlite3.Connection, store: StorePostings, term: str) -> TermPostings:
-    found = connection.execute(SELECT_POSTINGS, (term,)).fetchall()
-    return build_term_postings(store.rows, b"".join([each[0] for each in found]), b"".join([each[1] for each in found]))
+def _load_term(connection: sqlite3.Connection, store: StorePostings, term: str) -> TermPostings:
+    segments = connection.execute(SELECT_POSTINGS, (term,)).fetchall()
+    ids, counts = zip(*segments, strict=True) if segments else ((), ())
+    return build_term_postings(store.rows, b"".join(ids), b"".join(counts))
 
 
-def _build_filter_mask(connection: sqlite3.Connection, store: StorePostings, contents: Collection[str]) -> "np.ndarray":
-    """Which rows belong to these contents, bool (n)."""
-    select_rows = "SELECT group_concat(id) FROM chunks WHERE content IN ({})"
-    asked = list(contents)
-    found = [np.empty(0, np.int64)]
-    for first in range(0, len(asked), MAX_SQL_VARIABLES):
-        some = asked[first : first + MAX_SQL_VARIABLES]
-        found.append(
-            parse_numbers(connection.execute(select_rows.format(",".join("?" * len(some))), some).fetchone()[0])
-        )
-    return np.isin(store.rows, np.concatenate(found))
+def _build_filter_mask(connection: sqlite3.Connection, store: StorePostings, contents: Collection[str]) -> np.ndarray:
+    """Return which rows belong to these contents, bool (n)."""
+    ids = list(contents)
+    rows = [np.empty(0, np.int64)]
+    for start in range(0, len(ids), MAX_SQL_VARIABLES):
+        batch = ids[start : start + MAX_SQL_VARIABLES]
+        query = f"SELECT group_concat(id) FROM chunks WHERE content IN ({','.join('?' * len(batch))})"  # noqa: S608
+        rows.append(parse_numbers(connection.execute(query, batch).fetchone()[0]))
+    return np.isin(store.rows, np.concatenate(rows))

@@ -1,1 +1,1 @@
-"""Keyword indexes for more than the files of SQLite serve well; all behind `content.keywords.index.Index`."""
+"""Keyword indexes for databases other than SQLite, and the choice between all of them."""

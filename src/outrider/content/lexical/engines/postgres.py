@@ -1,8 +1,8 @@
-"""A keyword index in Postgres: `tsvector` finds candidates, and our own BM25 ranks them like those of any engine.
+"""Keyword index in Postgres: `tsvector` finds candidates, which are then ranked by our own BM25.
 
-Its own ranking would not do: nDCG@10 .274 against .509 after BM25. Its tables are derived, so no migration makes
-them, but the first use; the number in their names counts changes of their shape and of how terms are made. Of a term
-that a chunk has more than 256 times the rest is not counted (postgresql.org/docs/current/textsearch-limitations.html).
+`ts_rank` alone ranks far worse. The tables are derived, so they are created at first use and not by a migration; the
+number in their names changes with their layout and with the way terms are made. Postgres counts at most 256
+occurrences of a term in a chunk (postgresql.org/docs/current/textsearch-limitations.html).
 """
 
 import math
@@ -11,12 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import anyio
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.content.lexical.index import Candidates, IndexChanges, IndexEntry, Posting, Watermark, collect_terms
 from outrider.core.database.database import Database
 
-MAX_COMPARED_CHUNKS = 5_000  # chunks that are compared for one query: those that have its rarest terms
+MAX_COMPARED_CHUNKS = 5_000  # chunks to score for one query: those with its rarest terms
 POSTGRES_SCHEMA = """
 CREATE TABLE IF NOT EXISTS content_index_1_marks (
     store_id varchar(40) PRIMARY KEY, generation integer NOT NULL, stamp varchar(16) NOT NULL,
@@ -63,7 +64,7 @@ SELECT_FREQUENCIES_SQL = """
     SELECT term, sum(chunks) AS times FROM content_index_1_terms
     WHERE store_id = ANY(:stores) AND term = ANY(:terms) AND chunks > 0 GROUP BY term
 """
-# ts_rank of a single term grows with its count, ever more slowly, and falls with the length: BM25's shape.
+# ts_rank of a single term grows with its count, ever more slowly, and falls with the length, as BM25 does.
 SEARCH_CHUNKS_SQL = """
     SELECT chunk_id, store_id, length, ARRAY(
         SELECT lexeme || ' ' || cardinality(positions) FROM unnest(terms) WHERE lexeme = ANY(:terms)
@@ -82,10 +83,10 @@ SEARCH_CHUNKS_SQL = """
 
 
 class PostgresIndex:
-    """The keyword index of all stores in the tables of one Postgres database.
+    """The keyword index of all stores in tables of a Postgres database.
 
     Args:
-        database: A Postgres one; the index may share it with the rows.
+        database: A Postgres database; it may be the one that holds the rows.
     """
 
     def __init__(self, database: Database) -> None:
@@ -94,17 +95,17 @@ class PostgresIndex:
         self._tables_lock = anyio.Lock()
 
     def is_exact(self, stores: Sequence[str]) -> bool:  # noqa: ARG002
-        """Never: `ts_rank` chooses."""
+        """Return False: `ts_rank` preselects the chunks."""
         return False
 
     async def read_watermark(self, store: str) -> Watermark:
-        """Up to where the index reflects the store."""
+        """Return up to where the index reflects the store."""
         select_watermark = "SELECT generation, stamp FROM content_index_1_marks WHERE store_id = :store"
         row = (await self._run_queries([(select_watermark, {"store": store})]))[0]
         return Watermark(*row[0]) if row else Watermark()
 
     async def apply_changes(self, changes: IndexChanges, *, seen: Watermark) -> bool:
-        """Takes the changes over in one transaction, unless another process was faster."""
+        """Apply changes in one transaction, unless another process was faster."""
         insert_watermark = "INSERT INTO content_index_1_marks VALUES (:store, 0, '', 0, 0) ON CONFLICT DO NOTHING"
         lock_watermark = "SELECT generation, stamp FROM content_index_1_marks WHERE store_id = :store FOR UPDATE"
         await self._ensure_tables()
@@ -115,13 +116,13 @@ class PostgresIndex:
                 return False
             chunks, words = await _delete_contents(connection, changes)
             await _insert_entries(connection, changes.store, changes.added)
-            figures = {
+            totals = {
                 "generation": changes.watermark.generation,
                 "stamp": changes.watermark.stamp,
                 "more": len(changes.added) - chunks,
-                "longer": sum(each.length for each in changes.added) - words,
+                "longer": sum(entry.length for entry in changes.added) - words,
             }
-            await _execute_sql(connection, UPDATE_WATERMARK_SQL, store | figures)
+            await _execute_sql(connection, UPDATE_WATERMARK_SQL, store | totals)
         return True
 
     async def find_candidates(
@@ -131,72 +132,65 @@ class PostgresIndex:
         limit: int,
         *,
         within: Collection[str] | None = None,
-        marks: Mapping[str, Watermark] | None = None,
+        watermarks: Mapping[str, Watermark] | None = None,
     ) -> Candidates:
-        """The likeliest chunks of all stores together, among those that have the rarest terms."""
-        asked = {"stores": list(stores), "terms": collect_terms(words)}
-        figures, counted = await self._run_queries([(SELECT_TOTALS_SQL, asked), (SELECT_FREQUENCIES_SQL, asked)])
-        reached = {row.store_id: Watermark(row.generation, row.stamp) for row in figures}
-        behind = [store for store, mark in (marks or {}).items() if reached.get(store, Watermark()) != mark]
-        if behind:
-            return Candidates(stale_stores=behind)
-        frequency = {row.term: int(row.times) for row in counted}
-        chunks, words = sum(row.chunks for row in figures), sum(row.words for row in figures)
-        rows: list[Any] = []
+        """Return the likeliest chunks of all stores together, among those with the rarest terms."""
+        parameters = {"stores": list(stores), "terms": collect_terms(words)}
+        totals, frequencies = await self._run_queries(
+            [(SELECT_TOTALS_SQL, parameters), (SELECT_FREQUENCIES_SQL, parameters)]
+        )
+        indexed = {row.store_id: Watermark(row.generation, row.stamp) for row in totals}
+        stale = [store for store, mark in (watermarks or {}).items() if indexed.get(store, Watermark()) != mark]
+        if stale:
+            return Candidates(stale_stores=stale)
+        frequency = {row.term: int(row.times) for row in frequencies}
+        chunks = sum(row.chunks for row in totals)
+        postings: list[Posting] = []
         if frequency and limit:
-            rows = await self._search_chunks(frequency, chunks, asked, limit, within)
-        postings = [
-            Posting(row.chunk_id, row.store_id, row.length, dict(map(_parse_count, row.counts))) for row in rows
-        ]
-        return Candidates(postings, chunks, words, frequency)
+            for row in await self._search_chunks(frequency, chunks, parameters, limit, within):
+                pairs = (count.rpartition(" ") for count in row.counts)
+                counts = {term: int(count) for term, _, count in pairs}
+                postings.append(Posting(row.chunk_id, row.store_id, row.length, counts))
+        return Candidates(postings, chunks, sum(row.words for row in totals), frequency)
 
     async def clear_store(self, store: str) -> None:
-        """Removes the store's rows."""
+        """Delete the store's rows."""
         await self._ensure_tables()
         async with self._database.write() as connection:
             for table in ("chunks", "terms", "marks"):
                 await _execute_sql(connection, DELETE_STORE_SQL.format(table=table), {"store": store})
 
     async def close(self) -> None:
-        """The database is closed by who opened it."""
+        """Do nothing: the database is closed by its owner."""
 
     async def _search_chunks(
         self,
         frequency: Mapping[str, int],
         chunks: int,
-        asked: Mapping[str, Any],
+        parameters: Mapping[str, Any],
         limit: int,
         within: Collection[str] | None,
     ) -> list[Any]:
-        """Rows of chunks with the counts of the asked terms."""
-        content_filter = "AND content_id = ANY(:contents)"
-        max_filtered_chunks = 100_000  # the same where only some contents are asked for
-        every = [_quote_lexeme(term) for term in frequency]
+        """Return rows of chunks with the counts of the query's terms."""
+        lexemes = [_quote_lexeme(term) for term in frequency]
         rarest = [_quote_lexeme(term) for term in _select_rarest_terms(frequency)]
-        given = dict(asked) | {
-            "query": " | ".join(rarest),
-            "queries": every,
-            "weights": [math.log(1 + (chunks - times + 0.5) / (times + 0.5)) for times in frequency.values()],
-            "most": MAX_COMPARED_CHUNKS,
-            "limit": limit,
-        }
+        weights = [math.log(1 + (chunks - times + 0.5) / (times + 0.5)) for times in frequency.values()]
+        parameters = {**parameters, "queries": lexemes, "weights": weights, "most": MAX_COMPARED_CHUNKS, "limit": limit}
+
+        async def search(query: str, content_filter: str = "", **more: Any) -> list[Any]:
+            statement = SEARCH_CHUNKS_SQL.format(within=content_filter)
+            return (await self._run_queries([(statement, {**parameters, "query": query, **more})]))[0]
+
+        any_term = " | ".join(lexemes)
         if within is not None:
-            given |= {
-                "contents": list(within),
-                "query": " | ".join(every),
-                "most": max_filtered_chunks,
-                "limit": max(limit, max_filtered_chunks),
-            }
-            return (await self._run_queries([(SEARCH_CHUNKS_SQL.format(within=content_filter), given)]))[0]
-        query = SEARCH_CHUNKS_SQL.format(within="")
+            max_filtered = 100_000
+            limits = {"most": max_filtered, "limit": max(limit, max_filtered)}
+            return await search(any_term, "AND content_id = ANY(:contents)", contents=list(within), **limits)
         if rarest:
-            return (await self._run_queries([(query, given)]))[0]
-        both = (await self._run_queries([(query, given | {"query": " & ".join(every)})]))[0]
-        return (
-            both
-            if len(both) >= limit
-            else (await self._run_queries([(query, given | {"query": " | ".join(every)})]))[0]
-        )
+            return await search(" | ".join(rarest))
+        # Even the rarest term is in very many chunks: those with all terms come first.
+        rows = await search(" & ".join(lexemes))
+        return rows if len(rows) >= limit else await search(any_term)
 
     async def _run_queries(self, queries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[list[Any]]:
         await self._ensure_tables()
@@ -204,8 +198,8 @@ class PostgresIndex:
             return [list((await _execute_sql(connection, query, given)).all()) for query, given in queries]
 
     async def _ensure_tables(self) -> None:
-        """Makes the tables, once in a process."""
-        lock_id = 0x6F757469  # any number, the same in every process: who holds it makes the tables
+        """Create the tables, once per process."""
+        lock_id = 0x6F757469  # arbitrary, but the same in every process: its holder creates the tables
         async with self._tables_lock:
             if self._has_tables:
                 return
@@ -216,19 +210,17 @@ class PostgresIndex:
             self._has_tables = True
 
 
-async def _execute_sql(connection: "AsyncConnection", statement: str, given: Mapping[str, Any]) -> Any:
-    from sqlalchemy import text
-
-    return await connection.execute(text(statement), dict(given))
+async def _execute_sql(connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]) -> Any:
+    return await connection.execute(text(statement), dict(parameters))
 
 
-async def _delete_contents(connection: "AsyncConnection", changes: IndexChanges) -> tuple[int, int]:
-    """Takes out what goes; how many chunks they were, and of how many words, unless the sums begin anew."""
+async def _delete_contents(connection: AsyncConnection, changes: IndexChanges) -> tuple[int, int]:
+    """Delete dropped contents; return the number of their chunks and words, or zeros after a full reset."""
     reset_totals = "UPDATE content_index_1_marks SET chunks = 0, words = 0 WHERE store_id = :store"
     store = {"store": changes.store}
     if not changes.is_full:
-        given = store | {"contents": list(changes.dropped)}
-        chunks, words = (await _execute_sql(connection, DELETE_CONTENTS_SQL, given)).one()
+        parameters = store | {"contents": list(changes.dropped)}
+        chunks, words = (await _execute_sql(connection, DELETE_CONTENTS_SQL, parameters)).one()
         return int(chunks), int(words)
     for table in ("chunks", "terms"):
         await _execute_sql(connection, DELETE_STORE_SQL.format(table=table), store)
@@ -236,34 +228,21 @@ async def _delete_contents(connection: "AsyncConnection", changes: IndexChanges)
     return 0, 0
 
 
-async def _insert_entries(connection: "AsyncConnection", store: str, entries: Sequence[IndexEntry]) -> None:
-    from sqlalchemy import text
-
+async def _insert_entries(connection: AsyncConnection, store: str, entries: Sequence[IndexEntry]) -> None:
+    max_positions = 256  # Postgres ignores further ones
     if not entries:
         return
-    rows = [
-        {
-            "chunk": each.chunk,
-            "content": each.content,
-            "store": store,
-            "length": each.length,
-            "terms": _build_tsvector(each),
-        }
-        for each in entries
-    ]
+    rows: list[dict[str, Any]] = []
+    for entry in entries:
+        # A tsvector has no counts: give each term as many positions as it has occurrences.
+        lexemes = [
+            f"{_quote_lexeme(term)}:{','.join(map(str, range(1, min(count, max_positions) + 1)))}"
+            for term, count in Counter(entry.terms.split()).items()
+        ]
+        row = {"chunk": entry.chunk, "content": entry.content, "store": store, "length": entry.length}
+        rows.append(row | {"terms": " ".join(lexemes)})
     await connection.execute(text(INSERT_CHUNK_SQL), rows)
-    await _execute_sql(connection, COUNT_TERMS_SQL, {"store": store, "chunks": [each.chunk for each in entries]})
-
-
-def _build_tsvector(entry: IndexEntry) -> str:
-    """A tsvector's text: each term with as many positions as it has occurrences."""
-    max_positions = 256
-    counts = Counter(entry.terms.split())
-    return " ".join(f"{_quote_lexeme(term)}:{_positions(min(count, max_positions))}" for term, count in counts.items())
-
-
-def _positions(count: int) -> str:
-    return ",".join(map(str, range(1, count + 1)))
+    await _execute_sql(connection, COUNT_TERMS_SQL, {"store": store, "chunks": [entry.chunk for entry in entries]})
 
 
 def _quote_lexeme(term: str) -> str:
@@ -272,17 +251,12 @@ def _quote_lexeme(term: str) -> str:
 
 
 def _select_rarest_terms(frequency: Mapping[str, int]) -> list[str]:
-    """The rarest terms, as many as few chunks have; none where even the rarest is in more."""
-    chosen: list[str] = []
+    """Return the rarest terms that few enough chunks have; none where even the rarest has too many."""
+    rarest: list[str] = []
     total = 0
-    for term, times in sorted(frequency.items(), key=lambda each: each[1]):
+    for term, times in sorted(frequency.items(), key=lambda counted: counted[1]):
         total += times
         if total > MAX_COMPARED_CHUNKS:
             break
-        chosen.append(term)
-    return chosen
-
-
-def _parse_count(text: str) -> tuple[str, int]:
-    term, _, count = text.rpartition(" ")
-    return term, int(count)
+        rarest.append(term)
+    return rarest

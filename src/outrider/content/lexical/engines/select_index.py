@@ -1,4 +1,4 @@
-"""Which keyword index an installation uses."""
+"""Select the keyword index of an installation."""
 
 from pathlib import Path
 
@@ -8,27 +8,23 @@ from outrider.core.database.database import Database
 
 
 def open_lexical_index(database: Database, folder: Path, *, max_open: int = 128) -> LexicalIndex:
-    """Return the Postgres index where the rows are there; else files of SQLite.
+    """Return the index in Postgres where the rows are there, otherwise the index in SQLite files.
 
     Args:
-        database: Where the rows are.
-        folder: For derived files.
-        max_open: Files held open at once.
+        database: Holds the rows.
+        folder: For the index files.
+        max_open: Index files to hold open at once, as far as the limit of open files allows.
     """
     if database.dialect != "sqlite":
         from outrider.content.lexical.engines.postgres import PostgresIndex
 
         return PostgresIndex(database)
-    return FileIndex(folder, max_open=min(max_open, _compute_open_limit()))
-
-
-def _compute_open_limit() -> int:
-    """How many indexes may be open: each has three files, and other things need some, too."""
-    default_limit = 1_000
-    files_per_index = 8  # so many files for each open index: a limit of 1,024, as is usual, means 128
     try:
         import resource
     except ImportError:  # Windows
-        return default_limit
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return default_limit if soft == resource.RLIM_INFINITY else max(soft // files_per_index, 1)
+        return FileIndex(folder, max_open=max_open)
+    file_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if file_limit != resource.RLIM_INFINITY:
+        # An open index has three files. An eighth of the limit leaves most of it to other things.
+        max_open = min(max_open, max(file_limit // 8, 1))
+    return FileIndex(folder, max_open=max_open)
