@@ -1,1 +1,1 @@
-"""Searching the web over many providers, with or without keys. Knows neither MCP nor pages."""
+"""Web search over many providers, with or without keys; independent of MCP and of pages."""

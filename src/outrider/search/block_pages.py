@@ -1,7 +1,7 @@
-"""Tells a block or CAPTCHA page from an answer, by what the page says and not by its status.
+"""Recognize block and CAPTCHA pages by their text.
 
-Search engines send such pages with 200, 202, 403, 429 and 503 alike (DuckDuckGo's normal status is
-202), so that the status alone proves nothing.
+Search engines send such pages with status 200, 202, 403, 429 or 503 (DuckDuckGo's normal status is 202), so that the
+status alone proves nothing.
 """
 
 import re
@@ -24,15 +24,15 @@ HTML_START = re.compile(r"\s*(?:\ufeff)?\s*<(?:!doctype|html|head|body|!--|title
 
 
 def is_html_page(content_type: str, text: str) -> bool:
-    """Whether the body is a web page and no JSON, whatever its header claims."""
+    """Return whether the body is a web page and not JSON, whatever its header claims."""
     if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
         return False
     return "html" in content_type.lower() or HTML_START.match(text) is not None
 
 
 def detect_block(text: str) -> Literal["captcha", "blocked"] | None:
-    """What kind of wall the page is, or None for an ordinary page."""
-    max_chars = 60_000  # characters; the telling marks stand near the beginning
+    """Return the kind of block page, or None for an ordinary page."""
+    max_chars = 60_000  # the telltale marks are near the beginning
     beginning = text[:max_chars]
     if CAPTCHA_MARKS.search(beginning):
         return "captcha"

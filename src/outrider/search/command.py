@@ -1,4 +1,4 @@
-"""Another program: run with arguments (never by a shell), bounded in time and output, ended with its children."""
+"""Run another program, bounded in time and output, and kill it together with its children."""
 
 import os
 import signal
@@ -13,12 +13,10 @@ from anyio.abc import ByteReceiveStream, Process
 
 from outrider.search.failures import build_failure
 
-MAX_OUTPUT_BYTES = 10_000_000  # bytes of output (contracts of the seed: 10 MB)
-
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a program ended, and what it said."""
+    """A program's exit code and output."""
 
     code: int
     out: str
@@ -27,7 +25,7 @@ class CommandResult:
 
 @dataclass
 class _OutputCounter:
-    """What has been read so far, of both streams together."""
+    """Bytes read so far, of both streams together."""
 
     limit: int
     size: int = 0
@@ -40,20 +38,20 @@ async def run_command(
     seconds: float,
     environ: Mapping[str, str],
     folder: Path,
-    max_output_bytes: int = MAX_OUTPUT_BYTES,
+    max_output_bytes: int = 10_000_000,
 ) -> CommandResult:
-    """Runs a program to its end.
+    """Run a program to its end, without a shell.
 
     Args:
         program: The program and its arguments.
-        seconds: Time for all of it.
+        seconds: Time limit.
         environ: Its whole environment.
         folder: Its working directory.
-        max_output_bytes: Bytes of output after which it is ended.
+        max_output_bytes: Output limit, of stdout and stderr together; the default is the tool contract's 10 MB.
 
     Raises:
-        not_configured: There is no such program, or it may not be run.
-        timeout, bad_reply: It took too long, or said too much. All that it started is gone then.
+        not_configured: the program does not exist or may not be run.
+        timeout, bad_reply: it took too long, or wrote too much; all that it started has been killed.
     """
     name = Path(program[0]).name
     try:
@@ -71,14 +69,14 @@ async def run_command(
         with anyio.CancelScope(shield=True):
             await _kill_process_group(process)
     if output.is_over_limit:
-        raise build_failure("bad_reply", f"{name} said more than {max_output_bytes // 1_000_000} MB and was ended")
+        raise build_failure("bad_reply", f"{name} wrote more than {max_output_bytes // 1_000_000} MB and was killed")
     if scope.cancelled_caught:
         raise build_failure("timeout", f"{name} {program[1]} did not end within {seconds:g} seconds")
     return CommandResult(process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 async def _read_output(process: Process, output: _OutputCounter) -> tuple[bytes, bytes]:
-    drain_timeout_s = 0.5  # seconds in which output may still come once the program has ended
+    drain_timeout_s = 0.5  # output may still arrive once the program has ended
     assert process.stdout
     assert process.stderr
     out, err = bytearray(), bytearray()
@@ -86,7 +84,7 @@ async def _read_output(process: Process, output: _OutputCounter) -> tuple[bytes,
         tasks.start_soon(_read_stream, process.stdout, out, output, tasks.cancel_scope)
         tasks.start_soon(_read_stream, process.stderr, err, output, tasks.cancel_scope)
         await process.wait()
-        # A child that it left behind may hold the streams open for ever.
+        # A child that it left behind may hold the streams open forever.
         tasks.cancel_scope.deadline = anyio.current_time() + drain_timeout_s
     return bytes(out), bytes(err)
 
@@ -106,7 +104,7 @@ async def _read_stream(
 
 
 async def _kill_process_group(process: Process) -> None:
-    """Kills the whole group, which may outlive the program itself, and collects the program."""
+    """Kill the whole group, which may outlive the program itself, and wait for the program."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(ProcessLookupError):

@@ -1,7 +1,6 @@
-"""Every way a search provider fails, as one code each, and the error a model gets for it.
+"""Failure codes of search providers, and the error that each becomes.
 
-The code is what the circuit breaker, the ledger and the tests speak; the error's kind (see
-`core.errors`) is what a model acts on.
+The circuit breaker and the health ledger go by the code; a model acts on the kind of error (see `core.errors`).
 """
 
 from collections.abc import Mapping
@@ -41,8 +40,8 @@ ERROR_CLASSES: Mapping[FailureCode, type[OutriderError]] = {
     "unsupported": InvalidInput,
 }
 
-# What an HTTP status means where the provider's own table says nothing else (RFC 9110, section 15;
-# 402 and 429 as every provider here uses them).
+# The meaning of an HTTP status where the provider's own rules say nothing else (RFC 9110, section 15; 402 and 429 as
+# every provider here uses them).
 STATUS_FAILURES: Mapping[int, FailureCode] = {
     400: "bad_request",
     401: "auth",
@@ -63,10 +62,10 @@ REQUEST_FAILURES: frozenset[str] = frozenset({"bad_request", "unsupported", "not
 def build_failure(
     code: FailureCode, message: str, *, hint: str = "", retry_after: float | None = None
 ) -> OutriderError:
-    """The typed error for a code; `retry_after` in seconds where the provider told."""
+    """Return the typed error for a code; `retry_after` is in seconds."""
     return ERROR_CLASSES[code](message, code=code, hint=hint, retry_after=retry_after)
 
 
 def classify_status(status: int) -> FailureCode:
-    """The code of an HTTP status that is no success."""
+    """Return the code of an HTTP status other than success."""
     return STATUS_FAILURES.get(status, "unavailable")

@@ -1,7 +1,7 @@
-"""Several rankings made one: reciprocal rank fusion over canonical addresses.
+"""Fuse rankings by reciprocal rank over canonical addresses.
 
-Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning
-methods, SIGIR 2009; k = 60 is theirs.
+Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods, SIGIR
+2009; k = 60 is theirs.
 """
 
 import math
@@ -17,7 +17,7 @@ RRF_K = 60
 
 @dataclass(frozen=True)
 class Ranking:
-    """One provider's hits, best first, and how much they count."""
+    """One provider's hits, best first, and their weight."""
 
     provider: str
     hits: Sequence[SearchHit]
@@ -41,7 +41,7 @@ class _Vote:
 
 
 def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_domain: int = 0) -> list[SearchHit]:
-    """The hits of all rankings, each page once, by the sum of weight / (60 + rank).
+    """Return the hits of all rankings, each page once, ordered by the sum of weight / (60 + rank).
 
     Args:
         rankings: In any order; the result does not depend on it.
@@ -49,26 +49,29 @@ def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_
         per_domain: Most hits of one host (`www.` and `m.` are the same host); 0 for any number.
 
     Returns:
-        Hits ranked from 1; `score` is the fused score, `sources` names every finder with its rank,
-        and what one finder did not know (snippet, date, sizes) comes from another.
+        Hits ranked from 1; `score` is the fused score, `sources` names every provider that found it with its rank,
+        and what one provider did not know (snippet, date, sizes) comes from another.
     """
     votes: dict[str, list[_Vote]] = {}
     for vote in sorted((vote for each in rankings for vote in _collect_votes(each)), key=lambda vote: vote.sort_key):
         votes.setdefault(_get_page_key(vote.hit), []).append(vote)
-    fused = sorted((_merge_votes(group) for group in votes.values()), key=_best_first)
+    fused = sorted(
+        (_merge_votes(group) for group in votes.values()),
+        key=lambda hit: (-(hit.score or 0.0), min(source.rank for source in hit.sources), _get_page_key(hit)),
+    )
     kept = _limit_per_host(fused, per_domain) if per_domain > 0 else fused
     return [replace(hit, rank=rank) for rank, hit in enumerate(kept[:limit], start=1)]
 
 
 def deduplicate_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
-    """One provider's hits, each page once, ranked anew from 1."""
+    """Return one provider's hits, each page once, ranked anew from 1."""
     first = {_get_page_key(hit): hit for hit in reversed(list(hits))}
     kept = sorted(first.values(), key=lambda hit: hit.rank)
     return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
 
 
 def _collect_votes(ranking: Ranking) -> list[_Vote]:
-    """A provider votes once for a page, with its best place."""
+    """Return one vote of the provider for each page, with its best rank."""
     best: dict[str, _Vote] = {}
     for rank, hit in enumerate(ranking.hits, start=1):
         best.setdefault(_get_page_key(hit), _Vote(hit, ranking.provider, rank, ranking.weight))
@@ -80,7 +83,7 @@ def _get_page_key(hit: SearchHit) -> str:
 
 
 def _merge_votes(votes: list[_Vote]) -> SearchHit:
-    """One hit from all votes for it, best vote first; that one gives the words."""
+    """Merge the votes for a page into one hit; title and address come from the best vote, which is first."""
     first = votes[0].hit
     known = {
         name: next((value for vote in votes if (value := getattr(vote.hit, name)) not in (None, "")), default)
@@ -96,10 +99,6 @@ def _merge_votes(votes: list[_Vote]) -> SearchHit:
         score=math.fsum(vote.score for vote in votes),
         sources=tuple(ProviderRank(vote.provider, vote.rank) for vote in votes),
     )
-
-
-def _best_first(hit: SearchHit) -> tuple[float, int, str]:
-    return (-(hit.score or 0.0), min(source.rank for source in hit.sources), _get_page_key(hit))
 
 
 def _limit_per_host(hits: Iterable[SearchHit], limit: int) -> list[SearchHit]:

@@ -1,9 +1,9 @@
-"""What stands in a template for a value that nobody has filled in yet."""
+"""Detect template values that were not filled in."""
 
 from typing import Any
 
 
 def is_placeholder(value: Any) -> bool:
-    """Whether a value stands where a real one should: empty, or with the word "replace" in it."""
+    """Return whether a value is empty or contains the word "replace"."""
     text = "" if value is None or isinstance(value, bool | list | dict) else str(value).strip()
     return not text or "replace" in text.lower()

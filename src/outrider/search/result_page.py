@@ -1,7 +1,7 @@
-"""A search engine's result page: which address shows it, and what stands in it.
+"""Address and parse the result pages of search engines.
 
-An engine is one file under `serp/`; nothing lists them. Its selectors come from recorded pages. Where a page was
-redesigned and they fit no more, headings that are links still tell results from the rest (see `outline`).
+An engine is one file under `serp/`, found by discovery. Its selectors come from recorded pages. When a page was
+redesigned and they no longer match, headings that are links still tell results from the rest (see `outline`).
 """
 
 import re
@@ -11,8 +11,6 @@ from html import escape
 from typing import Any, NoReturn
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser
-
 from outrider.core.errors import OutriderError
 from outrider.search.block_pages import detect_block
 from outrider.search.failures import FailureCode, build_failure
@@ -21,7 +19,7 @@ from outrider.search.outline import OutlineLine, build_outline, find_results
 from outrider.search.provider import Query, QueryFeature, RenderedPage, ResultItem
 from outrider.search.urls import canonicalize_url, is_web_url, parse_host, unwrap_redirect
 
-# How the pages begin that ask for consent to cookies, in the languages in which they are met most.
+# The first words of pages that ask for consent to cookies, in the most common languages.
 CONSENT_PAGE = re.compile(
     r"before you continue to|bevor sie zu .{0,30} weitergehen|avant d.accéder à|antes de ir a|prima di continuare su"
     r"|voordat je verdergaat|is part of the yahoo family of brands",
@@ -32,14 +30,14 @@ OTHER_ENGINE_HINT = "use another engine or provider: `search.browser.engines` na
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things stand in one generation of a result page, as CSS selectors.
+    """CSS selectors for one generation of a result page.
 
     Attributes:
-        result: One result's element.
+        result: The element of one result.
         link: Its link, within the result.
-        title: Its title, within the link; "" is the whole link.
+        title: Its title, within the link; "" for the whole link.
         snippet: Its text, within the result.
-        url_attribute: An attribute of the result's element that holds the address where the link only redirects.
+        url_attribute: The attribute of the result's element that holds the address, if the link only redirects.
     """
 
     result: str
@@ -56,16 +54,16 @@ class SearchEngine:
     Attributes:
         name: Unique, as in `search.browser.engines` and in the `source` of answers.
         title: As people know it.
-        base_url: Scheme and host; links that are relative, and redirects, belong there.
-        build_parameters: From a query to the parameters of the page's address; None is left out.
+        base_url: Scheme and host; relative links and redirects are resolved against it.
+        build_parameters: Maps a query to the parameters of the page's address; None values are left out.
         path: Of the result page.
-        layouts: Newest first; the first that fits counts.
-        ad_selector: What holds advertisements; they are no results.
-        no_results_selector: What only a page without results has.
-        block_selectors: By failure, what only such a page has.
-        block_url_patterns: By failure, a regular expression for the address that it was sent to.
-        own_hosts: Hosts whose pages are no results, besides `base_url`'s.
-        features: Which parts of a query the address can say.
+        layouts: Newest first; the first that matches is used.
+        ad_selector: The elements that hold advertisements.
+        no_results_selector: An element that only a page without results has.
+        block_selectors: By failure code, an element that only such a page has.
+        block_url_patterns: By failure code, a regular expression for the address that the browser was redirected to.
+        own_hosts: Hosts whose pages are not results, besides that of `base_url`.
+        features: The parts of a query that the address can express.
         max_count: Most results on a page.
     """
 
@@ -84,34 +82,38 @@ class SearchEngine:
     max_count: int = 10
 
     def build_url(self, query: Query, base_url: str = "") -> str:
-        """The address of the result page; `base_url` replaces the engine's own."""
-        said = {name: str(value) for name, value in self.build_parameters(query).items() if value is not None}
-        return f"{(base_url or self.base_url).rstrip('/')}{self.path}?{urlencode(said)}"
+        """Return the address of the result page; `base_url` replaces the engine's own."""
+        parameters = {name: str(value) for name, value in self.build_parameters(query).items() if value is not None}
+        return f"{(base_url or self.base_url).rstrip('/')}{self.path}?{urlencode(parameters)}"
 
 
 def parse_result_page(engine: SearchEngine, page: RenderedPage, query: Query) -> list[ResultItem]:
-    """The results on a rendered page, best first, each address once.
+    """Return the results on a rendered page, best first, each address once.
 
-    Raises `consent`, `captcha`, `blocked`, or `bad_reply` for a page that is laid out in no known way.
+    Raises `consent`, `captcha`, `blocked`, or `bad_reply` for a page with an unknown layout.
     """
+    from selectolax.lexbor import LexborHTMLParser
+
     _check_url(engine, page.url)
     tree = LexborHTMLParser(page.html)
     for selector in filter(None, (engine.ad_selector, "script, style, noscript, template")):
         for node in tree.css(selector):
             node.decompose()
-    found = next((items for each in engine.layouts if (items := _laid_out(engine, each, tree, page))), [])
-    if found or tree.css_first(engine.no_results_selector) is not None:
-        return found
+    for layout in engine.layouts:
+        found = [_parse_item(engine, layout, node, page.url) for node in tree.css(layout.result)]
+        if items := _deduplicate_items([item for item in found if item]):
+            return items
+    if tree.css_first(engine.no_results_selector) is not None:
+        return []
     _check_block_selectors(engine, tree)
-    if not (found := _parse_outline(engine, build_outline(tree), page.url)):
-        _raise_no_results(
-            engine, " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else "", query
-        )
-    return found
+    if not (items := _parse_outline(engine, build_outline(tree), page.url)):
+        text = " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else ""
+        _raise_no_results(engine, text, query)
+    return items
 
 
 def parse_result_outline(engine: SearchEngine, url: str, lines: list[OutlineLine]) -> list[ResultItem]:
-    """The results in an outline of the page; none where `read` must say why from its HTML."""
+    """Return the results in an outline of the page; if there are none, `parse_result_page` says why from its HTML."""
     _check_url(engine, url)
     return _parse_outline(engine, lines, url)
 
@@ -123,7 +125,7 @@ def _check_url(engine: SearchEngine, url: str) -> None:
 
 
 def _check_block_selectors(engine: SearchEngine, tree: Any) -> None:
-    # Pieces that only a check for humans has, whoever built it in; facts of the vendors' own embedding guides.
+    # Elements that only CAPTCHAs have, from the vendors' own embedding guides.
     human_check_selector = (
         "#captcha-form, #challenge-form, .g-recaptcha, .h-captcha,"
         " [name=cf-turnstile-response], [name=g-recaptcha-response]"
@@ -136,24 +138,22 @@ def _check_block_selectors(engine: SearchEngine, tree: Any) -> None:
 
 
 def _raise_no_results(engine: SearchEngine, text: str, query: Query) -> NoReturn:
-    """Raises what a page without results is, by what it says besides the query's own words."""
-    min_text_chars = 40  # characters; an honest page says more, even that it found nothing
-    said = re.sub(re.escape(query.text), " ", text, flags=re.IGNORECASE)
-    if CONSENT_PAGE.search(said):
+    """Raise the failure that a page without results shows, judged by its text without the query's own words."""
+    min_text_chars = 40  # a genuine page has more text, even if only to say that it found nothing
+    remaining = re.sub(re.escape(query.text), " ", text, flags=re.IGNORECASE)
+    if CONSENT_PAGE.search(remaining):
         raise build_block_error("consent", engine)
-    if (why := detect_block(said)) is not None:
-        raise build_block_error(why, engine)
-    if len(said.strip()) < min_text_chars:
+    if (code := detect_block(remaining)) is not None:
+        raise build_block_error(code, engine)
+    if len(remaining.strip()) < min_text_chars:
         raise build_failure(
-            "blocked", f"{engine.title} gave an empty page, as it does to programs", hint=OTHER_ENGINE_HINT
+            "blocked", f"{engine.title} returned an empty page, as it does to programs", hint=OTHER_ENGINE_HINT
         )
-    raise build_failure(
-        "bad_reply", f"the result page of {engine.title} is laid out in an unknown way", hint=OTHER_ENGINE_HINT
-    )
+    raise build_failure("bad_reply", f"the result page of {engine.title} has an unknown layout", hint=OTHER_ENGINE_HINT)
 
 
 def build_block_error(code: FailureCode, engine: SearchEngine) -> OutriderError:
-    """The failure that a page which stands before the results is."""
+    """Return the failure for a page that hides the results."""
     descriptions: Mapping[str, str] = {
         "consent": "asks for consent to cookies first",
         "captcha": "asks for a CAPTCHA",
@@ -162,21 +162,16 @@ def build_block_error(code: FailureCode, engine: SearchEngine) -> OutriderError:
     return build_failure(code, f"{engine.title} {descriptions[code]}", hint=OTHER_ENGINE_HINT)
 
 
-def _laid_out(engine: SearchEngine, layout: Layout, tree: Any, page: RenderedPage) -> list[ResultItem]:
-    found = [_parse_item(engine, layout, node, page.url) for node in tree.css(layout.result)]
-    return _deduplicate_items([item for item in found if item])
-
-
 def _parse_item(engine: SearchEngine, layout: Layout, node: Any, base: str) -> ResultItem | None:
     link = node.css_first(layout.link)
     if link is None:
         return None
-    written = (
-        (node.attributes.get(layout.url_attribute) if layout.url_attribute else "") or link.attributes.get("href") or ""
-    )
+    href = link.attributes.get("href") or ""
+    if layout.url_attribute:
+        href = node.attributes.get(layout.url_attribute) or href
     title = link.css_first(layout.title) if layout.title else link
     text = node.css_first(layout.snippet)
-    return _build_item(engine, title.html if title else "", written, text.html if text else "", base)
+    return _build_item(engine, title.html if title else "", href, text.html if text else "", base)
 
 
 def _parse_outline(engine: SearchEngine, lines: list[OutlineLine], base: str) -> list[ResultItem]:
@@ -187,13 +182,13 @@ def _parse_outline(engine: SearchEngine, lines: list[OutlineLine], base: str) ->
 
 
 def _build_item(engine: SearchEngine, title: str, href: str, snippet: str, base: str) -> ResultItem | None:
-    """An item; its texts are HTML, like those of other providers."""
+    """Return an item, whose texts are HTML like those of other providers; None without a title or an address."""
     url = resolve_result_url(engine, href, base)
     return {"title": title, "url": url, "snippet": snippet} if clean_text(title) and url else None
 
 
 def resolve_result_url(engine: SearchEngine, href: str, base: str) -> str:
-    """Where a link of the page leads, out of redirects; "" when it leads nowhere but to the engine itself."""
+    """Return the address that a link leads to, without redirects; "" if it leads to the engine itself."""
     try:
         url = urljoin(base, href.strip())
         here, there = urlsplit(base), urlsplit(url)

@@ -1,4 +1,4 @@
-"""From settings and environment to the providers that can be asked here, in which order and how."""
+"""Select and order the search providers that settings and environment make usable."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,11 @@ from outrider.core.discovery import discover_instances
 from outrider.core.errors import NotConfigured
 from outrider.search import providers
 from outrider.search.health import ProviderHealth
-from outrider.search.page_providers import build_page_provider, load_engines
+from outrider.search.page_providers import PAGE_SUFFIX, build_page_provider, load_engines, resolve_engines
 from outrider.search.placeholder import is_placeholder
 from outrider.search.provider import (
     PROVIDER_ENTRY_POINTS,
     CallRate,
-    Credential,
     ProviderAccess,
     SearchProvider,
     SearchServices,
@@ -27,15 +26,21 @@ from outrider.search.urls import is_web_url
 
 @dataclass(frozen=True)
 class Candidate:
-    """A provider and the way to it."""
+    """A provider, and how this installation reaches it."""
 
     provider: SearchProvider
     access: ProviderAccess
 
+    def is_same_access(self, other: "Candidate") -> bool:
+        """Return whether both reach the same provider at the same endpoint with the same keys."""
+        own, others = self.access, other.access
+        same_keys = own.secrets == others.secrets and own.endpoint == others.endpoint
+        return same_keys and self.provider.name == other.provider.name
+
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """Whom to ask in which order; `profile` is the one in force, "" for the chain alone."""
+    """The providers to ask, in order; `profile` is the one in force, "" for the default chain."""
 
     candidates: tuple[Candidate, ...]
     profile: str = ""
@@ -44,9 +49,9 @@ class SearchPlan:
 
 @dataclass(frozen=True)
 class ProviderStatus:
-    """What `doctor` says of a provider.
+    """A provider as `outrider doctor` reports it.
 
-    `missing` names the credentials that are not set, `reason` says why it is not usable.
+    `missing` names the credentials that are not set, `reason` says why the provider is not usable.
     """
 
     name: str
@@ -62,24 +67,27 @@ class ProviderStatus:
 
 @lru_cache(maxsize=1)
 def load_providers() -> Mapping[str, SearchProvider]:
-    """Every provider by name: those in the folder, those of plugins, and one for each engine's result page."""
-    found = [
+    """Return every provider by name: the built-in ones, those of plugins, and one for each engine's result page."""
+    discovered = [
         *discover_instances(providers, SearchProvider, group=PROVIDER_ENTRY_POINTS),
         *map(build_page_provider, load_engines().values()),
     ]
-    return {provider.name: provider for provider in found}
+    return {provider.name: provider for provider in discovered}
 
 
 def resolve_provider(name: str, setting: str) -> SearchProvider:
-    """The provider of that name or alias. Raises NotConfigured that lists the known ones."""
+    """Return the provider of that name or alias. Raises NotConfigured, which lists the known ones."""
     aliases = {"google": "google_cse", "you_com": "you", "duckduckgo": "ddgs", "web_iq": "webiq"}
     provider = load_providers().get(aliases.get(name, name))
     if provider is not None:
         return provider
     close = get_close_matches(name, load_providers(), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the providers are {', '.join(sorted(load_providers()))}"
-    listed = f"the known ones are {', '.join(sorted(load_providers()))}"
-    raise NotConfigured(f"{setting}: no search provider {name!r}; {listed}", hint=hint, code="unknown_provider")
+    known = f"the providers are {', '.join(sorted(load_providers()))}"
+    raise NotConfigured(
+        f"{setting}: no search provider {name!r}; {known}",
+        hint=f"did you mean {close[0]!r}?" if close else known,
+        code="unknown_provider",
+    )
 
 
 def plan_search(
@@ -91,21 +99,24 @@ def plan_search(
     profile: str | None = None,
     browse: bool = False,
 ) -> SearchPlan:
-    """The providers to ask: the profile's first, then those with a key, then the keyless chain.
+    """Return the providers to ask: the profile's first, then those with a key, then the keyless chain.
 
-    With `browse` result pages in a browser stand before all but the profile and what `search.order` names.
+    With `browse`, result pages in a browser come before all but the profile and the providers in `search.order`.
 
     Raises NotConfigured for an unknown provider or a profile without real credentials.
     """
     disabled = {resolve_provider(name, "search.disabled").name for name in settings.disabled}
-    chosen, warnings = _select_profile(settings, profile)
-    first = [_build_profile_candidate(settings, chosen, disabled, warnings)] if chosen else []
-    chain = _build_chain(settings, environ, services, browse=browse)
-    rest = [each for each in chain if each.provider.name not in disabled]
-    seen = {(each.provider.name, each.access.secrets, each.access.endpoint) for each in first}
-    rest = [each for each in rest if (each.provider.name, each.access.secrets, each.access.endpoint) not in seen]
-    candidates = tuple(Candidate(each.provider, each.access.with_time(now)) for each in (*first, *rest))
-    return SearchPlan(candidates, chosen, tuple(warnings))
+    profile_name, warnings = _select_profile(settings, profile)
+    chain = [
+        candidate
+        for candidate in _build_chain(settings, environ, services, browse=browse)
+        if candidate.provider.name not in disabled
+    ]
+    if profile_name:
+        preferred = _build_profile_candidate(settings, profile_name, disabled, warnings)
+        chain = [preferred, *(candidate for candidate in chain if not candidate.is_same_access(preferred))]
+    candidates = tuple(Candidate(each.provider, each.access.with_time(now)) for each in chain)
+    return SearchPlan(candidates, profile_name, tuple(warnings))
 
 
 def explain_providers(
@@ -115,9 +126,9 @@ def explain_providers(
     services: SearchServices | None = None,
     health: Mapping[str, ProviderHealth] | None = None,
 ) -> list[ProviderStatus]:
-    """Every known provider, and whether it can be used here; the order is that of the chain.
+    """Return every known provider and whether it can be used here, in the order of the chain.
 
-    Raises NotConfigured where the settings name a provider that does not exist.
+    Raises NotConfigured if the settings name a provider that does not exist.
     """
     services, health = services or SearchServices(), health or {}
     usable = plan_search(
@@ -132,7 +143,7 @@ def explain_providers(
     ]
 
 
-def _build_status(  # noqa: PLR0917 - one row of a report, from everything there is
+def _build_status(  # noqa: PLR0917 - one row of a report needs everything
     provider: SearchProvider,
     settings: SearchSettings,
     environ: Mapping[str, str],
@@ -147,7 +158,13 @@ def _build_status(  # noqa: PLR0917 - one row of a report, from everything there
     )
     reason = "" if access else "disabled" if provider.name in disabled else provider.explain_unavailable(services)
     if access is None and not reason:
-        reason = _why_not(provider, settings, missing)
+        if provider.keyless_rank is None:
+            reason = f"no {' and no '.join(missing)}"
+        else:
+            reason = "not named in `search.browser.engines`" if settings.keyless else "`search.keyless` is off"
+    remedy = provider.remedy
+    if access is None and provider.uses_browser and not provider.explain_unavailable(services):
+        remedy = f"add {provider.name.removesuffix('_page')!r} to `search.browser.engines`"
     return ProviderStatus(
         name=provider.name,
         title=provider.title,
@@ -156,39 +173,26 @@ def _build_status(  # noqa: PLR0917 - one row of a report, from everything there
         keyless=provider.keyless_rank is not None,
         missing=missing,
         reason=reason,
-        remedy=_describe_remedy(provider, services, usable=access is not None),
+        remedy=remedy,
         health=health.get(access.id) if access else None,
     )
 
 
-def _describe_remedy(provider: SearchProvider, services: SearchServices, *, usable: bool) -> str:
-    if usable or not provider.uses_browser or provider.explain_unavailable(services):
-        return provider.remedy
-    return f"add {provider.name.removesuffix('_page')!r} to `search.browser.engines`"
-
-
-def _why_not(provider: SearchProvider, settings: SearchSettings, missing: tuple[str, ...]) -> str:
-    if provider.keyless_rank is None:
-        return f"no {' and no '.join(missing)}"
-    return "`search.browser.engines` does not name it" if settings.keyless else "keyless use is off"
-
-
 def _select_profile(settings: SearchSettings, profile: str | None) -> tuple[str, list[str]]:
-    """The profile in force, and what is wrong with those that cannot be."""
-    no_profile_names = frozenset({"", "default"})
+    """Return the profile in force, "" for the default chain, and warnings about unusable profiles."""
     name = (settings.profile if profile is None else profile).strip()
     warnings = [
-        f"search profile {each!r} is ignored: it is no object"
+        f"search profile {each!r} is ignored: it is not an object"
         for each, content in settings.profiles.items()
         if not isinstance(content, dict)
     ]
-    if name in no_profile_names:
+    if name in ("", "default"):
         return "", warnings
     if isinstance(settings.profiles.get(name), dict):
         return name, warnings
     if name not in settings.profiles:
         others = ", ".join(sorted(settings.profiles)) or "none"
-        warnings.append(f"no search profile {name!r} (there are: {others}); the default chain is used")
+        warnings.append(f"no search profile {name!r} (profiles: {others}); the default chain is used")
     return "", warnings
 
 
@@ -199,14 +203,16 @@ def _build_profile_candidate(settings: SearchSettings, name: str, disabled: set[
         raise NotConfigured(f"{where} names no provider", hint=f"set `provider` of {name!r} in {PROFILES_FILE}")
     provider = resolve_provider(str(content["provider"]).strip(), where)
     if provider.name in disabled:
-        raise NotConfigured(f"{where} uses {provider.name}, which `search.disabled` names", hint="take it out there")
+        raise NotConfigured(
+            f"{where} uses {provider.name}, which is disabled", hint=f"remove {provider.name} from `search.disabled`"
+        )
     credentials = _collect_credentials(provider, content, {})
     missing = _list_missing(provider, credentials)
     written = {name for each in provider.credentials for name in (each.name, *each.aliases)} & set(content)
     if missing and (written or provider.keyless_rank is None):
         raise NotConfigured(
             f"{where} has no real {' and no real '.join(missing)} for {provider.title}",
-            hint=f"write it into {PROFILES_FILE} ({provider.remedy})",
+            hint=f"set it in {PROFILES_FILE} ({provider.remedy})",
             details={"profile": name, "fields": list(missing)},
         )
     access = _build_access(provider, content, {} if missing else credentials, warnings, where)
@@ -219,39 +225,31 @@ def _build_chain(
     for name in settings.providers:
         _check_fields(resolve_provider(name, "search.providers"), settings.providers[name])
     contents = {resolve_provider(name, "").name: content for name, content in settings.providers.items()}
-    found = [
-        _build_candidate(each, contents.get(each.name, {}), environ, settings, services)
-        for each in load_providers().values()
+    candidates = [
+        candidate
+        for provider in load_providers().values()
+        if (candidate := _build_candidate(provider, contents.get(provider.name, {}), environ, settings, services))
     ]
-    ordered = sorted((each for each in found if each is not None), key=_rank_candidate)
-    asked = {resolve_provider(name, "search.order").name: at for at, name in reversed(list(enumerate(settings.order)))}
-    pages = _rank_result_pages(settings) if browse else {}
-    wanted = [
-        each
-        for each in ordered
-        if not each.provider.uses_browser or each.provider.name in asked or each.provider.name in pages
-    ]
+    named = {resolve_provider(name, "search.order").name: at for at, name in reversed(list(enumerate(settings.order)))}
+    result_pages: dict[str, int] = {}
+    if browse:  # our own browser before the program
+        engines = resolve_engines(settings.browser.engines, "search.browser.engines")
+        page_names = dict.fromkeys([*(engine.name + PAGE_SUFFIX for engine in engines), "agent_browser"])
+        result_pages = {name: at for at, name in enumerate(page_names)}
+
+    def rank_candidate(candidate: Candidate) -> tuple[int, int, int, int, str]:
+        """Order by `search.order`, result pages, keys before keyless, lasting before ending, keyless rank."""
+        provider = candidate.provider
+        kind = 2 if candidate.access.keyless else 1 if provider.sunset_date else 0
+        keyless_rank = provider.keyless_rank or 0 if candidate.access.keyless else 0
+        order = named.get(provider.name, len(named)), result_pages.get(provider.name, len(result_pages))
+        return (*order, kind, keyless_rank, provider.name)
+
+    wanted = named.keys() | result_pages.keys()
     return sorted(
-        wanted, key=lambda each: (asked.get(each.provider.name, len(asked)), pages.get(each.provider.name, len(pages)))
+        (each for each in candidates if not each.provider.uses_browser or each.provider.name in wanted),
+        key=rank_candidate,
     )
-
-
-def _rank_result_pages(settings: SearchSettings) -> dict[str, int]:
-    """The result pages in the order in which they are opened, our own browser before the program."""
-    from outrider.search.page_providers import PAGE_SUFFIX, resolve_engines
-
-    names = [
-        engine.name + PAGE_SUFFIX for engine in resolve_engines(settings.browser.engines, "search.browser.engines")
-    ]
-    return {name: at for at, name in enumerate(dict.fromkeys([*names, "agent_browser"]))}
-
-
-def _rank_candidate(candidate: Candidate) -> tuple[int, int, str]:
-    """Keys before keyless, what ends soon after what stays, the keyless in their own order."""
-    provider = candidate.provider
-    if candidate.access.keyless:
-        return (2, provider.keyless_rank or 0, provider.name)
-    return (1 if provider.sunset_date else 0, 0, provider.name)
 
 
 def _build_candidate(
@@ -264,28 +262,27 @@ def _build_candidate(
     if provider.explain_unavailable(services):
         return None
     credentials = _collect_credentials(provider, content, environ)
-    if provider.credentials and not _list_missing(provider, credentials):
-        return Candidate(
-            provider, _build_access(provider, content, credentials, [], f"search.providers.{provider.name}")
-        )
-    own = provider.name == "local"  # needs no key and no network
-    if provider.keyless_rank is None or not (settings.keyless or own):
+    has_key = bool(provider.credentials) and not _list_missing(provider, credentials)
+    # `search.keyless` is about web services; the local index needs neither a key nor a network.
+    is_keyless_allowed = provider.keyless_rank is not None and (settings.keyless or provider.name == "local")
+    if not has_key and not is_keyless_allowed:
         return None
-    return Candidate(provider, _build_access(provider, content, {}, [], f"search.providers.{provider.name}"))
+    where = f"search.providers.{provider.name}"
+    return Candidate(provider, _build_access(provider, content, credentials if has_key else {}, [], where))
 
 
 def _collect_credentials(
     provider: SearchProvider, content: Mapping[str, Any], environ: Mapping[str, str]
 ) -> dict[str, str]:
-    found = {each.name: _find_credential(each, content, environ) for each in provider.credentials}
-    return {name: value for name, value in found.items() if value and (name != "endpoint" or is_web_url(value))}
-
-
-def _find_credential(credential: Credential, content: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    written = [content.get(name) for name in (credential.name, *credential.aliases)]
-    exported = [environ.get(name) for name in credential.env]
-    real = [str(value).strip() for value in (*written, *exported) if not is_placeholder(value)]
-    return real[0] if real else ""
+    """Return the credentials that are set, by name; the settings win over the environment."""
+    credentials: dict[str, str] = {}
+    for credential in provider.credentials:
+        values = [content.get(name) for name in (credential.name, *credential.aliases)]
+        values += [environ.get(name) for name in credential.env]
+        value = next((str(value).strip() for value in values if not is_placeholder(value)), "")
+        if value and (credential.name != "endpoint" or is_web_url(value)):
+            credentials[credential.name] = value
+    return credentials
 
 
 def _list_missing(provider: SearchProvider, credentials: Mapping[str, str]) -> tuple[str, ...]:
@@ -311,14 +308,17 @@ def _build_access(
     where: str,
 ) -> ProviderAccess:
     keyless = not credentials
-    own = (provider.keyless_endpoint if keyless else "") or provider.endpoint
+    default_endpoint = (provider.keyless_endpoint if keyless else "") or provider.endpoint
     given = credentials.get("endpoint") or ("" if is_placeholder(content.get("endpoint")) else str(content["endpoint"]))
     if given and not is_web_url(given):
-        raise NotConfigured(f"{where}: endpoint is no http(s) address", hint="begin it with https://")
+        raise NotConfigured(f"{where}: endpoint is not an http(s) address", hint="begin it with https://")
     agent = content.get("user_agent")
+    # A key that was replaced must not inherit the old one's failures, so the id holds a digest of the key.
+    joined = "\0".join(credentials[name] for name in sorted(credentials))
+    digest = hashlib.blake2s(joined.encode(), digest_size=4).hexdigest()
     return ProviderAccess(
-        id=_build_access_id(provider, credentials, keyless=keyless),
-        endpoint=(given or own).rstrip("/"),
+        id=f"{provider.name}:keyless" if keyless else f"{provider.name}#{digest}",
+        endpoint=(given or default_endpoint).rstrip("/"),
         credentials=dict(credentials),
         secrets=tuple(credentials[each.name] for each in provider.credentials if each.secret and credentials),
         trusted=bool(given),
@@ -327,14 +327,6 @@ def _build_access(
         user_agent="" if is_placeholder(agent) else str(agent).strip(),
         rate=_parse_rate(content.get("rate"), provider.keyless_rate if keyless else provider.rate, where),
     )
-
-
-def _build_access_id(provider: SearchProvider, credentials: Mapping[str, str], *, keyless: bool) -> str:
-    """A key that was replaced must not inherit the old one's failures, so a digest is part of the name."""
-    if keyless:
-        return f"{provider.name}:keyless"
-    joined = "\0".join(credentials[name] for name in sorted(credentials))
-    return f"{provider.name}#{hashlib.blake2s(joined.encode(), digest_size=4).hexdigest()}"
 
 
 def _parse_timeout(value: Any, default: float, warnings: list[str], where: str) -> float:
@@ -355,10 +347,9 @@ def _parse_rate(value: Any, default: CallRate, where: str) -> CallRate:
     if value is None:
         return default
     numbers: Sequence[Any] = value if isinstance(value, list | tuple) else [value, 1.0]
-    if len(numbers) == 2 and all(_positive(number) for number in numbers):
+    are_positive = [
+        isinstance(number, int | float) and not isinstance(number, bool) and number > 0 for number in numbers
+    ]
+    if len(numbers) == 2 and all(are_positive):
         return CallRate(float(numbers[0]), float(numbers[1]))
-    raise NotConfigured(f"{where}: rate must be calls a second, or [calls, seconds], not {value!r}")
-
-
-def _positive(number: Any) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and number > 0
+    raise NotConfigured(f"{where}: rate must be calls per second, or [calls, seconds], not {value!r}")

@@ -1,4 +1,4 @@
-"""The table of the provider ledger. Import this only where a query is made (see `core.tables`)."""
+"""The table of the health ledger, imported only where a query is made (see `core.tables`)."""
 
 from sqlalchemy import Column, Float, Integer, String, Table
 

@@ -5,7 +5,7 @@ import time
 
 from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.database.database import Database
-from outrider.search.health import HealthLedger
+from outrider.search.health_ledger import HealthLedger
 
 HOSTILE_HTML = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 TOOL_PROFILES = (  # toolset, tool, seconds, characters, outcomes

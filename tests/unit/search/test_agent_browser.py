@@ -15,8 +15,8 @@ from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.http import HttpClient
 from outrider.search.agent_browser import AgentBrowser
-from outrider.search.flow import SearchOutcome
 from outrider.search.hits import clean_text
+from outrider.search.outcome import SearchOutcome
 from outrider.search.outline import find_results
 from outrider.search.page_providers import load_engines
 from outrider.search.provider import Query, SearchServices

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from outrider.core.database.database import Database
 from outrider.search.failures import ERROR_CLASSES, REQUEST_FAILURES
-from outrider.search.health import FAILURE_THRESHOLD, MAX_PAUSE_S, TRIAL_S, HealthLedger, ProviderHealth
+from outrider.search.health import FAILURE_THRESHOLD, MAX_PAUSE_S, TRIAL_S, ProviderHealth
+from outrider.search.health_ledger import HealthLedger
 from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ import pytest
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import OutriderError
 from outrider.core.http import HttpClient
-from outrider.search.flow import SearchOutcome
+from outrider.search.outcome import SearchOutcome
 from outrider.search.provider import Query
 from outrider.search.search import Search
 from outrider.search.selection import load_providers

@@ -24,7 +24,7 @@ from outrider.toolsets.parameters import MaxCharacters, UpToTen
 if TYPE_CHECKING:
     from outrider.pages.excerpt import DocumentExcerpt
     from outrider.pages.fetched_page import FetchedPage
-    from outrider.search.flow import SearchOutcome
+    from outrider.search.outcome import SearchOutcome
     from outrider.search.provider import Query
 
 web = Toolset(

@@ -1,0 +1,179 @@
+"""State and outcome of one search."""
+
+from dataclasses import asdict, dataclass, field
+
+import anyio
+
+from outrider.core.errors import NotConfigured, OutriderError, Unavailable
+from outrider.search.fusion import Ranking, deduplicate_hits, fuse_rankings
+from outrider.search.provider import Query, SearchHit
+from outrider.search.provider_request import ProviderAnswer
+from outrider.search.selection import Candidate, SearchPlan, load_providers
+
+HARMLESS_OUTCOMES = frozenset({"ok", "unsupported"})  # they say nothing against the provider
+
+
+@dataclass(frozen=True)
+class SearchAttempt:
+    """One provider's part in a search.
+
+    `outcome` is `ok` or a failure code; `circuit_open` means that the provider was not asked.
+    """
+
+    provider: str
+    outcome: str
+    message: str = ""
+    seconds: float = 0.0
+    hits: int = 0
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """The answer to a search.
+
+    Attributes:
+        hits: Best first, each page once.
+        provider: Who answered, for people and programs: one name, or several as `a+b`.
+        source: Whose results they are: the provider, or the engine whose page a provider read.
+        profile: The profile in force, "" for the default chain.
+        attempts: Every provider that was asked or skipped, in that order.
+        notes: What the answer does not honour or should be read with.
+        warnings: What an operator should repair.
+    """
+
+    hits: tuple[SearchHit, ...]
+    provider: str
+    profile: str = ""
+    attempts: tuple[SearchAttempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass
+class SearchState:
+    """Everything that is known while a search runs.
+
+    Attributes:
+        query: What is looked for.
+        plan: Whom to ask, in which order.
+        parallelism: Providers asked at once.
+        attempts: What became of each provider so far.
+        answers: Candidates that answered, in the order of their answers.
+        pending: Candidates of the current batch that have not answered yet.
+        last_resorts: Candidates to ask after all others have failed.
+        cancel_scope: Ends the current batch.
+    """
+
+    query: Query
+    plan: SearchPlan
+    parallelism: int
+    attempts: list[SearchAttempt] = field(default_factory=list)
+    answers: list[tuple[Candidate, ProviderAnswer]] = field(default_factory=list)
+    pending: list[Candidate] = field(default_factory=list)
+    last_resorts: list[Candidate] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    retry_delays_s: list[float] = field(default_factory=list)
+    cancel_scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a provider that could know has answered.
+
+        The local index cannot stand for the web: its "nothing" counts only if no web provider failed.
+        """
+        if any(answer.hits or not candidate.provider.is_local for candidate, answer in self.answers):
+            return True
+        return bool(self.answers) and not self.has_failures
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether any provider failed or was skipped because it had failed before."""
+        return any(attempt.outcome not in HARMLESS_OUTCOMES for attempt in self.attempts)
+
+    @property
+    def useful_answers(self) -> list[tuple[Candidate, ProviderAnswer]]:
+        """Answers with hits, in the plan's order."""
+        position = {candidate.access.id: index for index, candidate in enumerate(self.plan.candidates)}
+        useful = [(candidate, answer) for candidate, answer in self.answers if answer.hits]
+        return sorted(useful, key=lambda pair: position[pair[0].access.id])
+
+    def skip(self, candidate: Candidate, outcome: str, message: str) -> None:
+        """Record that a candidate was not asked."""
+        self.attempts.append(SearchAttempt(candidate.provider.name, outcome, message))
+        self.add_hint(candidate, "")
+
+    def add_hint(self, candidate: Candidate, hint: str) -> None:
+        """Record the remedy for a failure; for a provider used without a key, a key is one."""
+        self.hints.append(hint or (candidate.provider.remedy if candidate.access.keyless else ""))
+
+    def build_outcome(self, per_domain: int) -> SearchOutcome:
+        """Return the answer, with at most `per_domain` hits of one host where several rankings are fused."""
+        useful = self.useful_answers
+        answered = useful or self.answers
+        if len(useful) > 1:
+            rankings = [Ranking(each.provider.name, answer.hits, each.provider.weight) for each, answer in useful]
+            is_single_host = bool(self.query.site) or self.query.mode == "image"
+            hits = fuse_rankings(rankings, limit=self.query.count, per_domain=0 if is_single_host else per_domain)
+        else:
+            hits = deduplicate_hits(useful[0][1].hits if useful else ())
+        sunsets = [
+            f"{each.provider.title} ends on {each.provider.sunset_date}: {each.provider.remedy}"
+            for each, _ in answered
+            if each.provider.sunset_date and not each.access.trusted
+        ]
+        return SearchOutcome(
+            hits=tuple(hits),
+            provider="+".join(each.provider.name for each, _ in answered),
+            source="+".join(answer.engine or each.provider.name for each, answer in answered),
+            profile=self.plan.profile,
+            attempts=tuple(self.attempts),
+            notes=self._collect_notes(answered),
+            warnings=(*self.plan.warnings, *sunsets),
+        )
+
+    def _collect_notes(self, answered: list[tuple[Candidate, ProviderAnswer]]) -> tuple[str, ...]:
+        notes = [note for _, answer in answered for note in answer.notes]
+        if not self.useful_answers:
+            notes.append(f"no results, says {' and '.join(each.provider.title for each, _ in self.answers)}")
+        elif self.has_failures and all(each.provider.is_local for each, _ in answered):
+            notes.append("the web could not be searched: these are pages that were read here before")
+        return tuple(dict.fromkeys(notes))
+
+    def build_error(self) -> OutriderError:
+        """Return the error that says who was asked, why each failed, and the shortest remedy."""
+        details = {"attempts": [asdict(attempt) for attempt in self.attempts]}
+        last_attempts = {attempt.provider: attempt for attempt in self.attempts}
+        if all(attempt.outcome == "unsupported" for attempt in last_attempts.values()):
+            able = sorted(each.name for each in load_providers().values() if self.query.mode in each.modes)
+            return NotConfigured(
+                f"none of the configured search providers has {self.query.mode} search",
+                hint=f"set a key for one of {', '.join(able)}",
+                code="unsupported",
+                details=details,
+            )
+        reasons = "; ".join(_describe_attempt(attempt) for attempt in last_attempts.values())
+        return Unavailable(
+            f"no search provider answered ({reasons})",
+            code="search_failed",
+            hint=self._choose_hint(list(last_attempts.values())),
+            details=details,
+            retry_after=min(self.retry_delays_s, default=None),
+        )
+
+    def _choose_hint(self, last_attempts: list[SearchAttempt]) -> str:
+        """Return the shortest remedy, or the machine's network if no provider's name resolves."""
+        failed = [attempt for attempt in last_attempts if attempt.outcome not in HARMLESS_OUTCOMES]
+        # Providers with `run_search` dial through a proxy and never see whether a name resolves.
+        dialled = [attempt for attempt in failed if not load_providers()[attempt.provider].run_search]
+        if dialled and all(attempt.message.endswith("does not resolve") for attempt in dialled):
+            return "no name resolves: check the network of the machine that Outrider runs on"
+        default_hint = "try later, or set a key for another provider"
+        return min(filter(None, self.hints), key=len, default=default_hint)
+
+
+def _describe_attempt(attempt: SearchAttempt) -> str:
+    max_reason_chars = 180  # of one provider, in a text that names them all
+    if attempt.outcome == "ok":
+        return f"{attempt.provider}: nothing that was read here matches"
+    return f"{attempt.provider}: {attempt.message[:max_reason_chars]} [{attempt.outcome}]"
