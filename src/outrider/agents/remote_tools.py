@@ -1,8 +1,8 @@
-"""Tools of other MCP servers, as agents get them: under names of their own, with stakes, called like all others."""
+"""Offer the tools of other MCP servers to agents."""
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +21,7 @@ from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from outrider.core.result import Result
 from outrider.core.tool import MAX_TOOL_NAME_CHARS, Effect, Services, Stake, Tool, to_result
 
-NAME_DIGEST_CHARS = 6  # digits that tell apart names which would otherwise be the same
+NAME_DIGEST_CHARS = 6  # hex digits at the end of names that would otherwise be cut or the same
 SendRemoteCall = Callable[[Call, dict[str, Any]], Awaitable[Result]]
 
 
@@ -32,16 +32,16 @@ class RemoteToolSource(Protocol):
     def names(self) -> Collection[str]: ...
 
     async def list_tools(self, server: str) -> Sequence["RemoteTool"]:
-        """What the server offers now; it is started or connected to if it is not yet.
+        """Return the tools that the server offers now; start it or connect to it if necessary.
 
-        Raises NotFound for a name that nobody has configured, NotConfigured and Unavailable for a server that cannot
-        be reached.
+        Raises NotFound for a name that is not configured, and NotConfigured or Unavailable for a server that cannot be
+        reached.
         """
         ...
 
 
 class RemoteArguments(RootModel[dict[str, Any]]):
-    """Arguments as the server will get them."""
+    """Arguments as they are sent to the server."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class RemoteTool(Tool):
     """A tool of another server.
 
     Attributes:
-        remote_name: Its name there.
+        remote_name: Its name on that server.
         arguments_schema: The JSON Schema of its arguments.
-        idempotent: Calling it again changes nothing more.
-        fn: Sends a call there; gets the `Call` and the arguments.
+        idempotent: Whether repeating a call has no further effect.
+        fn: Sends the call to the server; takes the `Call` and the arguments.
     """
 
     remote_name: str = ""
@@ -76,61 +76,62 @@ class RemoteTool(Tool):
         return None
 
     def validate_arguments(self, arguments: object) -> BaseModel:
-        """The arguments, checked before anybody is asked about them. Raises InvalidInput."""
-        max_problems = 5  # with arguments that are named at once
-        given = parse_arguments(arguments)
-        problems = [f"{each.json_path.removeprefix('$.')}: {each.message[:300]}" for each in self._list_problems(given)]
-        if problems:
+        """Check the arguments against the schema before people are asked about the call. Raises InvalidInput."""
+        max_problems = 5
+        parsed = parse_arguments(arguments)
+        try:
+            errors = list(self._validator.iter_errors(parsed))
+        except (SchemaError, Unresolvable, RecursionError, TypeError, ValueError, AttributeError):
+            errors = []  # the schema is invalid or has external references: leave the check to the server
+        if errors:
+            problems = [f"{error.json_path.removeprefix('$.')}: {error.message[:300]}" for error in errors]
             raise InvalidInput(
                 f"{self.name}: {'; '.join(problems[:max_problems])}",
                 hint="call it again with arguments that fit its schema",
             )
-        return RemoteArguments(given)
+        return RemoteArguments(parsed)
 
     async def run(self, services: Services, call: Call, given: BaseModel) -> Result:  # noqa: ARG002
-        """Sends the call."""
+        """Send the call to the server."""
         assert isinstance(given, RemoteArguments)
         return to_result(await self.fn(call, given.root))
 
-    def _list_problems(self, given: dict[str, Any]) -> Iterable[Any]:
-        """What does not fit the schema; a schema that is none, or refers to elsewhere, is the server's to apply."""
-        try:
-            return list(self._validator.iter_errors(given))
-        except (SchemaError, Unresolvable, RecursionError, TypeError, ValueError, AttributeError):
-            return ()
-
     @cached_property
     def _validator(self) -> Any:
-        kind = validator_for(self.arguments_schema, default=Draft202012Validator)
-        return kind(dict(self.arguments_schema), registry=Registry())  # one that fetches nothing
+        validator_type = validator_for(self.arguments_schema, default=Draft202012Validator)
+        # An empty registry does not fetch external references.
+        return validator_type(dict(self.arguments_schema), registry=Registry())
 
 
 def classify_effect(*, reads: bool | None, destroys: bool | None) -> tuple[Effect, Stake]:
-    """What a tool does and whether it asks, by its server's hints; one without hints asks before each call."""
+    """Return effect and stake of a tool from its server's hints; a tool without hints asks before each call."""
     if reads:
         return "read", "never_ask"
     return ("write", "low") if destroys is False else ("act", "high")
 
 
 def assign_tool_names(server: str, originals: Collection[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """A tool name for each of a server's tools: `<server>_<tool>`, at most 64 characters, without `__`.
+    """Assign a name to each tool of a server: `<server>_<tool>`, at most 64 characters, without `__`.
 
-    Names that would be cut, or be the same, end in digits of what they were made of: they are the same in every process
-    and whatever else the server offers.
+    Names that are too long, reserved or not unique end in a digest of server and tool, so that they are the same in
+    every process, whatever else the server offers.
     """
-    plain = {each: _slugify_name(f"{server}_{each}") for each in originals}
-    count = Counter(plain.values())
-
-    def is_free(name: str) -> bool:
-        return (
-            len(name) <= MAX_TOOL_NAME_CHARS and count[name] == 1 and name not in taken and not name.startswith("run_")
-        )
-
-    return {each: name if is_free(name) else _append_digest(name, server, each) for each, name in plain.items()}
+    slugs = {original: _slugify_name(f"{server}_{original}") for original in originals}
+    counts = Counter(slugs.values())
+    names: dict[str, str] = {}
+    for original, slug in slugs.items():
+        is_unique = counts[slug] == 1 and slug not in taken and not slug.startswith("run_")
+        if is_unique and len(slug) <= MAX_TOOL_NAME_CHARS:
+            names[original] = slug
+        else:
+            digest = blake2s(f"{server}\n{original}".encode()).hexdigest()[:NAME_DIGEST_CHARS]
+            prefix = slug[: MAX_TOOL_NAME_CHARS - NAME_DIGEST_CHARS - 1].rstrip("_")
+            names[original] = f"{prefix}_{digest}"
+    return names
 
 
 def build_toolset_name(server: str) -> str:
-    """The name under which records show the server's tools."""
+    """Return the toolset name of a server's tools in records."""
     return f"mcp_{_slugify_name(server)}"
 
 
@@ -138,66 +139,58 @@ def _slugify_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "tool"
 
 
-def _append_digest(name: str, server: str, original: str) -> str:
-    mark = blake2s(f"{server}\n{original}".encode()).hexdigest()[:NAME_DIGEST_CHARS]
-    return f"{name[: MAX_TOOL_NAME_CHARS - NAME_DIGEST_CHARS - 1].rstrip('_')}_{mark}"
+async def list_remote_tools(servers: RemoteToolSource, references: Sequence[str]) -> dict[str, Tool]:
+    """Return the tools of these servers by name; the reference `server/tool` selects a single tool.
 
-
-async def list_remote_tools(servers: RemoteToolSource, wanted: Sequence[str]) -> dict[str, Tool]:
-    """The tools of these servers by name; `server/tool` means that one alone.
-
-    Raises what `Servers.tools` does, and InvalidInput for a tool that the server does not have.
+    Raises the errors of `RemoteToolSource.list_tools`, and InvalidInput for a tool that the server does not have.
     """
-    found: dict[str, Tool] = {}
-    for each in wanted:
-        server, _, only = each.partition("/")
-        every = await servers.list_tools(server)
-        tools = [tool for tool in every if only in ("", tool.remote_name)]
-        if only and not tools:
-            known = ", ".join(tool.remote_name for tool in every) or "none"
-            raise InvalidInput(f"mcp: server {server!r} has no tool {only!r}", hint=f"its tools are {known}")
-        found |= {tool.name: tool for tool in tools}
-    return found
+    selected: dict[str, Tool] = {}
+    for reference in references:
+        server, _, remote_name = reference.partition("/")
+        offered = await servers.list_tools(server)
+        tools = [tool for tool in offered if remote_name in ("", tool.remote_name)]
+        if remote_name and not tools:
+            known = ", ".join(tool.remote_name for tool in offered) or "none"
+            raise InvalidInput(f"mcp: server {server!r} has no tool {remote_name!r}", hint=f"its tools are {known}")
+        selected |= {tool.name: tool for tool in tools}
+    return selected
 
 
 async def restore_remote_tools(
-    servers: RemoteToolSource, wanted: Sequence[str], names: Collection[str]
+    servers: RemoteToolSource, references: Sequence[str], names: Collection[str]
 ) -> dict[str, Tool]:
-    """What a run that has begun calls under the names that it began with, whatever its servers do meanwhile.
+    """Return the tools of a started run under the names that it started with.
 
-    A server that cannot be reached, or has given a tool up, is no end of the run: the tool says so when it is called.
+    A server that cannot be reached, or no longer offers a tool, does not end the run: the tool fails when it is called.
     """
-    found: dict[str, Tool] = {}
-    for server in dict.fromkeys(each.partition("/")[0] for each in wanted):
+    tools: dict[str, Tool] = {}
+    for server in dict.fromkeys(reference.partition("/")[0] for reference in references):
         with suppress(OutriderError):
-            found |= {tool.name: tool for tool in await servers.list_tools(server)}
-        mine = [
-            name
-            for name in names
-            if name.startswith(f"{_slugify_name(server)}_"[: MAX_TOOL_NAME_CHARS - NAME_DIGEST_CHARS - 1])
-        ]
-        found |= {name: _build_lazy_tool(servers, server, name) for name in mine if name not in found}
-    return {name: tool for name, tool in found.items() if name in names}
+            tools |= {tool.name: tool for tool in await servers.list_tools(server)}
+        # `assign_tool_names` may have cut the prefix.
+        prefix = f"{_slugify_name(server)}_"[: MAX_TOOL_NAME_CHARS - NAME_DIGEST_CHARS - 1]
+        missing = [name for name in names if name.startswith(prefix) and name not in tools]
+        tools |= {name: _build_lazy_tool(servers, server, name) for name in missing}
+    return {name: tool for name, tool in tools.items() if name in names}
 
 
 def _build_lazy_tool(servers: RemoteToolSource, server: str, name: str) -> Tool:
-    """Stands for a tool that is not there now, and looks for it again when it is called."""
+    """Return a placeholder for a missing tool; it looks for the tool again when it is called."""
 
     async def call_when_available(call: Call, arguments: dict[str, Any]) -> Result:
-        tool = next((each for each in await servers.list_tools(server) if each.name == name), None)
+        tool = next((tool for tool in await servers.list_tools(server) if tool.name == name), None)
         if tool is None:
             raise Unavailable(
-                f"server {server!r} does not offer {name} any more",
-                hint="go on without it, and say so",
+                f"server {server!r} no longer offers {name}",
+                hint="continue without it, and mention that in your answer",
                 code="tool_gone",
             )
         return await tool.run({}, call, tool.validate_arguments(arguments))
 
-    words = f"A tool of the server {server!r}, which does not answer now."
     return RemoteTool(
         name,
         name,
-        words,
+        f"A tool of the server {server!r}, which does not answer at the moment.",
         "act",
         call_when_available,
         stake="high",

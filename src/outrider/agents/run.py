@@ -1,4 +1,4 @@
-"""One run of an agent, as every process sees it: a row."""
+"""Runs of agents and the table that stores them."""
 
 import time
 import uuid
@@ -16,29 +16,29 @@ from outrider.core.grant import Grant
 from outrider.core.tracing import capture_trace_context
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, RowMapping
+    from sqlalchemy import ColumnElement, Connection
 
 
 RunStatus = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
 ENDED_STATUSES = frozenset({"completed", "partial", "failed", "cancelled"})
-RESTING_STATUSES = ENDED_STATUSES | {"blocked"}  # nothing happens until somebody acts
+RESTING_STATUSES = ENDED_STATUSES | {"blocked"}  # nothing happens until a person or caller acts
 ACTIVE_STATUSES = ("queued", "running")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run.
+    """A run of an agent.
 
     Attributes:
         message_id: The message that it answers.
-        definition: The agent as it was when the run began: later changes do not reach it.
+        definition: The agent as it was when the run started; later changes do not affect it.
         stop_reason: Why the last attempt ended: `done`, `steps`, `tokens`, `cost`, `time`, `repetition`, …
-        attempt: How often it was taken up, 1 at first; one more after each question.
-        usage: What it used itself; `Runs.usage` has the sum with all below.
-        state: `citations` (reference to citation), `files`, `seconds` at work, `asked` calls, and what whoever began
-            the run may do (`grant`).
-        history: The model's messages, to go on from; not for reading.
-        executor: The process that works on it.
+        attempt: The number of the attempt, from 1; each resumption adds one.
+        usage: Its own usage; `RunService.sum_usage` includes all runs below it.
+        state: `citations` by reference, `files`, working time in `seconds`, attached files (`given`), whether the
+            client provides the model (`lent`), and the rights of the caller (`grant`).
+        history: The model's messages, from which the next attempt continues.
+        executor: The worker that the run belongs to; None while it waits for one.
     """
 
     id: str
@@ -78,21 +78,21 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is over for good; a blocked run is not."""
+        """Whether it has ended for good; a blocked run has not."""
         return self.status in ENDED_STATUSES
 
     @property
     def citations(self) -> dict[str, dict[str, Any]]:
-        """What the references in the answer stand for."""
+        """The citations behind the references of the answer."""
         return self.state.get("citations", {})
 
     @property
     def files(self) -> list[dict[str, Any]]:
-        """What the run made: each with `id`, `title` and `content_type`."""
+        """The files that the run created, each with `id`, `title` and `content_type`."""
         return self.state.get("files", [])
 
     def build_context(self, call_id: str = "") -> RunContext:
-        """What travels with the calls that the run makes."""
+        """Return the context that accompanies a call of the run."""
         return RunContext(
             id=self.id,
             root_id=self.root_run_id,
@@ -104,7 +104,7 @@ class Run:
         )
 
     def build_call(self, call_id: str) -> Call:
-        """A call of the run's, for the person who began it."""
+        """Return a call of the run on behalf of the person who started it."""
         return Call(
             session=self.session,
             assistant=self.assistant,
@@ -117,14 +117,9 @@ class Run:
         )
 
 
-def _run(row: "RowMapping") -> Run:
-    columns: dict[str, Any] = dict(row) | {"ancestors": tuple(row["ancestors"])}
-    return Run(**columns)
-
-
 @dataclass(frozen=True)
 class DescendantRun:
-    """A run of a tree: who began it, and what it has used."""
+    """A run in a tree, its parent and its own usage."""
 
     id: str
     parent_id: str | None
@@ -133,14 +128,14 @@ class DescendantRun:
 
 @dataclass(frozen=True)
 class ActiveRun:
-    """Who works on a run, and until when."""
+    """An active run, the worker it belongs to, and its deadline in seconds since the epoch."""
 
     id: str
     attempt: int
     executor: str | None
     deadline: float | None
     updated_at: float
-    is_child: bool = False  # begun by another run
+    is_child: bool = False  # started by another run
 
 
 class RunStore:
@@ -150,29 +145,30 @@ class RunStore:
         self._database = database
 
     async def add_run(self, row: Mapping[str, Any]) -> tuple[Run, bool]:
-        """The new run and True; or the one that the same call of the same parent began before, and False."""
+        """Add a run and return it with True, or with False if the same call of its parent added it before."""
         from outrider.agents.tables import runs
 
         insert = self._database.build_insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
-        if await self._database.run_transaction(
+        is_new = await self._database.run_transaction(
             lambda connection: connection.execute(insert).first() is not None, write=True
-        ):
+        )
+        if is_new:
             return await self.get(row["id"]), True
         existing = await self.find_by_parent_call(row["parent_run_id"], row["parent_call_id"])
         assert existing is not None  # it is what the insertion collided with
         return existing, False
 
     async def get(self, run_id: str) -> Run:
-        """The run. Raises NotFound."""
+        """Return the run. Raises NotFound."""
         from outrider.agents.tables import runs
 
         found = await self.list_runs(runs.c.id == to_storable_text(run_id, 200))
         if not found:
-            raise NotFound(f"no run {run_id[:60]!r}", hint="use an id that an agent's result gave you")
+            raise NotFound(f"there is no run {run_id[:60]!r}", hint="use a run id from an agent's result")
         return found[0]
 
     async def list_runs(self, *conditions: "ColumnElement[bool]", limit: int = 1_000) -> list[Run]:
-        """The runs that fit all conditions, the oldest first."""
+        """Return the runs that fit all conditions, the oldest first."""
         from sqlalchemy import select
 
         from outrider.agents.tables import runs
@@ -180,7 +176,9 @@ class RunStore:
         query = select(runs).where(*conditions).order_by(runs.c.created_at, runs.c.id).limit(limit)
 
         def load_runs(connection: "Connection") -> list[Run]:
-            return [_run(row) for row in connection.execute(query).mappings()]
+            rows = connection.execute(query).mappings()
+            columns: list[dict[str, Any]] = [dict(row) | {"ancestors": tuple(row["ancestors"])} for row in rows]
+            return [Run(**values) for values in columns]
 
         return await self._database.run_transaction(load_runs, write=False)
 
@@ -206,7 +204,7 @@ class RunStore:
         return (await self.list_runs(*of_session))[: -limit - 1 : -1]
 
     async def update_runs(self, *conditions: "ColumnElement[bool]", **values: Any) -> int:
-        """Changes the runs that fit; how many did."""
+        """Change the columns of all runs that fit the conditions; return their number."""
         from sqlalchemy import update
 
         from outrider.agents.tables import runs
@@ -215,31 +213,35 @@ class RunStore:
         return await self._database.run_transaction(lambda connection: connection.execute(query).rowcount, write=True)
 
     async def claim_attempt(self, run: Run, executor: str) -> bool:
-        """Takes up the present attempt, which is this process's; False if it was cancelled or superseded meanwhile."""
+        """Mark the current attempt as running; return False if it was cancelled or superseded."""
         from outrider.agents.tables import runs
 
-        mine = runs.c.attempt == run.attempt, runs.c.executor == executor
-        same = runs.c.id == run.id, runs.c.status.in_(ACTIVE_STATUSES), *mine
+        is_current = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == executor
         now = self._database.now()
-        seconds = run.budgets.get("seconds")
-        left = None if seconds is None else max(1.0, seconds - run.state.get("seconds", 0.0))
-        deadline = None if left is None else now + left
-        started = run.started_at or now
-        return await self.update_runs(*same, status="running", started_at=started, deadline=deadline) == 1
+        budget_s = run.budgets.get("seconds")
+        deadline = None if budget_s is None else now + max(1.0, budget_s - run.state.get("seconds", 0.0))
+        changed = await self.update_runs(
+            *is_current,
+            runs.c.status.in_(ACTIVE_STATUSES),
+            status="running",
+            started_at=run.started_at or now,
+            deadline=deadline,
+        )
+        return changed == 1
 
     async def finish_attempt(
-        self, run: Run, worker: str, message: "ConversationMessage | None" = None, /, **values: Any
+        self, run: Run, worker: str, message: ConversationMessage | None = None, /, **values: Any
     ) -> bool:
-        """Ends the attempt; False if it is no longer this process's.
+        """End the attempt; return False if it no longer belongs to this worker.
 
-        What the agent has said goes into its conversation in the same transaction: no run is over without it.
+        The agent's message is added in the same transaction, so that no run ends without its answer.
         """
         from sqlalchemy import update
 
         from outrider.agents.tables import runs
 
-        mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == worker
-        query = update(runs).where(*mine, runs.c.status == "running")
+        is_current = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == worker
+        query = update(runs).where(*is_current, runs.c.status == "running")
         query = query.values(updated_at=self._database.now(), **values)
 
         def update_and_post(connection: "Connection") -> bool:
@@ -252,7 +254,7 @@ class RunStore:
         return await self._database.run_transaction(update_and_post, write=True)
 
     async def list_descendants(self, run_id: str) -> list[DescendantRun]:
-        """The runs that this one began, and those that they began."""
+        """Return all runs below this one, at any depth."""
         from sqlalchemy import select
 
         from outrider.agents.tables import runs
@@ -264,21 +266,22 @@ class RunStore:
             return [DescendantRun(*row) for row in connection.execute(query)]
 
         tree = await self._database.run_transaction(load_tree, write=False)
-        found: list[DescendantRun] = []
-        last = {run_id}
-        while last:
-            nearest = [each for each in tree if each.parent_id in last]
-            found, last = found + nearest, {each.id for each in nearest}
-        return found
+        descendants: list[DescendantRun] = []
+        parent_ids = {run_id}
+        while parent_ids:
+            children = [run for run in tree if run.parent_id in parent_ids]
+            descendants += children
+            parent_ids = {run.id for run in children}
+        return descendants
 
     async def list_active(self) -> list[ActiveRun]:
-        """The runs that somebody works on, or should."""
+        """Return the runs that are queued or running, in any process."""
         from sqlalchemy import select
 
         from outrider.agents.tables import runs
 
-        below = runs.c.parent_run_id.is_not(None)
-        columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at, below)
+        is_child = runs.c.parent_run_id.is_not(None)
+        columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at, is_child)
         query = select(*columns).where(runs.c.status.in_(ACTIVE_STATUSES))
 
         def load_active(connection: "Connection") -> list[ActiveRun]:
@@ -287,7 +290,7 @@ class RunStore:
         return await self._database.run_transaction(load_active, write=False)
 
     async def list_cancelled(self, run_ids: Sequence[str]) -> list[str]:
-        """Those of the runs that somebody cancelled."""
+        """Return those of the runs that were cancelled."""
         from sqlalchemy import select
 
         from outrider.agents.tables import runs
@@ -309,9 +312,15 @@ def build_run_row(
     state: Mapping[str, Any],
     history: list[Any] | None,
 ) -> dict[str, Any]:
-    """The row of a run that begins."""
+    """Return the row of a new run."""
     now = time.time()
-    return _build_tree_columns(call.run) | {
+    run_id = f"run_{uuid.uuid4().hex}"
+    trace = capture_trace_context()
+    return {
+        "id": run_id,
+        "parent_run_id": call.run.id if call.run else None,
+        "parent_call_id": call.run.call_id if call.run else None,
+        "root_run_id": call.run.root_id if call.run else run_id,
         "conversation_id": conversation.id,
         "message_id": message_id,
         "agent": agent.name,
@@ -325,7 +334,7 @@ def build_run_row(
         "usage": RunUsage().to_dict(),
         "answer": "",
         "thoughts": "",
-        "state": dict(state) | ({"trace": trace} if (trace := capture_trace_context()) else {}),
+        "state": dict(state) | ({"trace": trace} if trace else {}),
         "history": history,
         "workspace": to_storable_text(call.workspace or "", 200),
         "session": to_storable_text(call.session, 200),
@@ -334,17 +343,4 @@ def build_run_row(
         "identity": call.identity,
         "created_at": now,
         "updated_at": now,
-    }
-
-
-def _build_tree_columns(above: RunContext | None) -> dict[str, Any]:
-    """A new run's own id, and where it stands in the tree of runs."""
-    made = f"run_{uuid.uuid4().hex}"
-    if above is None:
-        return {"id": made, "parent_run_id": None, "parent_call_id": None, "root_run_id": made}
-    return {
-        "id": made,
-        "parent_run_id": above.id,
-        "parent_call_id": above.call_id,
-        "root_run_id": above.root_id,
     }

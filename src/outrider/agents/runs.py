@@ -1,9 +1,8 @@
-"""Runs of agents: started, followed, resumed and cancelled from any process that opens the database."""
+"""Start, follow, resume and cancel runs from any process with the database."""
 
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,6 +18,7 @@ from outrider.agents.run import Run, RunStore, build_run_row
 from outrider.core.context import Call, ClientModel
 from outrider.core.errors import NotConfigured, OutriderError, Refused
 from outrider.core.grant import Grant
+from outrider.core.tool import Tool
 
 if TYPE_CHECKING:
     from outrider.agents.steps import RunSteps
@@ -30,11 +30,11 @@ log = logging.getLogger(__name__)
 class RunService:
     """All runs in the database, and this process's work on them.
 
-    The engine and the libraries of models are loaded at the first run; following and reading need neither.
+    The durable engine and the model libraries are loaded with the first run; following and reading runs needs neither.
 
     Attributes:
-        reserve_run: What each run begins in, where there are quotas.
-        check_spending: What each request to a model is asked of, where money is limited.
+        reserve_run: Reserves each new run, if there are quotas.
+        check_spending: Checked before each request to a model, if spending is limited.
     """
 
     def __init__(self, dependencies: AgentDependencies) -> None:
@@ -47,125 +47,134 @@ class RunService:
         self._settings = dependencies.settings
         self.reserve_run: RunReservation | None = None
         self.check_spending: SpendingCheck | None = None
+        self._created_worker: RunWorker | None = None
 
-    @cached_property
+    @property
     def _worker(self) -> "RunWorker":
-        """This process's work on runs; what it needs is loaded with the first."""
-        from outrider.agents.workers.worker import RunWorker
+        """The worker of this process, created at its first use, because it imports SQLAlchemy."""
+        if self._created_worker is None:
+            from outrider.agents.workers.worker import RunWorker
 
-        worker = RunWorker(self._dependencies, self.streams)
-        worker.resume_if_unblocked = self._resume_if_unblocked
-        worker.set_spending_check(self.check_spending)
-        return worker
+            self._created_worker = worker = RunWorker(self._dependencies, self.streams)
+            worker.resume_if_unblocked = self._resume_if_unblocked
+            worker.set_spending_check(self.check_spending)
+        return self._created_worker
 
     @property
     def steps(self) -> "RunSteps":
-        """What the runs have done, one row a step."""
+        """The steps of all runs."""
         return self._worker.steps
 
     @property
     def is_started(self) -> bool:
-        """Whether this process has begun to work on runs."""
-        return "_worker" in vars(self) and self._worker.is_started
+        """Whether this process has started to work on runs."""
+        return self._created_worker is not None and self._created_worker.is_started
 
     @property
     def is_busy(self) -> bool:
-        """Whether it works on a run now."""
-        return "_worker" in vars(self) and self._worker.is_busy
+        """Whether this process is working on a run now."""
+        return self._created_worker is not None and self._created_worker.is_busy
 
     @reserve_before_start
     async def start(self, agent: Agent, work: Assignment, call: Call, conversation: Conversation) -> Run:
-        """Begins a run and returns at once. The same call of the same parent run begins one only once.
+        """Start a run and return at once; repeating the same call of a parent run starts it only once.
 
         Args:
-            agent: What it is from now on: tools, stakes and budgets are fixed here.
-            work: What it is asked.
-            call: For whom; `call.run` is the run that asks, if one does.
-            conversation: Where it speaks.
+            agent: The agent; its tools, stakes and budgets are fixed from now on.
+            work: The task.
+            call: The caller; `call.run` is the parent run, if any.
+            conversation: The conversation that the run belongs to.
 
         Raises:
-            NotFound: A tool or toolset that is not offered.
-            NotConfigured: No model, or no libraries for agents.
+            NotFound: A tool or toolset is not offered.
+            NotConfigured: There is no model, or the libraries for agents are missing.
         """
-        above = await self._rows.get(call.run.id) if call.run else None
-        agent = await self._freeze_agent(agent, work.toolsets, above, call.grant)
-        model, lender = await self._choose_model(agent, call)
-        here = above is not None or lender is not None  # the others have not got what these need
+        parent_run = await self._rows.get(call.run.id) if call.run else None
+        agent = await self._freeze_agent(agent, work.toolsets, parent_run, call.grant)
+        model, client_model = await self._choose_model(agent, call)
+        # Only this process has the parent's budgets and the connection to the client.
+        here = parent_run is not None or client_model is not None
         if here or self._settings.runs:
             await self._worker.ensure_engine()
+        message_id = work.message_id
+        if not message_id:
+            message = await self.conversations.post_message(
+                conversation.id, "user", work.query, agent=agent.name, files=work.files
+            )
+            message_id = message.id
+        state: dict[str, Any] = {"given": [dict(file) for file in work.files]}
+        state |= {"lent": True} if client_model is not None else {}
+        state |= {"grant": call.grant.to_dict()} if call.grant else {}
         row = build_run_row(
             agent,
             work.query,
             call,
             conversation,
-            message_id=work.message_id or await self._posted(work, agent, conversation),
+            message_id=message_id,
             budgets=self._compute_budgets(agent, call, work.budget),
-            state=_given(work.files, call, lent=lender is not None),
+            state=state,
             history=await self._load_history(conversation.id, agent.name),
         )
         row |= {"model": model, "executor": self._worker.name if here else None}
         run, is_new = await self._rows.add_run(row)
         if is_new:
-            if lender is not None:
-                self._worker.client_models[run.id] = lender
+            if client_model is not None:
+                self._worker.client_models[run.id] = client_model
             await self._worker.start_attempt(run.id, run.attempt, here=here)
         return run
 
-    async def _posted(self, work: Assignment, agent: Agent, conversation: Conversation) -> str:
-        asked = await self.conversations.post_message(
-            conversation.id, "user", work.query, agent=agent.name, files=work.files
-        )
-        return asked.id
-
     async def check_agent(self, agent: Agent) -> None:
-        """Raises what `start` would: NotFound for a tool or server that there is not, NotConfigured without a model."""
+        """Raise the error with which `start` would fail.
+
+        NotFound means a missing tool or server, NotConfigured a missing model.
+        """
         await self._freeze_agent(agent, (), None, None)
         await self._dependencies.models.resolve_chain(agent.model)
 
     def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
-        """What happens, as it happens, until the run ends or waits for a person. Raises NotFound."""
+        """Yield the events of a run until it ends or waits for a person. Raises NotFound."""
         return self.streams.follow(run_id, after)
 
     async def get(self, run_id: str) -> Run:
-        """The run as it is now. Raises NotFound."""
+        """Return the current state of the run. Raises NotFound."""
         return await self._rows.get(run_id)
 
     async def sum_usage(self, run_id: str) -> RunUsage:
-        """What the run and all below it have used."""
-        total = RunUsage.from_dict((await self._rows.get(run_id)).usage)
-        return total + await self._worker.sum_descendant_usage(run_id)
+        """Return the usage of the run and all runs below it."""
+        own_usage = RunUsage.from_dict((await self._rows.get(run_id)).usage)
+        return own_usage + await self._worker.sum_descendant_usage(run_id)
 
     async def resume(self, run_id: str) -> Run:
-        """A new attempt of a blocked run; of any other, the run as it is."""
+        """Start a new attempt of a blocked run; return any other run unchanged."""
         from outrider.agents.tables import runs
 
         run = await self._rows.get(run_id)
         if run.status != "blocked":
             return run
-        same = runs.c.id == run.id, runs.c.status == "blocked", runs.c.attempt == run.attempt
+        unchanged = runs.c.id == run.id, runs.c.status == "blocked", runs.c.attempt == run.attempt
         here = run.parent_run_id is not None and bool(self._settings.runs)
         if here:
             await self._worker.ensure_engine()
         values = {"attempt": run.attempt + 1, "executor": self._worker.name if here else None}
-        if await self._rows.update_runs(*same, status="queued", **values):
-            told = {"status": "queued", "attempt": run.attempt + 1}
-            await self.streams.append(run.id, [("status", told)])
+        if await self._rows.update_runs(*unchanged, status="queued", **values):
+            await self.streams.append(run.id, [("status", {"status": "queued", "attempt": run.attempt + 1})])
             await self._worker.start_attempt(run.id, run.attempt + 1, here=here)
         return await self._rows.get(run_id)
 
     async def _resume_if_unblocked(self, run: Run) -> None:
-        """Lets a run that has just come to rest go on, if nothing of what it waits for is open any more."""
-        tree = {run.id, *(each.id for each in await self._rows.list_descendants(run.id))}
-        if not any(each.run_id in tree for each in await self.questions.list_pending(run.root_run_id)):
+        """Resume a run that has just blocked, if all questions that it waits for are decided by now."""
+        tree = {run.id, *(child.id for child in await self._rows.list_descendants(run.id))}
+        pending = await self.questions.list_pending(run.root_run_id)
+        if not any(question.run_id in tree for question in pending):
             await self.resume(run.id)
 
     async def retry(self, run_id: str) -> Run:
-        """A new attempt of a failed run, from where it failed. Raises Refused where that would change nothing."""
+        """Start a new attempt of a failed run at the failed step. Raises Refused if a retry makes no sense."""
         from outrider.agents.retry import can_retry, reopen_run
 
         run = await self._rows.get(run_id)
         if not can_retry(run):
-            raise Refused(f"run {run.id} is {run.status} and cannot go on from there", hint="begin a new one")
+            raise Refused(f"run {run.id} is {run.status} and cannot be retried", hint="start a new run")
         if await self._database.run_transaction(
             lambda connection: reopen_run(connection, run, time.time()), write=True
         ):
@@ -174,100 +183,99 @@ class RunService:
         return await self._rows.get(run_id)
 
     async def cancel(self, run_id: str) -> None:
-        """Ends the run and all below it, whoever works on them. What is over stays as it is."""
+        """Cancel the run and all runs below it, in any process; ended runs do not change."""
         await self._worker.cancel_tree(run_id)
 
     async def recover_runs(self) -> list[str]:
-        """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
+        """Take over the runs of dead or hanging workers; return their ids."""
         return await self._worker.recover_runs()
 
     async def run_forever(self) -> None:
-        """Looks after what a dead process left, until cancelled; run it as a task beside the tools.
+        """Recover the runs of dead processes until cancelled; run it as a background task.
 
-        It begins when the database is opened for something else, and loads nothing heavy while nothing is left.
+        It starts when the database is opened for another reason, and loads nothing heavy while there is nothing to do.
         """
-        poll_interval_s = 5.0  # seconds between looks for what was left, in a process that has not worked on a run yet
+        poll_interval_s = 5.0
         await self._database.opened_event.wait()
         while True:
-            if not self.is_started and self._settings.runs:  # afterwards its own watcher looks, and more often
+            if not self.is_started and self._settings.runs:  # a started worker has its own, faster watcher
                 try:
                     await self.recover_runs()
                     if await self._worker.has_waiting(poll_interval_s):
                         await self._worker.dispatch_queued()
                 except OutriderError as error:
-                    log.warning("runs that were left cannot be taken up: %s", error)
+                    log.warning("cannot recover runs: %s", error)
             await anyio.sleep(poll_interval_s)
 
     async def start_working(self) -> None:
-        """Begins to take runs that wait, from now on and without being asked. Raises NotConfigured and Unavailable."""
+        """Start to take queued runs without being asked. Raises NotConfigured and Unavailable."""
         await self._worker.ensure_engine()
         await self._worker.dispatch_queued()
 
     async def close(self) -> None:
-        """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
-        if "_worker" in vars(self):
-            await self._worker.close()
+        """Stop working on runs; another process or the next start continues them."""
+        if self._created_worker is not None:
+            await self._created_worker.close()
         await self.streams.close()
 
     async def _freeze_agent(
-        self, agent: Agent, toolsets: Sequence[str], above: Run | None, grant: Grant | None
+        self, agent: Agent, toolsets: Sequence[str], parent_run: Run | None, grant: Grant | None
     ) -> Agent:
         from outrider.agents.remote_tools import list_remote_tools
         from outrider.agents.tool_permissions import freeze_agent
 
-        served, every = await self._worker.refresh_toolboxes()
+        served, all_tools = await self._worker.refresh_toolboxes()
+        remote: dict[str, Tool] = {}
+        added: dict[str, Tool] = {}
         servers = self._dependencies.servers
-        if servers is None:
-            return freeze_agent(agent, toolsets, above, served=served, every=every, grant=grant)
-        beside = [each for each in toolsets if each in servers.names and each not in every.toolsets]
-        remote, added = await list_remote_tools(servers, agent.mcp), await list_remote_tools(servers, beside)
-        agent = agent.model_copy(update={"mcp": [*agent.mcp, *beside]})
-        toolsets = [each for each in toolsets if each not in beside]
-        more: dict[str, Any] = {"remote": remote, "added": added, "grant": grant}
-        return freeze_agent(agent, toolsets, above, served=served, every=every, **more)
+        if servers is not None:
+            # A caller may name other MCP servers among the toolsets.
+            added_servers = [name for name in toolsets if name in servers.names and name not in all_tools.toolsets]
+            remote = await list_remote_tools(servers, agent.mcp)
+            added = await list_remote_tools(servers, added_servers)
+            agent = agent.model_copy(update={"mcp": [*agent.mcp, *added_servers]})
+            toolsets = [name for name in toolsets if name not in added_servers]
+        return freeze_agent(
+            agent, toolsets, parent_run, served=served, all_tools=all_tools, remote=remote, added=added, grant=grant
+        )
 
     async def _choose_model(self, agent: Agent, call: Call) -> tuple[str, ClientModel | None]:
-        """The model that is asked first, as `provider:model`; with the client's own where there is no other.
+        """Return the label of the first model, and the client's own model if no other is configured.
 
         Raises NotConfigured.
         """
         try:
             return (await self._dependencies.models.resolve_chain(agent.model))[0].label, None
         except NotConfigured as error:
-            chosen = agent.model or self._dependencies.models.has_default
-            if error.code != "no_model" or chosen or call.client_model is None:
+            is_named = agent.model or self._dependencies.models.has_default
+            if error.code != "no_model" or is_named or call.client_model is None:
                 raise
             if agent.tools:
                 raise NotConfigured(
-                    f"{error.message}; your client lends its own, but without tools, and agent {agent.name!r} has some",
+                    f"{error.message}; your client offers its own model, but that cannot use tools, "
+                    f"and agent {agent.name!r} has tools",
                     hint=error.hint,
                     code="no_model",
                 ) from None
             return "client", call.client_model
 
     def _compute_budgets(self, agent: Agent, call: Call, budget: Budgets | None) -> Budgets:
-        """The agent's budgets, filled in by the house's, under the caller's and what the run above has left."""
-        house = self._settings.budgets
-        own = agent.budgets.clamp_to(house) if agent.origin == "workspace" else agent.budgets.fill_from(house)
-        above = self._worker.meters.get(call.run.id) if call.run else None
-        limited = own.clamp_to(budget) if budget else own
-        return limited.clamp_to(above.remaining_budgets) if above else limited
+        """Combine the budgets of agent and settings, limited by the caller and by the rest of the parent run."""
+        defaults = self._settings.budgets
+        budgets = agent.budgets.clamp_to(defaults) if agent.origin == "workspace" else agent.budgets.fill_from(defaults)
+        if budget:
+            budgets = budgets.clamp_to(budget)
+        parent_meter = self._worker.meters.get(call.run.id) if call.run else None
+        return budgets.clamp_to(parent_meter.remaining_budgets) if parent_meter else budgets
 
     async def _load_history(self, conversation_id: str, agent: str) -> list[Any] | None:
-        """What the agent remembers of the conversation: the messages of its last finished run there."""
+        """Return the model's messages of the agent's last finished run in the conversation."""
         from outrider.agents.tables import runs
 
-        done = (
+        finished = await self._rows.list_runs(
             runs.c.conversation_id == conversation_id,
             runs.c.agent == agent,
             runs.c.status.in_(("completed", "partial")),
+            runs.c.history.is_not(None),
         )
-        earlier = await self._rows.list_runs(*done, runs.c.history.is_not(None))
-        return earlier[-1].history if earlier else None
-
-
-def _given(files: Sequence[dict[str, Any]], call: Call, *, lent: bool) -> dict[str, Any]:
-    """What a run begins with besides its question: files, whether its model is lent, and what its caller may do."""
-    state: dict[str, Any] = {"given": [dict(each) for each in files]}
-    state |= {"lent": True} if lent else {}
-    return state | ({"grant": call.grant.to_dict()} if call.grant else {})
+        return finished[-1].history if finished else None

@@ -1,4 +1,4 @@
-"""What an operator says about agents and the models that they run on. Keys never show in a repr or an error."""
+"""Settings of agents and models; keys never appear in a repr or an error."""
 
 from typing import Annotated, Literal
 
@@ -11,25 +11,29 @@ KEY_HELP = "the NAME of an environment variable, `env:NAME`, or `keys:NAME` for 
 
 
 class TokenPrice(BaseModel, extra="forbid", defer_build=True, frozen=True):
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: float = Field(ge=0, description="Tokens that the model reads")
     output: float = Field(ge=0, description="Tokens that it writes")
 
 
 class ModelProfile(BaseModel):
-    """One way to a model."""
+    """A model and how to reach it."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
-    provider: str = Field("", description="Its name; empty means any OpenAI-compatible endpoint")
-    model: str = Field("", description="The model's name there; empty means the provider's usual one")
-    base_url: str = Field("", description="Another address of the API than the provider's own")
+    provider: str = Field("", description="The provider's name; empty means any OpenAI-compatible endpoint")
+    model: str = Field("", description="The provider's name for the model; empty means its default model")
+    base_url: str = Field("", description="The URL of the API, if it is not the provider's own")
     key: str = Field("", repr=False, description=f"Where the key is: {KEY_HELP}")
-    api: ApiFormat = Field("", description="The wire format, where it is not the provider's usual one")
-    timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds of silence after which a request is given up")
-    context: int | None = Field(None, ge=1_000, description="Tokens that fit into it, where the table does not know")
-    price: TokenPrice | None = Field(None, description="What tokens cost, where the built-in table does not know")
+    api: ApiFormat = Field("", description="The wire format, if it is not the provider's default")
+    timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds without data after which a request fails")
+    context: int | None = Field(
+        None, ge=1_000, description="The model's context window in tokens, if the built-in table does not know it"
+    )
+    price: TokenPrice | None = Field(
+        None, description="The price of tokens, if the built-in table does not know the model"
+    )
 
 
 class ModelsSettings(BaseModel):
@@ -39,59 +43,57 @@ class ModelsSettings(BaseModel):
 
     default: Annotated[list[str], BeforeValidator(split_names)] = Field(
         [],
-        description="Profiles or provider:model to use where an agent names none; the next answers for the one before",
+        description="Profiles or provider:model for agents that name none; each is the fallback of the one before",
     )
     profiles: dict[str, ModelProfile] = Field(
-        {}, description="By name an object with `provider`, `model` and optionally `base_url`, `key`, `api`, `price`"
+        {}, description="Profiles by name: `provider`, `model` and optionally `base_url`, `key`, `api`, `price`"
     )
-    keys: dict[str, str] = Field({}, repr=False, description="By provider its key; keys.json is the place for them")
+    keys: dict[str, str] = Field({}, repr=False, description="API keys by provider; they belong in keys.json")
     local: bool = Field(True, description="Look for Ollama, llama.cpp, vLLM and LM Studio on this machine")
 
 
 class RunLimits(BaseModel, extra="forbid", defer_build=True, frozen=True):
-    """How many runs may be at work at the same time, over all processes. Only outermost ones count."""
+    """How many outermost runs may be active at the same time, over all processes."""
 
-    user: int = Field(0, ge=0, description="Of one person, or of one conversation without a name; 0 sets no limit")
-    agents: dict[str, int] = Field({}, description="By an agent's name")
-    models: dict[str, int] = Field({}, description="By a provider's name, or by provider:model")
+    user: int = Field(0, ge=0, description="Runs of one person, or of one session without a person; 0 sets no limit")
+    agents: dict[str, int] = Field({}, description="Runs by agent name")
+    models: dict[str, int] = Field({}, description="Runs by provider name, or by provider:model")
 
 
 class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
     """The `agents` part of the settings."""
 
     budgets: Budgets = Field(
-        Budgets(steps=50, seconds=600, tokens=2_000_000), description="What a run may use where its agent does not say"
+        Budgets(steps=50, seconds=600, tokens=2_000_000), description="Limits of a run whose agent does not set them"
     )
-    width: int = Field(
-        8, ge=1, le=64, description="Tools, other agents among them, that one step runs at the same time"
-    )
+    width: int = Field(8, ge=1, le=64, description="Tools, including other agents, that one step runs at the same time")
     runs: int = Field(
         50,
         ge=0,
         le=1_000,
-        description="Runs at the same time in one process; further ones wait. 0 leaves all to other processes",
+        description="Runs at the same time in one process; others wait. 0 leaves all runs to other processes",
     )
     limits: RunLimits = RunLimits()
-    stream_ms: int = Field(20, ge=5, le=1_000, description="Milliseconds of text that one event gathers")
-    keep_thoughts: bool = Field(True, description="Whether the thinking of models is kept with the run")
+    stream_ms: int = Field(20, ge=5, le=1_000, description="Milliseconds of text that are combined into one event")
+    keep_thoughts: bool = Field(True, description="Whether the thinking of models is saved with the run")
 
 
 class McpServerSettings(BaseModel):
-    """Another MCP server whose tools agents may be given: a command that is started, or an address."""
+    """Another MCP server whose tools agents may use: a command to start, or a URL."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     command: str = Field("", description="The program to start; it speaks MCP over its standard input and output")
     args: list[str] = Field([], description="Its arguments")
-    env: dict[str, str] = Field({}, repr=False, description="Its environment beside HOME, PATH and the like")
+    env: dict[str, str] = Field({}, repr=False, description="Its environment variables, in addition to HOME and PATH")
     cwd: str = Field("", description="The folder it starts in")
-    url: str = Field("", description="The address of a server that speaks streamable HTTP")
-    headers: dict[str, str] = Field({}, repr=False, description="What each request to it carries")
+    url: str = Field("", description="The URL of a server that speaks streamable HTTP")
+    headers: dict[str, str] = Field({}, repr=False, description="Headers of each request to it")
     type: Literal["", "stdio", "http", "streamable-http", "streamableHttp"] = Field(
-        "", description="As other hosts write it; follows from command or url"
+        "", description="The transport, as other hosts write it; not needed, because command or url imply it"
     )
     timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds that one call may take")
-    disabled: bool = Field(False, description="Whether it is left alone")
+    disabled: bool = Field(False, description="Whether the server is ignored")
 
     @model_validator(mode="after")
     def _check_transport(self) -> "McpServerSettings":

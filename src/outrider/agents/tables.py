@@ -1,7 +1,7 @@
-"""The tables of agents, conversations, runs and what people decided. Import this only where a query is made.
+"""Tables of agents, conversations, runs and decisions of people.
 
-Text ids are made by the application, times are seconds since the epoch (UTC), and nothing refers to a
-process: whichever opens the database can follow, answer, resume or cancel a run.
+Text ids are created by the application, and times are seconds since the epoch. Any process that opens the database can
+follow, answer, resume or cancel a run. Import this module only where a query is made, because SQLAlchemy loads slowly.
 """
 
 from sqlalchemy import Column, Float, Index, Integer, PrimaryKeyConstraint, String, Table, Text
@@ -12,14 +12,14 @@ conversations = Table(
     "conversations",
     metadata,
     Column("id", String(40), primary_key=True),
-    Column("workspace", String(200), nullable=False),  # "" where the host names none
+    Column("workspace", String(200), nullable=False),  # "" if the host names none
     Column("session", String(200), nullable=False),
     Column("assistant", String(200)),
-    Column("identity", String(200)),  # the person who began the outermost conversation
+    Column("identity", String(200)),  # the person who started the outermost conversation
     Column("agent", String(64), nullable=False),
     Column("title", Text, nullable=False),
     Column("visibility", String(16), nullable=False),  # listed | unlisted
-    Column("depth", Integer, nullable=False),  # 0 for one that a person or a host began
+    Column("depth", Integer, nullable=False),  # 0 if a person or a host started it
     Column("ancestors", json_type, nullable=False),  # names of the agents above, outermost first
     Column("parent_id", String(40)),
     Column("created_at", Float, nullable=False),
@@ -34,7 +34,7 @@ messages = Table(
     Column("id", String(40), primary_key=True),
     Column("conversation_id", String(40), nullable=False),
     Column("role", String(8), nullable=False),  # user | agent
-    Column("agent", String(64)),  # who wrote it, or for whom it was written
+    Column("agent", String(64)),  # author, or addressee of a user's message
     Column("text", Text, nullable=False),
     Column("thoughts", Text, nullable=False),
     Column("citations", json_type, nullable=False),  # reference -> citation
@@ -65,11 +65,11 @@ runs = Table(
     Column("budgets", json_type, nullable=False),
     Column("model", String(200)),
     Column("usage", json_type, nullable=False),
-    Column("cost", Float),  # US dollars of the run alone; None where the price is unknown
+    Column("cost", Float),  # US dollars of the run alone; None if the price is unknown
     Column("answer", Text, nullable=False),
     Column("thoughts", Text, nullable=False),
     Column("error", json_type),
-    Column("history", json_type),  # the model's messages, to go on from
+    Column("history", json_type),  # the model's messages, from which the next attempt continues
     Column("state", json_type, nullable=False),
     Column("workspace", String(200), nullable=False),
     Column("session", String(200), nullable=False),
@@ -82,7 +82,7 @@ runs = Table(
     Column("deadline", Float),
     Column("updated_at", Float, nullable=False),
     Column("executor", String(100)),
-    # One call of a parent starts one child, however often it is repeated; rows without a parent do not meet.
+    # A repeated call of a parent starts its child only once; rows without a parent never conflict.
     Index("ix_runs_parent", "parent_run_id", "parent_call_id", unique=True),
     Index("ix_runs_conversation_id", "conversation_id"),
     Index("ix_runs_root_run_id", "root_run_id"),
@@ -101,7 +101,7 @@ run_steps = Table(
     Column("arguments", json_type),
     Column("outcome", String(64)),  # None while it runs
     Column("result", json_type),
-    Column("state", Text),  # what a paused call left behind
+    Column("state", Text),  # saved by a paused call
     Column("seconds", Float),
     Column("usage", json_type),
     Column("started_at", Float, nullable=False),
@@ -109,7 +109,7 @@ run_steps = Table(
     PrimaryKeyConstraint("run_id", "key"),
 )
 
-# When a run of each user was last begun: who has waited longest for a turn comes next.
+# When each user's last run was started; the user who has waited longest comes next.
 run_turns = Table(
     "run_turns",
     metadata,
@@ -143,7 +143,7 @@ questions = Table(
     Column("arguments", json_type, nullable=False),
     Column("stake", String(16)),
     Column("message", Text, nullable=False),
-    Column("details", json_type, nullable=False),  # of an authentication: provider, scope
+    Column("details", json_type, nullable=False),  # for an authentication: provider, scope
     Column("created_at", Float, nullable=False),
     Column("expires_at", Float),
     Column("decision", String(16)),  # approved | rejected | always_approved | answered; None while it is open
@@ -162,7 +162,7 @@ allowances = Table(
     metadata,
     Column("id", String(40), primary_key=True),
     Column("workspace", String(200), nullable=False),
-    Column("identity", String(200), nullable=False),  # "" for callers without a name
+    Column("identity", String(200), nullable=False),  # "" for anonymous callers
     Column("agent", String(64), nullable=False),
     Column("tool", String(64), nullable=False),
     Column("created_at", Float, nullable=False),

@@ -1,4 +1,4 @@
-"""An agent's tools: how it calls them, and what it gets to read of them."""
+"""Execute an agent's tool calls and render their results for the model."""
 
 import json
 import logging
@@ -27,32 +27,36 @@ from outrider.core.toolbox import Toolbox
 from outrider.core.untrusted import wrap_untrusted
 
 log = logging.getLogger(__name__)
-REDACTED_VALUE = "(not kept)"  # stands for arguments that may be passwords
-EXFILTRATION_WARNING = (
-    " It would tell a stranger what the agent has read in private: look at the address and at what is sent."
-)
+# Appended to the question; the dashboard recognizes these questions by it.
+EXFILTRATION_WARNING = " It would send private data that the agent has read to a stranger: check the URL and the data."
+REDACTED_VALUE = "(not kept)"  # replaces arguments that may be passwords
 
 
 class CallPaused(Exception):
-    """The call waits for a person; its step remembers how to go on."""
+    """The call waits for a person; its step holds the state to continue from."""
 
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What the model gets of a call: the text, and pictures as (bytes, mime type)."""
+    """The result of a call as the model reads it."""
 
     text: str
     outcome: str = "ok"
-    is_handover: bool = False  # the conversation was handed over: the run's part is done
+    is_handover: bool = False  # the conversation was handed over, so the run is done
 
 
 class ToolExecutor:
-    """Makes one attempt's tool calls.
+    """Executes the tool calls of one attempt.
 
     Args:
-        run: Whose calls they are.
-        toolbox: Restricted to the agent's tools.
-        max_parallel_calls: How many calls may be under way at the same time.
+        run: The run.
+        toolbox: A toolbox restricted to the agent's tools.
+        max_parallel_calls: How many calls may run at the same time.
+
+    Attributes:
+        citations: Citations of all results by reference.
+        files: Files that the calls created, each with `id`, `title` and `content_type`.
+        handed_over: The result of a call that handed the conversation over; empty before.
     """
 
     def __init__(
@@ -78,23 +82,23 @@ class ToolExecutor:
         self._call_slots = anyio.Semaphore(max_parallel_calls)
 
     async def call(self, name: str, arguments: Mapping[str, Any], call_id: str, number: int) -> str:
-        """Calls a tool, unless this very call has ended before: then its result from before.
+        """Call a tool, or return the saved result if this call has ended before.
 
         Returns:
-            What the model is to read, failures included.
+            The text for the model, which may describe a failure.
 
         Raises:
-            Waits: A person must be asked first.
-            Stopped: The run goes in circles.
-            Superseded: The attempt is no longer ours.
+            CallPaused: A person must be asked first.
+            RunStopped: The run repeats itself.
+            AttemptSuperseded: The attempt no longer belongs to this worker.
         """
         async with self._call_slots:
             tool = self._find_tool(name)
-            kept = _redact_arguments(tool, arguments)
-            step = await self._steps.start_step(self.run, call_id, number, name, kept)
-            reading = await self._execute_step(tool, name, arguments, step, number)
-        self.handed_over = reading.text if reading.is_handover else self.handed_over
-        return reading.text + self._repetitions.check_call(name, kept, reading.text)
+            redacted = _redact_arguments(tool, arguments)
+            step = await self._steps.start_step(self.run, call_id, number, name, redacted)
+            output = await self._execute_step(tool, name, arguments, step, number)
+        self.handed_over = output.text if output.is_handover else self.handed_over
+        return output.text + self._repetitions.check_call(name, redacted, output.text)
 
     def _find_tool(self, name: str) -> Tool | None:
         try:
@@ -105,24 +109,23 @@ class ToolExecutor:
     async def _execute_step(
         self, tool: Tool | None, name: str, arguments: Mapping[str, Any], step: ToolStep, number: int
     ) -> ToolOutput:
-        unsure_message = (
-            "error: this call was begun, but the process died before it was known to end, so it may have taken effect. "
-            "It was not made again. Find out first whether it did, and call again only if it did not."
+        interrupted_message = (
+            "error: the process died during this call, so the call may have taken effect. It was not repeated. "
+            "First find out whether it took effect, and repeat it only if it did not."
         )
         if step.has_ended:
-            return self._again(step)
+            self._collect_sources(step.result.get("sources", {}), step.result.get("files", []))
+            return ToolOutput(step.result["text"], step.outcome or "ok", step.result.get("leaves", False))
         if tool and not (step.is_new or step.outcome == "asks" or _is_repeatable(tool)):
-            await self._steps.finish_step(
-                self.run, step.key, outcome="interrupted", seconds=0.0, result={"text": unsure_message, "sources": {}}
-            )
-            return ToolOutput(unsure_message, "interrupted")
-        told = {"call_id": step.key, "tool": name, "step": number}
-        shown = _truncate_text(json.dumps(_redact_arguments(tool, arguments), ensure_ascii=False, default=str))
-        title = tool.title if tool else name
-        self._event_writer.write("tool_started", told | {"title": title, "arguments": shown})
+            result = {"text": interrupted_message, "sources": {}}
+            await self._steps.finish_step(self.run, step.key, outcome="interrupted", seconds=0.0, result=result)
+            return ToolOutput(interrupted_message, "interrupted")
+        event: dict[str, Any] = {"call_id": step.key, "tool": name, "step": number}
+        redacted = _truncate_text(json.dumps(_redact_arguments(tool, arguments), ensure_ascii=False, default=str))
+        self._event_writer.write("tool_started", event | {"title": tool.title if tool else name, "arguments": redacted})
         started = time.monotonic()
         try:
-            reading, sources, files = await self._run_tool(name, arguments, step)
+            output, sources, files = await self._run_tool(name, arguments, step)
         except AnswerNeeded as need:
             await self._ask_person(tool, arguments, step, need, time.monotonic() - started)
             raise CallPaused from need
@@ -130,30 +133,26 @@ class ToolExecutor:
         await self._steps.finish_step(
             self.run,
             step.key,
-            outcome=reading.outcome,
+            outcome=output.outcome,
             seconds=seconds,
-            result={"text": reading.text, "sources": sources, "files": files, "leaves": reading.is_handover},
+            result={"text": output.text, "sources": sources, "files": files, "leaves": output.is_handover},
         )
         self._collect_sources(sources, files)
-        ended = {"outcome": reading.outcome, "seconds": seconds, "text": _truncate_text(reading.text)}
-        self._event_writer.write("tool_ended", told | ended | {"sources": list(sources.values())[:20]})
-        return reading
-
-    def _again(self, step: ToolStep) -> ToolOutput:
-        self._collect_sources(step.result.get("sources", {}), step.result.get("files", []))
-        return ToolOutput(step.result["text"], step.outcome or "ok", step.result.get("leaves", False))
+        event |= {"outcome": output.outcome, "seconds": seconds, "text": _truncate_text(output.text)}
+        self._event_writer.write("tool_ended", event | {"sources": list(sources.values())[:20]})
+        return output
 
     def _collect_sources(self, sources: Mapping[str, Any], files: Iterable[dict[str, Any]]) -> None:
         self.citations |= sources
-        self.files += [each for each in files if each not in self.files]
+        self.files += [file for file in files if file not in self.files]
 
     async def _run_tool(
         self, name: str, arguments: Mapping[str, Any], step: ToolStep
     ) -> tuple[ToolOutput, dict[str, Any], list[dict[str, Any]]]:
-        decided = await self._questions.find_decision(self.run.id, step.key) if step.outcome == "asks" else None
-        reason = f" They said: {decided.reason}" if decided and decided.reason else ""
+        decision = await self._questions.find_decision(self.run.id, step.key) if step.outcome == "asks" else None
+        reason = f" They said: {decision.reason}" if decision and decision.reason else ""
         try:
-            call = await self._check_exfiltration(name, arguments, await self._build_call(name, step, decided))
+            call = await self._check_exfiltration(name, arguments, await self._build_call(name, step, decision))
         except OutriderError as error:
             return ToolOutput(f"{_describe_error(error)}{reason}", error.code), {}, []
         await self._mark_resumed(name, step, call)
@@ -166,42 +165,45 @@ class ToolExecutor:
         except Exception:
             incident = uuid.uuid4().hex[:8]
             log.exception("bug %s in tool %s of run %s", incident, name, self.run.id)
-            return ToolOutput(f"error: a bug in {name} (incident {incident}); go on without it", "bug"), {}, []
+            return ToolOutput(f"error: a bug in {name} (incident {incident}); continue without it", "bug"), {}, []
         tool = self.toolbox.get_tool(name)
-        leaves = bool(result.meta.get("outrider/early_exit"))
-        text = result.text if leaves else _render_result(tool, result)
+        is_handover = bool(result.meta.get("outrider/early_exit"))
+        text = result.text if is_handover else _render_result(tool, result)
         if self._exfiltration_guard is not None:
             self._exfiltration_guard.record_result(tool, text)
-        reading = ToolOutput(text, "error" if result.is_error else "ok", leaves)
-        return reading, _extract_sources(result), _extract_files(result)
+        output = ToolOutput(text, "error" if result.is_error else "ok", is_handover)
+        return output, _extract_sources(result), _extract_files(result)
 
     async def _mark_resumed(self, name: str, step: ToolStep, call: Call) -> None:
-        """What waited for a person and is made now has begun: it is not made again if the process dies meanwhile."""
+        """Mark a paused call as started again, so that it is not repeated if the process dies during it."""
         tool = self._find_tool(name)
         if tool is None or step.outcome != "asks" or _is_repeatable(tool):
             return
         if call.answer is not None or resolve_stake(tool, self.toolbox.policy.stakes) != "high":
             await self._steps.resume_step(self.run, step.key)
 
-    async def _build_call(self, name: str, step: ToolStep, decided: Question | None) -> Call:
+    async def _build_call(self, name: str, step: ToolStep, decision: Question | None) -> Call:
+        """Return the call with the decision of a person, or with a permanent allowance."""
         call = replace(self.run.build_call(step.key), state=step.state)
-        if decided is not None:
-            answered = decided.decision != "rejected"
-            extra = {"answer": decided.answer} if decided.answer is not None else {}
-            return replace(call, answer=answered, extra=call.extra | extra)
+        if decision is not None:
+            extra = {"answer": decision.answer} if decision.answer is not None else {}
+            return replace(call, answer=decision.decision != "rejected", extra=call.extra | extra)
         asks = resolve_stake(self.toolbox.get_tool(name), self.toolbox.policy.stakes) == "high"
         if asks and await self._questions.is_always_allowed(call, self.run.agent, name):
             return replace(call, answer=True)
         return call
 
     async def _check_exfiltration(self, name: str, arguments: Mapping[str, Any], call: Call) -> Call:
-        """The call, if it tells nobody what is private, or a person has allowed that. Raises AnswerNeeded, Refused."""
+        """Return the call if it leaks no private data or a person has allowed it.
+
+        Raises AnswerNeeded, and Refused if the person has rejected it.
+        """
         tool = self._find_tool(name)
-        if (
-            tool is None
-            or not tool.open_world
-            or not (await self._load_exfiltration_guard()).would_leak(tool, arguments)
-        ):
+        if tool is None or not tool.open_world:
+            return call
+        if self._exfiltration_guard is None:
+            self._exfiltration_guard = await self._load_exfiltration_guard()
+        if not self._exfiltration_guard.would_leak(tool, arguments):
             return call
         if call.answer is None and await self._questions.is_always_allowed(call, self.run.agent, name):
             return replace(call, answer=True)
@@ -209,22 +211,20 @@ class ToolExecutor:
         return call
 
     async def _load_exfiltration_guard(self) -> ExfiltrationGuard:
-        """What the run has read, in other attempts and processes, too."""
-        if self._exfiltration_guard is None:
-            secrecy = ExfiltrationGuard(self.run.query)
-            for row in await self._steps.list_steps(self.run.id):
-                if row["kind"] == "tool" and row["result"]:
-                    secrecy.record_result(self._find_tool(row["tool"]), str(row["result"].get("text", "")))
-            self._exfiltration_guard = secrecy
-        return self._exfiltration_guard
+        """Return a guard that knows everything the run has read, also in earlier attempts."""
+        guard = ExfiltrationGuard(self.run.query)
+        for row in await self._steps.list_steps(self.run.id):
+            if row["kind"] == "tool" and row["result"]:
+                guard.record_result(self._find_tool(row["tool"]), str(row["result"].get("text", "")))
+        return guard
 
     async def _ask_person(
         self, tool: Tool | None, arguments: Mapping[str, Any], step: ToolStep, need: AnswerNeeded, seconds: float
     ) -> None:
-        """Writes the question down, unless runs below have: then the step only remembers which."""
+        """Save the question of a call, unless a run below it has saved it, and pause the step."""
         assert tool is not None
         if not need.questions:
-            asked = await self._questions.ask(
+            question = await self._questions.ask(
                 self.run,
                 step.key,
                 kind=need.kind,
@@ -234,13 +234,14 @@ class ToolExecutor:
                 message=str(need.question),
                 details=need.details,
             )
-            told = {"id": asked.id, "call_id": step.key, "tool": tool.name, "message": asked.message}
-            self._event_writer.write("question", told | {"kind": asked.kind})
+            event = {"id": question.id, "call_id": step.key, "tool": tool.name, "message": question.message}
+            self._event_writer.write("question", event | {"kind": question.kind})
         await self._steps.finish_step(self.run, step.key, outcome="asks", seconds=seconds, state=need.state)
 
 
 def _is_repeatable(tool: Tool) -> bool:
-    """Whether a call that may have taken effect can be made again: reading, and what knows its own repetitions."""
+    """Return whether a call that may have taken effect can safely be repeated."""
+    # run_agent recognizes a repeated call by its id.
     return tool.effect == "read" or tool.toolset == "run_agent" or getattr(tool, "idempotent", False)
 
 
@@ -251,29 +252,29 @@ def _redact_arguments(tool: Tool | None, arguments: Mapping[str, Any]) -> dict[s
 
 def _describe_error(error: OutriderError) -> str:
     hint = f"\nwhat to do: {error.hint}" if error.hint else ""
-    again = "\nthe same call may work later" if error.retryable and not isinstance(error, InvalidInput) else ""
-    return f"error ({error.code}): {error.message}{hint}{again}"
+    retry = "\nthe same call may work later" if error.retryable and not isinstance(error, InvalidInput) else ""
+    return f"error ({error.code}): {error.message}{hint}{retry}"
 
 
 def _render_result(tool: Tool, result: Result) -> str:
-    """What can be read of a result, marked where other people wrote it."""
-    max_chars = 40_000  # of one tool's result that a model gets to read
-    said = [_render_item(item) for item in result.content]
-    text = "\n\n".join(said) or json.dumps(result.data, ensure_ascii=False, default=str)
+    """Return the text of a result for the model; text of untrusted tools is wrapped in marks."""
+    max_chars = 40_000
+    blocks = [_render_block(block) for block in result.content]
+    text = "\n\n".join(blocks) or json.dumps(result.data, ensure_ascii=False, default=str)
     piece = cut_text(text, max_chars)
     if piece.truncated:
-        text = f"{piece.text}\n[cut: {piece.total:,} characters in all; ask for less, or for the rest]"
-    # Marks that stand in it already are no reason to trust the rest: a stranger can write them, too.
+        text = f"{piece.text}\n[cut: {piece.total:,} characters in total; ask for less, or for the rest]"
+    # Wrap the text even if it contains such marks already, because a stranger can write them as well.
     return wrap_untrusted(text, tool.name) if tool.untrusted else text
 
 
-def _render_item(item: ResultBlock) -> str:
-    """An item in words: text, of a source also the reference to cite it by, and of what is no text what it is."""
+def _render_block(item: ResultBlock) -> str:
+    """Return a block as text; a source also shows its reference, and other media only their type."""
     match item:
         case TextBlock():
             return item.text
         case ImageBlock():
-            return f"[picture, {item.mime_type}, {len(item.data):,} bytes: not shown]"
+            return f"[image, {item.mime_type}, {len(item.data):,} bytes: not shown]"
         case LinkBlock():
             return f"[{item.name}] <{item.uri}> {item.mime_type}".rstrip()
     reference = item.fields.get("reference")
@@ -281,20 +282,21 @@ def _render_item(item: ResultBlock) -> str:
 
 
 def _extract_sources(result: Result) -> dict[str, dict[str, Any]]:
-    """Citation references that the result hands out, each with what it stands for."""
-    found = {}
+    """Return the citations of a result by reference."""
+    sources = {}
     for item in result.content:
         reference = item.fields.get("reference") if isinstance(item, ResourceBlock) else None
         if isinstance(item, ResourceBlock) and isinstance(reference, str) and reference:
             title = str(item.fields.get("title") or item.uri)
-            found[reference] = {"provider": "webcrawler", "title": title, "href": item.uri, "contentType": "text/html"}
+            source = {"provider": "webcrawler", "title": title, "href": item.uri, "contentType": "text/html"}
+            sources[reference] = source
     if isinstance(result.meta.get("outrider/refs"), dict):
-        found |= result.meta["outrider/refs"]
-    return found
+        sources |= result.meta["outrider/refs"]
+    return sources
 
 
 def _extract_files(result: Result) -> list[dict[str, Any]]:
-    """Files that the result names: resources with a file's id."""
+    """Return the files among the resources of a result."""
     return [
         {
             "id": item.fields["fileId"],
@@ -308,5 +310,5 @@ def _extract_files(result: Result) -> list[dict[str, Any]]:
 
 
 def _truncate_text(text: str) -> str:
-    max_chars = 400  # characters of arguments and results that an event repeats
+    max_chars = 400  # events repeat only the beginning of arguments and results
     return text if len(text) <= max_chars else f"{text[:max_chars]}…"

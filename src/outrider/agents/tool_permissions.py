@@ -1,4 +1,4 @@
-"""What an agent may use: its tools as they are offered at the start, under stakes that nothing later widens."""
+"""Decide which tools an agent may use, and their stakes."""
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,77 +13,73 @@ from outrider.core.toolbox import Toolbox
 
 
 def restrict_toolbox(toolbox: Toolbox, agent: Agent, remote: Mapping[str, Tool] | None = None) -> Toolbox:
-    """The toolbox with nothing but the agent's tools, under its stakes.
+    """Return a toolbox with only the agent's tools, under its stakes.
 
-    An agent of a workspace's file is somebody else's text: its stakes can only raise those of the house, and every tool
-    of another server asks.
+    An agent from a workspace's file may come from a stranger: it can only raise the configured stakes, and all its
+    remote tools ask before each call.
 
     Args:
-        toolbox: What is offered here.
-        agent: Whose tools they will be.
-        remote: Tools of other servers that the agent has; the policy's `enable` and `disable` hold for them, too.
+        toolbox: All offered tools.
+        agent: The agent.
+        remote: The agent's tools of other servers; the policy's `enable` and `disable` also apply to them.
 
     Raises:
-        NotFound: A toolset or tool that is not offered.
+        NotFound: A toolset or tool is not offered.
     """
-    beside = filter_tools((remote or {}).values(), toolbox.policy, warn=False)
-    names = [*(name for each in agent.toolsets for name in _list_tools(toolbox, each)), *agent.tools, *beside]
-    tools = {name: beside.get(name) or toolbox.get_tool(name) for name in dict.fromkeys(names)}
-    seen = copy.copy(toolbox)
-    seen.tools = tools
-    stakes = {name: _resolve_stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
-    seen.policy = toolbox.policy.model_copy(update={"stakes": stakes})
-    return seen
+    enabled_remote = filter_tools((remote or {}).values(), toolbox.policy, warn=False)
+    toolset_tools = [name for toolset in agent.toolsets for name in _list_tools(toolbox, toolset)]
+    names = dict.fromkeys([*toolset_tools, *agent.tools, *enabled_remote])
+    tools = {name: enabled_remote.get(name) or toolbox.get_tool(name) for name in names}
+    restricted = copy.copy(toolbox)
+    restricted.tools = tools
+    stakes = {name: _resolve_agent_stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
+    restricted.policy = toolbox.policy.model_copy(update={"stakes": stakes})
+    return restricted
 
 
 def freeze_agent(
     agent: Agent,
     toolsets: Sequence[str],
-    above: Run | None,
+    parent_run: Run | None,
     *,
     served: Toolbox,
-    every: Toolbox,
+    all_tools: Toolbox,
     remote: Mapping[str, Tool] | None = None,
     added: Mapping[str, Tool] | None = None,
     grant: Grant | None = None,
 ) -> Agent:
-    """The agent with its tools by name, as they are offered now.
+    """Return the agent with its toolsets resolved to the tools that are offered now.
 
-    A run that begins another may hand on the tools that it has itself. Of others that it asks for each call is a
-    question for a person: what a page or a tool's result talked it into must not widen anybody's rights.
+    A run may pass its own tools on to a run that it starts. Other tools that it requests ask a person before each call:
+    a page or a tool's result that manipulates an agent must not give it more rights.
 
     Args:
-        agent: As it is defined.
-        toolsets: Further ones that the caller asks for.
-        above: The run that begins this one, if one does.
-        served: What hosts get; agents of a workspace's file get of it only, because they may choose and not widen.
-        every: All of the house's tools.
+        agent: The agent as it is defined.
+        toolsets: Additional toolsets that the caller requests.
+        parent_run: The run that starts this one, if any.
+        served: The tools that hosts get; agents from a workspace's file get only these.
+        all_tools: All tools of the app.
         remote: The tools of the other servers that the agent names.
-        added: Those of the servers that the caller asks for besides.
-        grant: What the person behind the call may do: their agents get nothing else, nor do agents of those.
+        added: The tools of the other servers that the caller requests.
+        grant: The rights of the person behind the call, which limit all agents below it.
 
     Raises:
-        NotFound: A toolset or tool that is not offered.
-        Refused: The caller asks for a toolset that is not theirs.
+        NotFound: A toolset or tool is not offered.
+        Refused: The caller requests a toolset without having the right to use it.
     """
-    wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
-    house = served if agent.origin == "workspace" else every
-    seen = restrict_toolbox(house, wanted, {**(remote or {}), **(added or {})})
+    extended = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
+    available = served if agent.origin == "workspace" else all_tools
+    toolbox = restrict_toolbox(available, extended, {**(remote or {}), **(added or {})})
     if grant is not None:
-        _check_asked(grant, toolsets, house)
-        seen.tools = {name: tool for name, tool in seen.tools.items() if grant.can_use_tool(tool)}
-    stakes = {name: stake for name, stake in seen.policy.stakes.items() if name in seen.tools}
-    if above is not None:
-        known = {*restrict_toolbox(house, agent, remote).tools, *above.definition.get("tools", ())}
-        stakes |= {name: "high" for name in seen.tools if name not in known}
-    return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": stakes})
-
-
-def _check_asked(grant: Grant, toolsets: Sequence[str], house: Toolbox) -> None:
-    for name in toolsets:
-        for tool in (house.get_tool(each) for each in _list_tools(house, name)):
+        for tool in (available.get_tool(name) for toolset in toolsets for name in _list_tools(available, toolset)):
             if not grant.can_use_toolset(tool.toolset):
                 grant.require_tool(tool)
+        toolbox.tools = {name: tool for name, tool in toolbox.tools.items() if grant.can_use_tool(tool)}
+    stakes = {name: stake for name, stake in toolbox.policy.stakes.items() if name in toolbox.tools}
+    if parent_run is not None:
+        inherited = {*restrict_toolbox(available, agent, remote).tools, *parent_run.definition.get("tools", ())}
+        stakes |= {name: "high" for name in toolbox.tools if name not in inherited}
+    return extended.model_copy(update={"toolsets": [], "tools": list(toolbox.tools), "stakes": stakes})
 
 
 def _list_tools(toolbox: Toolbox, toolset: str) -> Iterable[str]:
@@ -92,12 +88,12 @@ def _list_tools(toolbox: Toolbox, toolset: str) -> Iterable[str]:
     return toolbox.select_toolset(toolset).tools
 
 
-def _resolve_stake(tool: Tool, agent: Agent, house: Mapping[str, Stake]) -> Stake:
+def _resolve_agent_stake(tool: Tool, agent: Agent, configured: Mapping[str, Stake]) -> Stake:
     stake_order: tuple[Stake, ...] = ("never_ask", "low", "high")
     if agent.origin == "workspace" and isinstance(tool, RemoteTool):
         return "high"
-    usual = resolve_stake(tool, house)
+    default = resolve_stake(tool, configured)
     own = agent.stakes.get(tool.name) or agent.stakes.get("*")
-    if own is None or (agent.origin == "workspace" and stake_order.index(own) < stake_order.index(usual)):
-        return usual
+    if own is None or (agent.origin == "workspace" and stake_order.index(own) < stake_order.index(default)):
+        return default
     return own

@@ -1,4 +1,4 @@
-"""Evaluations of websites: what was asked of the browser's agent, what was seen meanwhile, and what came of it."""
+"""Evaluations of websites: their tasks, records and results."""
 
 from outrider.agents.evaluations.evaluation import Evaluation, EvaluationRecord, Evaluations
 

@@ -1,4 +1,4 @@
-"""One evaluation of a website, as every process sees it: a row, and a row for each thing that was seen."""
+"""Evaluations of websites and the records collected during them."""
 
 import time
 import uuid
@@ -18,21 +18,21 @@ EvaluationStatus = Literal["running", "success", "partial", "failed"]
 EvaluationStopReason = Literal["done", "gave_up", "budget", "steps", "blocked_page", "no_model", "error", "cancelled"]
 RecordKind = Literal["agent", "console", "network", "screenshot"]
 EVENT_KINDS: tuple[RecordKind, ...] = ("agent", "console", "network")
-MAX_RECORDS = 10_000  # records that one question returns
+MAX_RECORDS = 10_000  # returned by one query
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluation.
+    """An evaluation of a website.
 
     Attributes:
-        id: Its name for callers (`session_id`), and the owner of its browser session.
-        session: The conversation of whoever asked.
-        run_id: The agent's run; None where steps were given.
-        limits: `budget_s`, `max_steps`, `step_timeout_s`; None where there is none.
+        id: The id for callers (`session_id`); it also owns the browser session.
+        session: The caller's session.
+        run_id: The agent's run; None if the caller gave the steps.
+        limits: `budget_s`, `max_steps` and `step_timeout_s`; a value of None means no limit.
         output_schema: JSON Schema of the structured answer.
-        claim: What the agent said at its end: `success`, `result`, `obstacle`, `data`.
-        answer: The report, once it has ended.
+        claim: The agent's own conclusion: `success`, `result`, `obstacle`, `data`.
+        answer: The report, once the evaluation has ended.
     """
 
     id: str
@@ -54,20 +54,23 @@ class Evaluation:
     ended_at: float | None
 
     def is_visible_to(self, call: Call) -> bool:
-        """Whether the caller may know of it: its id is a secret, but not across tenants and named persons."""
+        """Return whether the caller may see it.
+
+        Knowing the id is enough for anonymous evaluations, but only within the same workspace.
+        """
         same_person = self.identity is None or self.identity == call.identity
         return same_person and self.workspace == to_storable_text(call.workspace or "", 200)
 
 
 @dataclass(frozen=True)
 class EvaluationRecord:
-    """One thing that was seen; `at` is in seconds since the epoch.
+    """An event or screenshot of an evaluation; `at` is in seconds since the epoch.
 
     Attributes:
-        type: Of a screenshot `agent_step` or `stream_sample`; else empty.
-        step: The agent's step that it belongs to; 0 is the arrival.
-        url: Without user, query and fragment.
-        artifact_id: A screenshot's picture; None if none could be taken.
+        type: `agent_step` or `stream_sample` for a screenshot, else empty.
+        step: The agent's step that it belongs to; 0 is the first page load.
+        url: The page's URL without user, query and fragment.
+        artifact_id: The image of a screenshot; None if it could not be taken.
     """
 
     evaluation_id: str
@@ -83,12 +86,9 @@ class EvaluationRecord:
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
     def to_row(self) -> dict[str, Any]:
-        """As the database takes it."""
-        summary_chars = 1_000
-        return vars(self) | {
-            "summary": to_storable_text(self.summary, summary_chars),
-            "url": to_storable_text(self.url, 1_000),
-        }
+        """Return the columns of the record, with long texts cut."""
+        summary, url = to_storable_text(self.summary, 1_000), to_storable_text(self.url, 1_000)
+        return vars(self) | {"summary": summary, "url": url}
 
 
 class Evaluations:
@@ -107,10 +107,10 @@ class Evaluations:
         limits: dict[str, Any],
         output_schema: dict[str, Any] | None = None,
     ) -> Evaluation:
-        """Writes down that an evaluation begins."""
+        """Save a new evaluation in status `running`."""
         from outrider.agents.evaluations.tables import evaluations
 
-        begun = Evaluation(
+        evaluation = Evaluation(
             id=str(uuid.uuid4()),
             tool_call_id=str(uuid.uuid4()),
             workspace=to_storable_text(call.workspace or "", 200),
@@ -129,43 +129,44 @@ class Evaluations:
             created_at=time.time(),
             ended_at=None,
         )
-        row = {name: value for name, value in vars(begun).items() if value is not None}
+        row = {name: value for name, value in vars(evaluation).items() if value is not None}
         async with self._database.write() as connection:
             await connection.execute(evaluations.insert(), [row])
-        return begun
+        return evaluation
 
     async def find(self, evaluation_id: str) -> Evaluation | None:
-        """The evaluation of that id, whoever asks."""
+        """Return the evaluation, regardless of the caller."""
         from outrider.agents.evaluations.tables import evaluations
 
         found = await self._list_evaluations(evaluations.c.id == to_storable_text(evaluation_id, 200))
         return found[0] if found else None
 
     async def get(self, evaluation_id: str | None, call: Call) -> Evaluation:
-        """The evaluation of that id, or the caller's last one. Raises NotFound."""
+        """Return an evaluation, or the caller's last one for None. Raises NotFound."""
         from outrider.agents.evaluations.tables import evaluations
 
         if evaluation_id is None:
-            mine = evaluations.c.session == to_storable_text(call.session, 200)
-            found = [each for each in await self._list_evaluations(mine, limit=20) if each.is_visible_to(call)]
-            if not found:
+            in_session = evaluations.c.session == to_storable_text(call.session, 200)
+            recent = await self._list_evaluations(in_session, limit=20)
+            last = next((evaluation for evaluation in recent if evaluation.is_visible_to(call)), None)
+            if last is None:
                 raise NotFound("there is no evaluation yet", code="unknown_session", hint="call web_eval_agent first")
-            return found[0]
-        known = await self.find(evaluation_id)
-        if known is None or not known.is_visible_to(call):
+            return last
+        evaluation = await self.find(evaluation_id)
+        if evaluation is None or not evaluation.is_visible_to(call):
             raise NotFound(
-                f"session_id: no evaluation {evaluation_id[:60]!r}",
+                f"session_id: there is no evaluation {evaluation_id[:60]!r}",
                 code="unknown_session",
                 hint="use the session_id of a web_eval_agent answer, or leave it out for your last one",
             )
-        return known
+        return evaluation
 
     async def update(self, evaluation_id: str, **values: Any) -> None:
-        """Changes columns of an evaluation."""
+        """Change columns of an evaluation."""
         await self._update_row(evaluation_id, values)
 
     async def finish(self, evaluation_id: str, **values: Any) -> bool:
-        """Ends it; False if it had ended before, which then stands."""
+        """End an evaluation; return False and change nothing if it has ended before."""
         from outrider.agents.evaluations.tables import evaluations
 
         return await self._update_row(
@@ -173,13 +174,13 @@ class Evaluations:
         )
 
     async def save_records(self, records: Sequence[EvaluationRecord]) -> None:
-        """Keeps what was seen."""
+        """Save records."""
         from outrider.agents.evaluations.tables import evaluation_records
 
         if not records:
             return
         async with self._database.write() as connection:
-            await connection.execute(evaluation_records.insert(), [each.to_row() for each in records])
+            await connection.execute(evaluation_records.insert(), [record.to_row() for record in records])
 
     async def list_records(
         self,
@@ -191,21 +192,21 @@ class Evaluations:
         type: str | None = None,  # noqa: A002 - the column's name
         limit: int = MAX_RECORDS,
     ) -> list[EvaluationRecord]:
-        """What was seen, the newest first."""
+        """Return the matching records, the newest first."""
         from sqlalchemy import select
 
         from outrider.agents.evaluations.tables import evaluation_records as table
 
-        wanted: list[ColumnElement[bool]] = [table.c.evaluation_id == evaluation_id, table.c.kind.in_(kinds)]
-        wanted += [table.c.at >= since] if since is not None else []
-        wanted += [table.c.has_error.is_(has_error)] if has_error is not None else []
-        wanted += [table.c.type == type] if type is not None else []
-        query = select(table).where(*wanted).order_by(table.c.at.desc(), table.c.step.desc()).limit(limit)
+        conditions: list[ColumnElement[bool]] = [table.c.evaluation_id == evaluation_id, table.c.kind.in_(kinds)]
+        conditions += [table.c.at >= since] if since is not None else []
+        conditions += [table.c.has_error.is_(has_error)] if has_error is not None else []
+        conditions += [table.c.type == type] if type is not None else []
+        query = select(table).where(*conditions).order_by(table.c.at.desc(), table.c.step.desc()).limit(limit)
         async with self._database.read() as connection:
             return [EvaluationRecord(**row) for row in (await connection.execute(query)).mappings()]
 
     async def count_records(self, evaluation_id: str) -> dict[str, int]:
-        """How many records there are: by kind, of screenshots by type, and of events in `total`."""
+        """Return the number of events by kind, of screenshots by type, and of all events as `total`."""
         from sqlalchemy import func, select
 
         from outrider.agents.evaluations.tables import evaluation_records as table
@@ -216,14 +217,13 @@ class Evaluations:
             .group_by(table.c.kind, table.c.type)
         )
         async with self._database.read() as connection:
-            found = {
-                kind if kind != "screenshot" else type_: many for kind, type_, many in await connection.execute(query)
-            }
-        names = (*EVENT_KINDS, "agent_step", "stream_sample")
-        return {name: found.get(name, 0) for name in names} | {"total": sum(found.get(name, 0) for name in EVENT_KINDS)}
+            rows = list(await connection.execute(query))
+        found = {type_ if kind == "screenshot" else kind: count for kind, type_, count in rows}
+        counts = {name: found.get(name, 0) for name in (*EVENT_KINDS, "agent_step", "stream_sample")}
+        return counts | {"total": sum(counts[kind] for kind in EVENT_KINDS)}
 
     async def find_time_span(self, evaluation_id: str) -> tuple[float | None, float | None]:
-        """When the oldest and the newest event were."""
+        """Return the times of the oldest and the newest event, in seconds since the epoch."""
         from sqlalchemy import func, select
 
         from outrider.agents.evaluations.tables import evaluation_records as table
@@ -236,7 +236,7 @@ class Evaluations:
         return first, last
 
     async def find_last_step(self, evaluation_id: str) -> int:
-        """The number of the last step; -1 before the first."""
+        """Return the number of the last step, or -1 before the first one."""
         from sqlalchemy import func, select
 
         from outrider.agents.evaluations.tables import evaluation_records as table
@@ -247,16 +247,17 @@ class Evaluations:
         return -1 if last is None else last
 
     async def delete_expired(self, keep_seconds: float) -> int:
-        """Removes evaluations older than that, with their records; returns how many. Raises Unavailable."""
+        """Delete evaluations older than that with their records; return their number. Raises Unavailable."""
         from sqlalchemy import delete, select
 
-        from outrider.agents.evaluations.tables import evaluation_records, evaluations
+        from outrider.agents.evaluations.tables import evaluation_records as records
+        from outrider.agents.evaluations.tables import evaluations
 
-        old = evaluations.c.created_at < time.time() - keep_seconds
-        gone = select(evaluations.c.id).where(old)
+        is_expired = evaluations.c.created_at < time.time() - keep_seconds
+        expired_ids = select(evaluations.c.id).where(is_expired)
         async with self._database.write() as connection:
-            await connection.execute(delete(evaluation_records).where(evaluation_records.c.evaluation_id.in_(gone)))
-            return (await connection.execute(delete(evaluations).where(old))).rowcount
+            await connection.execute(delete(records).where(records.c.evaluation_id.in_(expired_ids)))
+            return (await connection.execute(delete(evaluations).where(is_expired))).rowcount
 
     async def _list_evaluations(self, *conditions: "ColumnElement[bool]", limit: int = 1) -> list[Evaluation]:
         from sqlalchemy import select

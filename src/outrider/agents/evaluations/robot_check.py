@@ -1,4 +1,4 @@
-"""Tells a page that lets nobody in from one that works: robot checks, as they show themselves to a person."""
+"""Recognize pages that only ask visitors to prove that they are human."""
 
 import re
 from collections.abc import Iterable
@@ -19,16 +19,16 @@ FRAME_URL_PATTERN = re.compile(
 
 
 def is_robot_check(title: str, text: str, frames: Iterable[str] = ()) -> bool:
-    """Whether a page is nothing but a robot check.
+    """Return whether a page is only a robot check.
 
     Args:
-        title: The document's.
-        text: What can be read of it; longer pages only mention such checks.
-        frames: Addresses of its frames that can be seen.
+        title: The title of the document.
+        text: Its visible text.
+        frames: The URLs of its visible frames.
     """
-    max_chars = 1_500  # characters of text that a page which only asks for a proof has at most
+    max_chars = 1_500  # longer pages only mention such checks
     if TITLE_PATTERN.search(title):
         return True
-    return len(text) <= max_chars and bool(
-        TEXT_PATTERN.search(text) or any(FRAME_URL_PATTERN.search(each) for each in frames)
-    )
+    if len(text) > max_chars:
+        return False
+    return bool(TEXT_PATTERN.search(text)) or any(FRAME_URL_PATTERN.search(url) for url in frames)

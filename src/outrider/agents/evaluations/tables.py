@@ -1,4 +1,7 @@
-"""The tables of evaluations. Import this only where a query is made (see `core.tables`)."""
+"""Tables of evaluations.
+
+Import this module only where a query is made (see `core.tables`).
+"""
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, String, Table, Text
 
@@ -12,13 +15,13 @@ evaluations = Table(
     Column("workspace", String(200), nullable=False),
     Column("session", String(200), nullable=False),  # the caller's, not the browser's
     Column("identity", String(200)),
-    Column("run_id", String(40)),  # None where steps were given
+    Column("run_id", String(40)),  # None if the caller gave the steps
     Column("url", Text, nullable=False),
     Column("task", Text, nullable=False),
     Column("mode", String(16), nullable=False),
     Column("limits", json_type, nullable=False),
     Column("output_schema", json_type),
-    Column("claim", json_type),  # what the agent said through `done`
+    Column("claim", json_type),  # the agent's conclusion, from its call of `done`
     Column("status", String(16), nullable=False),  # running | success | partial | failed
     Column("stop_reason", String(16)),
     Column("answer", json_type),
@@ -36,7 +39,7 @@ evaluation_records = Table(
     Column("evaluation_id", String(40), nullable=False),
     Column("at", Float, nullable=False),
     Column("kind", String(16), nullable=False),  # agent | console | network | screenshot
-    Column("type", String(16), nullable=False),  # of a screenshot: agent_step | stream_sample
+    Column("type", String(16), nullable=False),  # for a screenshot: agent_step | stream_sample
     Column("step", Integer, nullable=False),
     Column("url", Text, nullable=False),
     Column("summary", Text, nullable=False),

@@ -1,1 +1,1 @@
-"""What happens in runs: written down once, told in its own process and to all others."""
+"""Events of runs, saved once and delivered to followers in all processes."""

@@ -1,4 +1,4 @@
-"""Something that happened in a run."""
+"""Events of a run."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,12 +9,17 @@ DELTA_KINDS = frozenset({"thinking", "text"})
 
 @dataclass(frozen=True)
 class RunEvent:
-    """One event.
+    """An event of a run; `at` is in seconds since the epoch.
 
-    `data` by kind: thinking and text `{text, step}`; tool_started `{call_id, tool, title, arguments, step}`; tool_ended
-    `{call_id, tool, outcome, seconds, text, sources}`; question `{id, call_id, tool, message}`; usage what was used;
-    status `{status, attempt}`, at the end with `stop_reason`, and `{restarted: step}` where the text of a step is void
-    because its request was made again.
+    The fields of `data` by kind:
+
+    - thinking and text: `text` and `step`.
+    - tool_started: `call_id`, `tool`, `title`, `arguments`, `step`.
+    - tool_ended: `call_id`, `tool`, `outcome`, `seconds`, `text`, `sources`.
+    - question: `id`, `call_id`, `tool`, `message`, `kind`.
+    - usage: `run` and `tree`, each as `RunUsage.to_dict`, and `step`.
+    - status: `status` and `attempt`, at the end also `stop_reason`; or `restarted` with the number of a step whose
+      request is repeated, so that its text so far is void.
     """
 
     run_id: str

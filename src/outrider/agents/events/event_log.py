@@ -1,4 +1,4 @@
-"""The table of events: read from any process, written for all runs of one process in the same transaction."""
+"""The table of run events, shared by all processes."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 T = TypeVar("T")
-READ_BATCH_EVENTS = 500
 
 
 class SequenceTakenError(Exception):
-    """Another process has written an event of that number."""
+    """Another process has written an event with the same number."""
 
 
 @dataclass(frozen=True)
 class EventLogEnd:
-    """Where a run's events end: the last one's number, and whether nothing happens until somebody acts."""
+    """The last event's number of a run, and whether the run has ended or is blocked."""
 
     last_seq: int
     at_rest: bool
@@ -37,17 +36,17 @@ class EventLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read(self, run_id: str, after: int, limit: int = READ_BATCH_EVENTS) -> list[RunEvent]:
-        """The events that came after, in order."""
-        given = {"run": run_id, "after": after, "limit": limit}
+    async def read(self, run_id: str, after: int, limit: int = 500) -> list[RunEvent]:
+        """Return the events after a number, in order."""
+        parameters = {"run": run_id, "after": after, "limit": limit}
 
         def load_events(connection: "Connection") -> list[RunEvent]:
-            return [RunEvent(**row) for row in connection.execute(_build_read_query(), given).mappings()]
+            return [RunEvent(**row) for row in connection.execute(_build_read_query(), parameters).mappings()]
 
         return await self._database.run_transaction(load_events, write=False)
 
     async def find_last_seq(self, run_id: str) -> int:
-        """The number of the newest event, 0 if there is none."""
+        """Return the number of the newest event, or 0 if there is none."""
 
         def load_last_seq(connection: "Connection") -> int:
             return connection.execute(_build_last_seq_query(), {"run": run_id}).scalar_one()
@@ -55,44 +54,38 @@ class EventLog:
         return await self._database.run_transaction(load_last_seq, write=False)
 
     async def find_ends(self, run_ids: Collection[str]) -> dict[str, EventLogEnd]:
-        """Where the events of these runs end, in one query."""
-        given = {"ids": list(run_ids)}
+        """Return the end of the log for each run, with one query."""
 
         def load_ends(connection: "Connection") -> dict[str, EventLogEnd]:
-            return {
-                row[0]: EventLogEnd(row[2] or 0, row[1] in RESTING_STATUSES)
-                for row in connection.execute(_build_ends_query(), given)
-            }
+            rows = connection.execute(_build_ends_query(), {"ids": list(run_ids)})
+            return {run_id: EventLogEnd(last_seq or 0, status in RESTING_STATUSES) for run_id, status, last_seq in rows}
 
         return await self._database.run_transaction(load_ends, write=False)
 
     async def append_events(self, run_id: str, events: Sequence[tuple[EventKind, dict[str, Any]]]) -> list[RunEvent]:
-        """Writes events behind those that are there, whoever wrote them. Raises Unavailable."""
-        max_tries = (
-            10  # to write behind what others write at the same time; a worker does so fifty times a second at most
-        )
+        """Append events of a run that may belong to another process. Raises Unavailable."""
+        max_tries = 10  # the run's worker may write at the same time, at most fifty times per second
         now = time.time()
 
         def number_and_insert(connection: "Connection") -> list[RunEvent]:
             connection.execute(_build_lock_query(), {"run": run_id})
-            start = connection.execute(_build_last_seq_query(), {"run": run_id}).scalar_one()
-            numbered = [RunEvent(run_id, start + count, now, *event) for count, event in enumerate(events, 1)]
+            last_seq = connection.execute(_build_last_seq_query(), {"run": run_id}).scalar_one()
+            numbered = [RunEvent(run_id, seq, now, *event) for seq, event in enumerate(events, last_seq + 1)]
             _insert_events(connection, numbered)
             return numbered
 
         for _ in range(max_tries):
-            with suppress(
-                SequenceTakenError
-            ):  # the worker, who numbers by itself, wrote between the look and the insertion
+            # The worker assigns numbers without this lock, so it may have taken ours.
+            with suppress(SequenceTakenError):
                 return await self._execute_write(number_and_insert)
-        raise Unavailable("other processes write events of this run without a pause", retry_after=1.0)
+        raise Unavailable("other processes keep writing events of this run", retry_after=1.0)
 
     async def save_events(self, events: Sequence[RunEvent]) -> None:
-        """Writes events of many runs, all or none. Raises TakenError and Unavailable."""
+        """Save numbered events of many runs in one transaction. Raises SequenceTakenError and Unavailable."""
         await self._execute_write(lambda connection: _insert_events(connection, events))
 
     async def _execute_write(self, write: "Callable[[Connection], T]") -> T:
-        """Raises TakenError and Unavailable."""
+        """Run a write transaction. Raises SequenceTakenError and Unavailable."""
         from sqlalchemy.exc import IntegrityError
 
         try:
@@ -113,7 +106,7 @@ def _insert_events(connection: "Connection", events: Sequence[RunEvent]) -> None
 
 @cache
 def _build_lock_query() -> "Select[Any]":
-    """One after another, of those who write behind others; foreign keys need not wait."""
+    """Lock the run's row, so that processes append one after another; inserts into other tables need not wait."""
     from sqlalchemy import bindparam, select
 
     from outrider.agents.tables import runs
@@ -127,8 +120,8 @@ def _build_read_query() -> "Select[Any]":
 
     from outrider.agents.tables import run_events as table
 
-    wanted = table.c.run_id == bindparam("run"), table.c.seq > bindparam("after")
-    return select(table).where(*wanted).order_by(table.c.seq).limit(bindparam("limit"))
+    is_later = table.c.run_id == bindparam("run"), table.c.seq > bindparam("after")
+    return select(table).where(*is_later).order_by(table.c.seq).limit(bindparam("limit"))
 
 
 @cache
@@ -142,7 +135,7 @@ def _build_last_seq_query() -> "Select[Any]":
 
 @cache
 def _build_ends_query() -> "Select[Any, Any, Any]":
-    """The greatest number of each run by a query of its own: one look into the index, where grouping reads it all."""
+    """Select status and last number of runs; a subquery per run needs one index lookup, while grouping scans it."""
     from sqlalchemy import bindparam, func, select
 
     from outrider.agents.tables import run_events as table
