@@ -56,7 +56,7 @@ def workers(fork_server: ForkServer, home: Path, plugins: Path) -> Generator[Sta
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest) -> str:
     """The address of a database without a row; empty text for the SQLite file at its usual place."""
-    return "" if request.param == "sqlite" else request.getfixturevalue("server").migrated()
+    return "" if request.param == "sqlite" else request.getfixturevalue("server").create_migrated_database()
 
 
 @asynccontextmanager

@@ -91,10 +91,10 @@ class RemoteTool(Tool):
             )
         return RemoteArguments(parsed)
 
-    async def run(self, services: Services, call: Call, given: BaseModel) -> Result:  # noqa: ARG002
+    async def run(self, services: Services, call: Call, arguments: BaseModel) -> Result:  # noqa: ARG002
         """Send the call to the server."""
-        assert isinstance(given, RemoteArguments)
-        return to_result(await self.fn(call, given.root))
+        assert isinstance(arguments, RemoteArguments)
+        return to_result(await self.fn(call, arguments.root))
 
     @cached_property
     def _validator(self) -> Any:

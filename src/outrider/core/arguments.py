@@ -1,4 +1,4 @@
-"""From what a model sent to the parameters of a tool, or an error that says what to send instead."""
+"""Validate the arguments that a model sent, and explain what to send instead."""
 
 import json
 from collections.abc import Mapping
@@ -11,25 +11,18 @@ from pydantic import BaseModel, ValidationError
 
 from outrider.core.errors import InvalidInput
 
-RAW_ARGUMENT = "raw"  # the one argument that hosts make of a text that they could not parse
-LIST_ERROR, OBJECT_ERRORS = (
-    "list_type",
-    ("dict_type", "model_type", "model_attributes_type"),
-)  # pydantic's kinds of errors
-JSON_TYPE_NAMES = {
-    list: "array",
-    tuple: "array",
-    str: "string",
-    bool: "boolean",
-    NoneType: "null",
-}  # the rest are numbers
+RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
+# Pydantic's types of errors for a value that should be a list or an object.
+LIST_ERROR = "list_type"
+OBJECT_ERRORS = ("dict_type", "model_type", "model_attributes_type")
+JSON_TYPE_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # else a number
 
 
 def parse_arguments(arguments: object) -> dict[str, Any]:
-    """The arguments as a JSON object.
+    """Return the arguments as a JSON object.
 
     Hosts send an object or its JSON text; an empty text or nothing means no arguments
-    (docs/reference/protocol.md). Raises InvalidInput for JSON that does not parse or is no object.
+    (docs/reference/protocol.md). Raises InvalidInput for JSON that does not parse or is not an object.
     """
     if isinstance(arguments, Mapping):
         return dict(arguments)
@@ -52,18 +45,18 @@ def _build_type_error(value: object) -> InvalidInput:
 
 
 def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
-    """The arguments as an instance of `model`; InvalidInput lists every wrong field with its remedy."""
-    given = parse_arguments(arguments)
+    """Return the arguments as an instance of `model`; InvalidInput lists every wrong field with its remedy."""
+    parsed = parse_arguments(arguments)
     try:
-        return model.model_validate(given)
+        return model.model_validate(parsed)
     except ValidationError as error:
-        wrong = [dict(each) for each in error.errors(include_url=False)]
-    if (meant := _meant(given, wrong)) != given:
+        errors = [dict(each) for each in error.errors(include_url=False)]
+    if (repaired := _repair_arguments(parsed, errors)) != parsed:
         with suppress(ValidationError):
-            return model.model_validate(meant)
-    problems = [_describe_problem(each, model) for each in wrong]
-    if given.keys() == {RAW_ARGUMENT}:
-        parse_arguments(given[RAW_ARGUMENT])  # says what was wrong with it
+            return model.model_validate(repaired)
+    problems = [_describe_problem(error, model) for error in errors]
+    if parsed.keys() == {RAW_ARGUMENT}:
+        parse_arguments(parsed[RAW_ARGUMENT])  # its error says what is wrong with the text
     raise InvalidInput(
         f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems),
         hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
@@ -71,60 +64,48 @@ def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> 
     )
 
 
-def _meant(given: dict[str, Any], wrong: list[dict[str, Any]]) -> dict[str, Any]:
-    """The arguments with what models send for a list or an object put right: its JSON as text, or its only item."""
-    texts = {each["loc"][0]: each["type"] for each in wrong if len(each["loc"]) == 1 and isinstance(each["input"], str)}
-    return given | {
-        name: _coerce_text(kind, given[name]) for name, kind in texts.items() if kind in (LIST_ERROR, *OBJECT_ERRORS)
-    }
-
-
-def _coerce_text(kind: str, text: str) -> Any:
-    try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
-        parsed = None
-    if isinstance(parsed, list if kind == LIST_ERROR else dict):
-        return parsed
-    return [text] if kind == LIST_ERROR else text
+def _repair_arguments(arguments: dict[str, Any], errors: list[dict[str, Any]]) -> dict[str, Any]:
+    """Fix what models often send for a list or an object: its JSON as text, or its only item."""
+    repaired = dict(arguments)
+    for error in errors:
+        location, text, expected = error["loc"], error["input"], error["type"]
+        if len(location) != 1 or not isinstance(text, str) or expected not in (LIST_ERROR, *OBJECT_ERRORS):
+            continue
+        try:
+            parsed = json.loads(text)
+        except (ValueError, RecursionError):
+            parsed = None
+        if isinstance(parsed, list if expected == LIST_ERROR else dict):
+            repaired[location[0]] = parsed
+        elif expected == LIST_ERROR:
+            repaired[location[0]] = [text]
+    return repaired
 
 
 def _describe_problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
-    """The field, what is wrong with it, and what to send instead."""
+    """Return the field, what is wrong with it, and what to send instead."""
     field = _shorten_text(".".join(str(part) for part in error["loc"])) or "arguments"
-    if error["type"] == "missing":
-        return field, "is required", f"add {field!r}{_format_description(model, field)}"
     if error["type"] == "extra_forbidden":
         return field, "no such parameter", _suggest_parameter(model, field)
+    known = model.model_fields.get(field)
+    description = f" ({known.description})" if known and known.description else ""
+    if error["type"] == "missing":
+        return field, "is required", f"add {field!r}{description}"
     reason = error["msg"].removeprefix("Value error, ")
-    return (
-        field,
-        f"{reason} (got {_format_value(error['input'])})",
-        f"correct {field!r}{_format_description(model, field)}",
-    )
+    try:
+        value = _shorten_text(json.dumps(error["input"], ensure_ascii=False, default=str))
+    except (TypeError, ValueError, RecursionError):  # an object of a Python caller that is not JSON: name its type
+        value = type(error["input"]).__name__
+    return field, f"{reason} (got {value})", f"correct {field!r}{description}"
 
 
 def _suggest_parameter(model: type[BaseModel], field: str) -> str:
     known = list(model.model_fields)
-    close = get_close_matches(field, known, n=1)
-    if close:
+    if close := get_close_matches(field, known, n=1):
         return f"did you mean {close[0]!r}?"
     return f"the parameters are {', '.join(known)}" if known else "this tool takes no parameters"
 
 
-def _format_description(model: type[BaseModel], field: str) -> str:
-    known = model.model_fields.get(field)
-    return f" ({known.description})" if known and known.description else ""
-
-
-def _format_value(value: object) -> str:
-    try:
-        return _shorten_text(json.dumps(value, ensure_ascii=False, default=str))
-    except (TypeError, ValueError, RecursionError):  # given by a Python caller: no JSON, so only its kind is named
-        return type(value).__name__
-
-
-def _shorten_text(text: str) -> str:
-    max_chars = 60  # characters of a wrong value or name that an error repeats
-    text = text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair would not get back to the caller
+def _shorten_text(text: str, max_chars: int = 60) -> str:
+    text = text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate could not be sent to the caller
     return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text)} characters)"

@@ -1,6 +1,6 @@
-"""Large things that do not belong into a model's context: files in a storage, referenced by an address.
+"""Store files that are too large for a model's context, and reference them by URI.
 
-Never a row without its file: the file is whole before the row is written, and the row is gone before the file is.
+A row never lacks its file: the file is complete before the row is inserted, and the row is deleted before the file.
 """
 
 import time
@@ -22,7 +22,7 @@ from outrider.core.errors import NotFound
 from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.storage import Storage
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from outrider.core.keyset import Batch
 
 ARTIFACT_URI_PREFIX = "outrider://artifacts/"
@@ -30,7 +30,7 @@ ARTIFACT_URI_PREFIX = "outrider://artifacts/"
 
 @dataclass(frozen=True)
 class Artifact:
-    """A kept file: `uri` is how hosts read it, `size` is in bytes, `created_at` in seconds since the epoch."""
+    """A stored file: `uri` is how hosts read it, `size` is in bytes, `created_at` in seconds since the epoch."""
 
     id: str
     created_at: float
@@ -48,56 +48,58 @@ class Artifact:
 
 
 class ArtifactStore:
-    """Keeps files for `keep_seconds`, with a row each in the database.
+    """Files that expire after `keep_seconds`, each with a row in the database.
 
     Args:
         storage: Where the files are; a path means that folder.
         database: Where the rows are.
-        keep_seconds: How long.
+        keep_seconds: Retention.
+
+    Attributes:
+        dashboard_url: The dashboard's address; empty while there is none.
     """
 
-    def __init__(self, storage: "Storage | Path", database: Database, *, keep_seconds: float) -> None:
+    def __init__(self, storage: Storage | Path, database: Database, *, keep_seconds: float) -> None:
         self.storage: Storage = FolderStorage(storage) if isinstance(storage, Path) else storage
+        self.dashboard_url = ""
         self._database = database
         self._keep_seconds = keep_seconds
-        self.dashboard_url = ""  # below which people find them in the dashboard, while there is one
 
     def build_artifact_url(self, uri: str) -> str:
-        """Where a person can open an artifact in a web browser; empty while there is no dashboard."""
-        return (
-            f"{self.dashboard_url.rstrip('/')}/files/{uri.removeprefix(ARTIFACT_URI_PREFIX)}"
-            if self.dashboard_url
-            else ""
-        )
+        """Return where a person can open an artifact in the dashboard, or an empty string without one."""
+        if not self.dashboard_url:
+            return ""
+        return f"{self.dashboard_url.rstrip('/')}/files/{uri.removeprefix(ARTIFACT_URI_PREFIX)}"
 
     def build_session_url(self, session: str) -> str:
-        """Where a person can look at the pictures of a session; empty while there is no dashboard."""
+        """Return where a person can see the pictures of a session, or an empty string without a dashboard."""
         name = quote(session, safe="")
         return f"{self.dashboard_url.rstrip('/')}/library/screenshots?session={name}" if self.dashboard_url else ""
 
     async def save(self, data: bytes, *, name: str, mime_type: str, session: str, call: Call | None = None) -> Artifact:
-        """Keeps the bytes; the file is complete before anybody can learn of it.
+        """Store the bytes; the artifact becomes visible when its file is complete.
 
         Args:
-            data: The bytes.
-            name: Its file name.
-            mime_type: What it is.
-            session: In which it is listed.
-            call: For whom it is made; calls of other workspaces will not find it.
+            data: The content.
+            name: File name.
+            mime_type: MIME type.
+            session: The session that lists it.
+            call: The call that makes it; calls of other workspaces will not find the artifact.
 
-        Raises Unavailable when it cannot be written (full disk, no permission); nothing is left behind.
+        Raises:
+            Unavailable: It cannot be written (full disk, no permission); nothing is left behind.
         """
         return await self.save_file(BytesIO(data), name=name, mime_type=mime_type, session=session, call=call)
 
     async def save_file(
         self, source: BinaryIO, *, name: str, mime_type: str, session: str, call: Call | None = None
     ) -> Artifact:
-        """Keeps what an open file still holds, of any size. Otherwise as `save`."""
+        """Store the rest of an open file of any size; otherwise as `save`."""
         from outrider.core.tables import artifacts
 
         key = str(uuid.uuid4())
         stored = await self.storage.put(key, source)
-        kept = Artifact(
+        artifact = Artifact(
             key,
             time.time(),
             to_storable_text(session, 200),
@@ -109,20 +111,21 @@ class ArtifactStore:
             to_storable_text(call.identity, 200) if call and call.identity else None,
         )
         try:
-            row = dict(vars(kept))
-            await self._database.run_transaction(lambda each: each.execute(artifacts.insert(), [row]), write=True)
-        except (
-            TransactionOutcomeUnknown
-        ):  # the row may be there, so the file stays; if it is not, `outrider db check` finds the file
+            row = dict(vars(artifact))
+            await self._database.run_transaction(
+                lambda connection: connection.execute(artifacts.insert(), [row]), write=True
+            )
+        except TransactionOutcomeUnknown:
+            # The row may exist, so the file stays; if it does not, `outrider db check` finds the file.
             raise
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await self.storage.remove([kept.id])
+                await self.storage.remove([artifact.id])
             raise
-        return kept
+        return artifact
 
     async def get(self, uri: str, workspace: str | None = None) -> Artifact:
-        """The artifact of that address (or bare id). Raises NotFound, also for another workspace's if one is named."""
+        """Return the artifact with that URI or bare id. Raises NotFound, also if it is not of `workspace`."""
         from sqlalchemy import select
 
         from outrider.core.tables import artifacts
@@ -139,7 +142,7 @@ class ArtifactStore:
     async def list_recent(
         self, limit: int = 50, session: str | None = None, workspace: str | None = None
     ) -> list[Artifact]:
-        """The newest artifacts first, of one session or of all."""
+        """Return the newest artifacts first, of one session or of all."""
         from sqlalchemy import select
 
         from outrider.core.tables import artifacts
@@ -162,18 +165,18 @@ class ArtifactStore:
         after: str = "",
         limit: int = 50,
     ) -> "Batch[Artifact]":
-        """The newest artifacts first, a part at a time.
+        """Return one batch of the list, newest first.
 
         Args:
-            pictures: Only what was saved as an image, or only the rest.
-            session: Only of this one; empty means all.
-            text: Only with this in their name, whatever its case.
-            workspace: Only of this one; None means all.
-            after: Where the part begins, from the part before.
-            limit: How many.
+            pictures: Only images, or only other files; None for both.
+            session: Only of this session; empty means all.
+            text: Only with this in their name, in any case.
+            workspace: Only of this workspace; None means all.
+            after: Cursor of the batch before; empty for the first.
+            limit: Maximum number of artifacts.
 
         Raises:
-            InvalidInput: `after` is no place in the list.
+            InvalidInput: `after` is not a cursor.
         """
         from sqlalchemy import select
 
@@ -197,33 +200,34 @@ class ArtifactStore:
         )
 
     async def read_range(self, artifact: Artifact, start: int, stop: int) -> bytes:
-        """Its bytes from `start` up to and without `stop`; fewer at the end. Raises NotFound when the file is gone."""
+        """Return the bytes from `start` to before `stop`, fewer at the end. Raises NotFound if the file is gone."""
         with _translate_missing_file(artifact.uri):
             return await self.storage.read_range(artifact.id, start, stop)
 
     async def read(self, uri: str, workspace: str | None = None) -> tuple[Artifact, bytes]:
-        """The artifact with its bytes; otherwise as `get`. Raises NotFound, also when the file is gone."""
-        kept = await self.get(uri, workspace)
+        """Return the artifact with its bytes. Raises NotFound as `get`, also if the file is gone."""
+        artifact = await self.get(uri, workspace)
         with _translate_missing_file(uri):
-            return kept, await self.storage.read(kept.id)
+            return artifact, await self.storage.read(artifact.id)
 
     async def stream(self, artifact: Artifact) -> AsyncGenerator[bytes]:
-        """Its bytes, a block at a time. Raises NotFound when the file is gone."""
+        """Yield the bytes in blocks. Raises NotFound if the file is gone."""
         with _translate_missing_file(artifact.uri):
             async for block in self.storage.stream(artifact.id):
                 yield block
 
     async def delete_expired(self) -> int:
-        """Removes what is older than the retention; returns how many files went."""
+        """Delete artifacts older than the retention, and return their number."""
         from sqlalchemy import delete
 
         from outrider.core.tables import artifacts
 
-        old = artifacts.c.created_at < time.time() - self._keep_seconds
+        is_expired = artifacts.c.created_at < time.time() - self._keep_seconds
         async with self._database.write() as connection:
-            gone = (await connection.execute(delete(artifacts).where(old).returning(artifacts.c.id))).scalars().all()
-        await self.storage.remove(gone)
-        return len(gone)
+            result = await connection.execute(delete(artifacts).where(is_expired).returning(artifacts.c.id))
+            ids = result.scalars().all()
+        await self.storage.remove(ids)
+        return len(ids)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Tasks that run while something else does."""
+"""Run background tasks for the lifetime of a block."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -9,9 +9,9 @@ import anyio
 
 @asynccontextmanager
 async def run_background(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Runs tasks beside the body, and ends them with it; an error of the body comes out as it is.
+    """Run tasks during the body, and cancel them at its end; an error of the body is raised unchanged.
 
-    A task group alone would wrap it, and callers would take what has a remedy for a bug.
+    A task group alone would wrap the error, and callers would take an expected failure for a bug.
     """
     failure: Exception | None = None
     async with anyio.create_task_group() as group:

@@ -1,4 +1,7 @@
-"""What happened: one append-only record a tool call, written by `Toolbox.call` and by nobody else."""
+"""Record each tool call in an append-only table.
+
+Only `Toolbox.call` writes records.
+"""
 
 import json
 import logging
@@ -16,22 +19,23 @@ from outrider.core.inflight import InflightCalls
 from outrider.core.tool import Tool
 
 log = logging.getLogger(__name__)
-MAX_ARGUMENT_CHARS = 2_000  # characters of the arguments' JSON that a record keeps
-MAX_MESSAGE_CHARS = 1_000
-MAX_WAITING_RECORDS = 10_000  # records that wait for a database which does not take them; then the oldest go
-# Made once: the functions of `json` make one for every call that wants anything special.
+MAX_WAITING_RECORDS = 10_000  # when the database is unavailable for long, the oldest records are dropped
+# Made once, because `json.dumps` with options makes an encoder for each call.
 JSON_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
-JSON_DECODER = json.JSONDecoder(parse_constant=str)  # NaN and Infinity, which JSON does not know, become words
+JSON_DECODER = json.JSONDecoder(parse_constant=str)  # NaN and Infinity, which are not JSON, become text
 
 
 @dataclass(frozen=True)
 class CallRecord:
-    """One tool call.
+    """A finished tool call.
 
-    `outcome` is `ok`, `error` (the result itself says it failed), `asks`, `cancelled`, `bug` or an
-    error's code; `seconds` is wall time; `size` counts the characters that the model got to read. `credential` and
-    `address` are known where callers must show who they are: what they showed, and from where. `provider` is who
-    answered, where a tool asks one of several.
+    Attributes:
+        outcome: `ok`, `error` (the result reports a failure), `asks`, `cancelled`, `bug` or an error's code.
+        seconds: Wall time.
+        size: Characters that the model got to read.
+        credential: What an authenticated caller signed in with (never the secret itself).
+        address: Network address of an authenticated caller.
+        provider: The provider that answered, for tools that choose one of several.
     """
 
     id: str
@@ -65,8 +69,8 @@ class CallRecord:
         seconds: float,
         size: int,
     ) -> "CallRecord":
-        """The record of a call that has just ended."""
-        placeholder = "[not kept]"
+        """Return the record of a call that has just ended."""
+        recorded = {name: "[not kept]" if name in tool.private else value for name, value in arguments.items()}
         return cls(
             id=key,
             at=time.time(),
@@ -76,11 +80,9 @@ class CallRecord:
             identity=_to_storable_or_none(call.identity),
             toolset=tool.toolset,
             tool=tool.name,
-            arguments=_shorten_arguments(
-                {name: placeholder if name in tool.private else arguments[name] for name in arguments}
-            ),
+            arguments=_shorten_arguments(recorded),
             outcome=to_storable_text(outcome, 64),
-            message=to_storable_text(message, MAX_MESSAGE_CHARS),
+            message=to_storable_text(message, 1_000),
             seconds=seconds,
             size=size,
             workspace=_to_storable_or_none(call.workspace),
@@ -89,15 +91,15 @@ class CallRecord:
         )
 
     def with_provider(self, provider: object) -> "CallRecord":
-        """The same record, with who answered; `None` and empty names leave it as it is."""
+        """Return the record with the provider's name; None and empty names change nothing."""
         return replace(self, provider=to_storable_text(str(provider), 100)) if provider else self
 
 
 class CallRecorder:
-    """Takes records at once and writes them to the database a moment later, many together.
+    """Collects records in memory and writes them to the database in batches.
 
     A database that cannot be written (full disk, read-only home) never makes a tool fail: the
-    records wait in memory and the log says so once.
+    records wait in memory and the log reports it once.
 
     Attributes:
         inflight: The calls that have not ended yet.
@@ -112,13 +114,13 @@ class CallRecorder:
         self._warned = False
 
     def record(self, event: CallRecord) -> None:
-        """Takes a record without waiting for the database."""
+        """Queue a record without waiting for the database."""
         self._waiting.append(event)
         self._record_arrived.set()
 
     async def write_forever(self) -> None:
-        """Writes what arrives until cancelled; run it as a task beside the tools."""
-        batch_delay_s = 0.2  # seconds in which records gather before they are written together
+        """Write queued records until cancelled; run it as a background task."""
+        batch_delay_s = 0.2
         while True:
             await self._record_arrived.wait()
             await anyio.sleep(batch_delay_s)
@@ -126,30 +128,38 @@ class CallRecorder:
             await self.flush()
 
     async def flush(self) -> None:
-        """Writes everything that waits."""
+        """Write all queued records now."""
+        from outrider.core.tables import events
+
         async with self._flush_lock:
             batch = list(self._waiting)
             if not batch:
                 return
             try:
-                await self._insert_records(batch)
+                async with self._database.write() as connection:
+                    # A flush cancelled during its commit leaves its records queued: they are then written twice.
+                    insert = self._database.build_insert(events).on_conflict_do_nothing(index_elements=["id"])
+                    await connection.execute(insert, [dict(vars(record)) for record in batch])
             except OutriderError as error:
-                self._complain(error)
+                if not self._warned:
+                    log.warning("call records wait in memory: %s", error)
+                self._warned = True
                 return
             self._warned = False
-            written = {event.id for event in batch}
+            written = {record.id for record in batch}
             self._waiting = deque(
-                (each for each in self._waiting if each.id not in written), maxlen=MAX_WAITING_RECORDS
+                (record for record in self._waiting if record.id not in written), maxlen=MAX_WAITING_RECORDS
             )
 
     async def list_recent(self, limit: int = 50, *, session: str | None = None) -> list[CallRecord]:
-        """The newest records first, at most `limit`, of one session or of all."""
+        """Return the newest records first, at most `limit`, of one session or of all."""
         from sqlalchemy import select
 
         from outrider.core.tables import events
 
         await self.flush()
-        query = select(*(events.c[each.name] for each in fields(CallRecord))).order_by(events.c.at.desc()).limit(limit)
+        columns = [events.c[field.name] for field in fields(CallRecord)]
+        query = select(*columns).order_by(events.c.at.desc()).limit(limit)
         if session is not None:
             query = query.where(events.c.session == to_storable_text(session, 200))
         async with self._database.read() as connection:
@@ -157,8 +167,9 @@ class CallRecorder:
             return [CallRecord(*row) for row in rows]
 
     async def delete_expired(self, keep_seconds: float, audited_seconds: float = 0.0) -> int:
-        """Removes records older than that, those of callers who showed who they are after `audited_seconds` at the
-        earliest; returns how many. Raises Unavailable.
+        """Delete records older than `keep_seconds`, and return their number. Raises Unavailable.
+
+        Records of authenticated callers stay for `audited_seconds` at least.
         """
         from sqlalchemy import delete
 
@@ -166,33 +177,20 @@ class CallRecorder:
 
         async with self._database.write() as connection:
             now = time.time()
-            audited = events.c.credential.is_(None) | (events.c.at < now - audited_seconds)
-            gone = await connection.execute(delete(events).where(events.c.at < now - keep_seconds, audited))
-            return gone.rowcount
-
-    async def _insert_records(self, batch: list[CallRecord]) -> None:
-        from outrider.core.tables import events
-
-        async with self._database.write() as connection:
-            # A flush that was cancelled while it committed leaves its records waiting: they come twice.
-            insert = self._database.build_insert(events).on_conflict_do_nothing(index_elements=["id"])
-            await connection.execute(insert, [dict(vars(event)) for event in batch])
-
-    def _complain(self, error: OutriderError) -> None:
-        if not self._warned:
-            log.warning("call records wait in memory: %s", error)
-        self._warned = True
+            audit_ended = events.c.credential.is_(None) | (events.c.at < now - audited_seconds)
+            expired = delete(events).where(events.c.at < now - keep_seconds, audit_ended)
+            return (await connection.execute(expired)).rowcount
 
 
 def _to_storable_or_none(text: str | None) -> str | None:
     return None if text is None else to_storable_text(text, 200)
 
 
-def _shorten_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments if they are short, else the beginning of their JSON; never what a database would not take."""
+def _shorten_arguments(arguments: dict[str, Any], max_chars: int = 2_000) -> dict[str, Any]:
+    """Return storable arguments, or the beginning of their JSON if they are long."""
     try:
         text = JSON_ENCODER.encode(arguments)
-    except (TypeError, ValueError, RecursionError):  # no JSON: a Python caller's own objects
-        return {"cut": f"{len(arguments)} arguments that are no JSON"}
+    except (TypeError, ValueError, RecursionError):  # a Python caller's own objects
+        return {"cut": f"{len(arguments)} arguments that are not JSON"}
     text = to_storable_text(text).replace("\\u0000", "\\ufffd")
-    return JSON_DECODER.decode(text) if len(text) <= MAX_ARGUMENT_CHARS else {"cut": text[:MAX_ARGUMENT_CHARS]}
+    return JSON_DECODER.decode(text) if len(text) <= max_chars else {"cut": text[:max_chars]}

@@ -1,4 +1,4 @@
-"""What many calls say together: how often, how fast, how large, and what went wrong in which way."""
+"""Aggregate statistics over tool calls, and group their failures."""
 
 import re
 from collections import defaultdict
@@ -9,7 +9,7 @@ from typing import TypeVar
 from outrider.core.call_history import CallSample, FailedCall
 
 N = TypeVar("N", int, float)
-# What differs between two messages of the same failure: addresses, quoted names, ids, numbers.
+# Particulars that differ between two messages of the same failure: addresses, quoted names, ids, numbers.
 MESSAGE_PLACEHOLDERS = (
     (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "‹address›"),
     (re.compile(r"'[^']{1,300}'|\"[^\"]{1,300}\""), "‹name›"),
@@ -21,7 +21,10 @@ MESSAGE_PLACEHOLDERS = (
 
 @dataclass(frozen=True)
 class CallSummary:
-    """Some calls: seconds and characters by nearest rank (the smallest value that so many are not above)."""
+    """Statistics of some calls, by nearest rank.
+
+    `middle` is the median and `high` the 95th percentile; sizes are in characters.
+    """
 
     name: str
     count: int
@@ -33,13 +36,13 @@ class CallSummary:
 
     @property
     def failing(self) -> float:
-        """The part that failed, 0 to 1."""
+        """The share of failed calls, 0 to 1."""
         return self.failed / self.count if self.count else 0.0
 
 
 @dataclass(frozen=True)
 class CallBucket:
-    """The calls of a stretch of time; times are seconds since the epoch."""
+    """Call counts of one interval; times are seconds since the epoch."""
 
     begin: float
     end: float
@@ -49,9 +52,11 @@ class CallBucket:
 
 @dataclass(frozen=True)
 class FailureGroup:
-    """Failures that are one failure: the same code, and messages that differ in particulars alone.
+    """Failures with the same code whose messages differ only in particulars.
 
-    `example` is the newest message as it was.
+    Attributes:
+        shape: The message with placeholders for the particulars.
+        example: The newest message, unchanged.
     """
 
     outcome: str
@@ -64,7 +69,7 @@ class FailureGroup:
 
 
 def summarize_calls(name: str, calls: Sequence[CallSample]) -> CallSummary:
-    """What these calls say together."""
+    """Return the statistics of these calls."""
     seconds = sorted(call.seconds for call in calls) or [0.0]
     sizes = sorted(call.size for call in calls) or [0]
     failed = sum(call.failed for call in calls)
@@ -80,53 +85,52 @@ def summarize_calls(name: str, calls: Sequence[CallSample]) -> CallSummary:
 
 
 def summarize_calls_by(calls: Iterable[CallSample], key: Callable[[CallSample], str | None]) -> list[CallSummary]:
-    """One for each key, the most frequent first; calls of no key are left out."""
-    found: dict[str, list[CallSample]] = defaultdict(list)
+    """Return statistics for each key, the most frequent first; calls without a key are left out."""
+    calls_by_key: dict[str, list[CallSample]] = defaultdict(list)
     for call in calls:
         if name := key(call):
-            found[name].append(call)
-    return sorted(
-        (summarize_calls(name, each) for name, each in found.items()), key=lambda each: (-each.count, each.name)
-    )
+            calls_by_key[name].append(call)
+    summaries = [summarize_calls(name, group) for name, group in calls_by_key.items()]
+    return sorted(summaries, key=lambda summary: (-summary.count, summary.name))
 
 
 def bucket_calls(calls: Iterable[CallSample], begin: float, end: float, count: int) -> list[CallBucket]:
-    """The stretch from `begin` to `end` in `count` equal parts."""
+    """Count the calls in `count` equal intervals from `begin` to `end`."""
     width = (end - begin) / count
-    tally = [[0, 0] for _ in range(count)]
+    tallies = [[0, 0] for _ in range(count)]  # succeeded, failed
     for call in calls:
-        at = int((call.at - begin) // width)
-        if 0 <= at < count:
-            tally[at][call.failed] += 1
-    return [CallBucket(begin + at * width, begin + (at + 1) * width, *pair) for at, pair in enumerate(tally)]
+        index = int((call.at - begin) // width)
+        if 0 <= index < count:
+            tallies[index][call.failed] += 1
+    return [
+        CallBucket(begin + index * width, begin + (index + 1) * width, *tally) for index, tally in enumerate(tallies)
+    ]
 
 
 def group_failures(failures: Iterable[FailedCall]) -> list[FailureGroup]:
-    """The failures by code and by the shape of their message, the most frequent first.
+    """Group failures by code and by the shape of their message, the most frequent first.
 
     Args:
         failures: The newest first.
     """
-    found: dict[tuple[str, str], list[FailedCall]] = defaultdict(list)
-    for each in failures:
-        found[each.outcome, normalize_message(each.message)].append(each)
-    made = [_group(outcome, words, each) for (outcome, words), each in found.items()]
-    return sorted(made, key=lambda each: (-each.count, -each.last))
+    failures_by_shape: dict[tuple[str, str], list[FailedCall]] = defaultdict(list)
+    for failure in failures:
+        failures_by_shape[failure.outcome, normalize_message(failure.message)].append(failure)
+    groups = []
+    for (outcome, shape), members in failures_by_shape.items():
+        newest, oldest = members[0], members[-1]
+        tools = tuple(sorted({failure.tool for failure in members}))
+        groups.append(FailureGroup(outcome, shape, len(members), oldest.at, newest.at, tools, newest.message))
+    return sorted(groups, key=lambda group: (-group.count, -group.last))
 
 
 def normalize_message(message: str) -> str:
-    """A message without its particulars."""
-    max_chars = 300  # characters of a message that count
-    words = message[:max_chars]
-    for pattern, stand_in in MESSAGE_PLACEHOLDERS:
-        words = pattern.sub(stand_in, words)
-    return " ".join(words.split())
+    """Replace the particulars in the first 300 characters of a message by placeholders."""
+    text = message[:300]
+    for pattern, placeholder in MESSAGE_PLACEHOLDERS:
+        text = pattern.sub(placeholder, text)
+    return " ".join(text.split())
 
 
-def _group(outcome: str, words: str, each: Sequence[FailedCall]) -> FailureGroup:
-    tools = tuple(sorted({one.tool for one in each}))
-    return FailureGroup(outcome, words, len(each), each[-1].at, each[0].at, tools, each[0].message)
-
-
-def _find_percentile(values: Sequence[N], part: float) -> N:
-    return values[min(len(values) - 1, int(len(values) * part))]
+def _find_percentile(values: Sequence[N], share: float) -> N:
+    return values[min(len(values) - 1, int(len(values) * share))]

@@ -1,6 +1,6 @@
-"""Citation references: three characters that a model writes as `:cite[abc]` and a host turns into a link.
+"""Hand out citation references, which models write as `:cite[abc]` and hosts turn into links.
 
-The pool, its size and the way to cite follow docs/reference/protocol.md: every string of three over
+The pool and its size follow docs/reference/protocol.md: every string of three characters of
 `a-z0-9`, in an order that looks random and is the same in every process.
 """
 
@@ -9,7 +9,6 @@ import string
 import time
 from functools import lru_cache
 from itertools import product
-from typing import Final
 
 from outrider.core.context import Call
 from outrider.core.database.database import Database, to_storable_text
@@ -20,12 +19,10 @@ log = logging.getLogger(__name__)
 
 @lru_cache(maxsize=1)
 def build_references() -> tuple[str, ...]:
-    """All 46,656 references in their fixed order (Fisher-Yates over xorshift32, both pinned here)."""
-    mask: Final = 0xFFFFFFFF
-    seed: Final = 0x9E3779B9  # any odd constant; changing it would change every reference ever given
-    alphabet: Final = string.ascii_lowercase + string.digits
-    references = ["".join(letters) for letters in product(alphabet, repeat=3)]
-    state = seed
+    """Return all 46,656 references in their fixed order (Fisher-Yates over xorshift32, both pinned here)."""
+    mask = 0xFFFFFFFF
+    references = ["".join(letters) for letters in product(string.ascii_lowercase + string.digits, repeat=3)]
+    state = 0x9E3779B9  # any odd number; changing it would change every reference ever given
     for last in range(len(references) - 1, 0, -1):
         state ^= (state << 13) & mask
         state ^= state >> 17
@@ -36,51 +33,48 @@ def build_references() -> tuple[str, ...]:
 
 
 class CitationPool:
-    """Hands out references, never twice within one message; the count is kept in the database."""
+    """Hands out references, never twice within one message; the counter is in the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._fallback: dict[str, int] = {}
 
     async def take(self, call: Call, wanted: int) -> list[str]:
-        """The next references for this call's message; fewer at the end of the pool.
+        """Return the next references for this call's message; fewer at the end of the pool.
 
         A host that reserves references itself sends their offset and count with the call; then
         exactly those are used. Raises Refused(code=citation_pool_exhausted) when none are left.
         """
-        start, end = await self._resolve_range(call, wanted)
-        taken = list(build_references()[start:end])
-        if wanted and not taken:
+        if call.citations is not None:
+            start, reserved = call.citations
+            end = start + min(reserved, wanted)
+        else:
+            message_key = "\x1f".join((call.session, call.thread or "", call.message or ""))
+            end = await self._advance_counter(message_key, wanted)
+            start = end - wanted
+        references = list(build_references()[start:end])
+        if wanted and not references:
             raise Refused(
                 "this message has used every citation reference",
                 code="citation_pool_exhausted",
                 hint="finish the message; the next one starts with fresh references",
             )
-        return taken
+        return references
 
-    async def _resolve_range(self, call: Call, wanted: int) -> tuple[int, int]:
-        if call.citations is not None:
-            offset, count = call.citations
-            return offset, offset + min(count, wanted)
-        end = await self._advance_counter("\x1f".join((call.session, call.thread or "", call.message or "")), wanted)
-        return end - wanted, end
-
-    async def _advance_counter(self, key: str, by: int) -> int:
-        try:
-            return await self._advance_stored_counter(to_storable_text(key, 500), by)
-        except OutriderError as error:
-            log.warning("citation references are counted in memory: %s", error)
-            # In the second half of the pool, where the count in the database hardly ever comes.
-            self._fallback[key] = self._fallback.get(key, len(build_references()) // 2) + by
-            return self._fallback[key]
-
-    async def _advance_stored_counter(self, key: str, by: int) -> int:
+    async def _advance_counter(self, key: str, count: int) -> int:
         from outrider.core.tables import citation_counters as counters
 
         now = time.time()
-        insert = self._database.build_insert(counters).values(key=key, used=by, updated_at=now)
-        added = {"used": counters.c.used + by, "updated_at": now}
-        insert = insert.on_conflict_do_update(index_elements=["key"], set_=added).returning(counters.c.used)
-        return await self._database.run_transaction(
-            lambda connection: connection.execute(insert).scalar_one(), write=True
-        )
+        row = {"key": to_storable_text(key, 500), "used": count, "updated_at": now}
+        insert = self._database.build_insert(counters).values(row)
+        changed = {"used": counters.c.used + count, "updated_at": now}
+        upsert = insert.on_conflict_do_update(index_elements=["key"], set_=changed).returning(counters.c.used)
+        try:
+            return await self._database.run_transaction(
+                lambda connection: connection.execute(upsert).scalar_one(), write=True
+            )
+        except OutriderError as error:
+            log.warning("citation references are counted in memory: %s", error)
+            # Start in the second half of the pool, which the counter in the database rarely reaches.
+            self._fallback[key] = self._fallback.get(key, len(build_references()) // 2) + count
+            return self._fallback[key]

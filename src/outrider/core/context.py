@@ -1,4 +1,4 @@
-"""One call in progress: who makes it, in which conversation, and how to tell them how far it is."""
+"""The context of a tool call: its caller, its conversation, and callbacks to report progress."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ MessageRole = Literal["user", "assistant"]
 
 
 class ProgressCallback(Protocol):
-    """Tells the caller how far the call is: done and total in any unit, a label, JSON-able data."""
+    """Reports progress to the caller: done and total in any unit, a label, JSON-able data."""
 
     def __call__(
         self, done: float, total: float | None, message: str, data: dict[str, Any] | None = None
@@ -20,9 +20,9 @@ class ProgressCallback(Protocol):
 
 
 class ClientModel(Protocol):
-    """The caller's own language model: instructions, what was said so far, and how many tokens it may answer with.
+    """The caller's own language model, called with instructions, messages and a limit on the answer in tokens.
 
-    Returns what it says, and its name. Raises Unavailable.
+    Returns the answer and the model's name. Raises Unavailable.
     """
 
     def __call__(
@@ -30,17 +30,12 @@ class ClientModel(Protocol):
     ) -> Awaitable[tuple[str, str]]: ...
 
 
-async def _ignore_progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
-    """The progress of a caller that did not ask for any."""
+async def ignore_progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
+    """Do nothing, for callers that did not ask for progress."""
 
 
-async def _ignore_heartbeat(message: str) -> None:
-    """The sign of life for a caller that did not ask for any."""
-
-
-def _is_never_cancelled() -> bool:
-    """Nobody said that the result is no longer wanted."""
-    return False
+async def ignore_heartbeat(message: str) -> None:
+    """Do nothing, for callers that did not ask for heartbeats."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +43,13 @@ class RunContext:
     """The agent's run that makes a call.
 
     Attributes:
-        id: The run.
+        id: The run's id.
         root_id: The outermost run, which a person or a host started.
-        conversation_id: Where the run speaks.
+        conversation_id: The run's conversation.
         agent: The agent's name.
-        depth: How deep the run's conversation lies; 0 for one that a person or a host began.
+        depth: Nesting of the run's conversation; 0 for one that a person or a host started.
         ancestors: The agents above, outermost first, without the agent itself.
-        call_id: Which call of the run this is; the same when it is repeated after a crash or a question.
+        call_id: Id of the call within the run; the same when it is repeated after a crash or a question.
     """
 
     id: str
@@ -67,17 +62,17 @@ class RunContext:
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every repetition of this call, and for no other."""
+        """A key that repetitions of this call share, and no other call."""
         return f"{self.id}:{self.call_id}"
 
 
 @dataclass(frozen=True)
 class Call:
-    """What travels with a call. The host supplies it, never the model.
+    """The context that travels with a call, supplied by the host and never by the model.
 
     Attributes:
-        session: The conversation; state that a tool keeps belongs to it.
-        assistant: Which assistant acts; None where the host names none.
+        session: The conversation; state of a tool belongs to it.
+        assistant: The acting assistant; None where the host names none.
         thread: A branch of the conversation.
         workspace: The directory or tenant that the call belongs to.
         identity: The person for whom the call is made.
@@ -86,12 +81,14 @@ class Call:
         progress: Reports progress; does nothing when the caller did not ask.
         heartbeat: Tells the caller in words that the call goes on, where there is no progress to report.
         answer: The person's answer, when the call resumes after a question about itself.
-        answers: What was decided on questions of runs below, by question id; perhaps not on all of them.
-        state: What the paused call left behind, when it resumes.
+        answers: Decisions on questions of child runs, by question id; perhaps not on all of them.
+        state: State of the paused call, when it resumes.
         run: The agent's run that makes the call; None for calls of hosts and people.
-        client_model: The caller's own language model, where it lends it for the time of the call.
-        is_cancelled: Whether the caller has said that it gives the call up; one that only vanished has not.
-        grant: What the caller may do; None where nobody has to show anything. Workspace and identity are proven then.
+        client_model: The caller's own language model, if it offers it during the call.
+        is_cancelled: Returns whether the caller has cancelled the call; losing its connection does not count.
+        grant: The caller's permissions; None where callers need not sign in. With a grant, workspace and identity
+            are authenticated.
+        extra: Further fields that the host sent.
     """
 
     session: str = "default"
@@ -101,28 +98,28 @@ class Call:
     identity: str | None = None
     message: str | None = None
     citations: tuple[int, int] | None = None
-    progress: ProgressCallback = _ignore_progress
-    heartbeat: Callable[[str], Awaitable[None]] = _ignore_heartbeat
+    progress: ProgressCallback = ignore_progress
+    heartbeat: Callable[[str], Awaitable[None]] = ignore_heartbeat
     answer: bool | None = None
     answers: Mapping[str, QuestionAnswer] = field(default_factory=dict)
     state: str | None = None
     run: RunContext | None = None
-    is_cancelled: Callable[[], bool] = _is_never_cancelled
+    is_cancelled: Callable[[], bool] = lambda: False
     client_model: ClientModel | None = None
     grant: Grant | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def scope(self) -> str:
-        """Whose state the call may see: of workspace, person and session, so that equal names do not meet. 64 hex."""
+        """The key of the state that the call may see, made of workspace, person and session: 64 hex digits."""
         names = (self.workspace or "", self.identity or "", self.session)
         return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
     @property
     def owner_folder(self) -> str:
-        """The folder of what this person has in this workspace, whatever the session. 32 hex.
+        """The folder of this person's data in this workspace, in all sessions: 32 hex digits.
 
-        Empty where nobody has to show who they are: then the machine is one person's.
+        Empty where callers need not sign in, because then the machine has one user.
         """
         if self.grant is None:
             return ""

@@ -38,5 +38,5 @@ def _load_entry_point(point: EntryPoint, kind: type[T]) -> list[T]:
         return []
     if isinstance(value, kind):
         return [value]
-    log.warning("plugin %s (%s) is no %s", point.name, point.value, kind.__name__)
+    log.warning("plugin %s (%s) is not a %s", point.name, point.value, kind.__name__)
     return []

@@ -1,4 +1,4 @@
-"""Every way a tool can fail, named by the model's next move.
+"""The errors of tools, named for the model's next move.
 
     OutriderError
     ├── InvalidInput     the arguments are wrong: call again with better ones
@@ -7,8 +7,8 @@
     ├── NotConfigured    an operator must act first (a key, a browser)
     └── Unavailable      the outside world failed: calling again may work
 
-Anything else that a tool raises is a bug: the model hears an incident id, the log gets the trace.
-`AnswerNeeded` is no failure: the call pauses until a person has answered.
+Anything else that a tool raises is a bug: the model gets an incident id, the log the traceback.
+`AnswerNeeded` is not a failure: the call pauses until a person has answered.
 """
 
 from collections.abc import Sequence
@@ -48,10 +48,10 @@ class OutriderError(Exception):
         self.retry_after = retry_after
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as the JSON object that programs get: code, message, hint, retryable, details."""
-        given = {"hint": self.hint, "details": self.details, "retry_after": self.retry_after}
-        facts = {"code": self.code, "kind": self.kind, "message": self.message, "retryable": self.retryable}
-        return facts | {name: value for name, value in given.items() if value not in (None, "", {})}
+        """Return the error as a JSON object for programs; empty hint, details and retry_after are left out."""
+        required = {"code": self.code, "kind": self.kind, "message": self.message, "retryable": self.retryable}
+        optional = {"hint": self.hint, "details": self.details, "retry_after": self.retry_after}
+        return required | {name: value for name, value in optional.items() if value not in (None, "", {})}
 
 
 class InvalidInput(OutriderError):
@@ -76,14 +76,14 @@ class Unavailable(OutriderError):
 
 
 class AnswerNeeded(Exception):
-    """A call that a person must answer before it can go on.
+    """A call pauses until a person has answered a question.
 
     Args:
-        question: The question, with the arguments spelled out and what they will do.
-        state: What the same call needs to go on, as text; sealed before it leaves the process.
-        kind: What is asked for: consent, a login, or words.
-        details: JSON-able facts; of an authentication `provider`, and where known `scope` and `url`.
-        questions: What runs below wait for, each with an id of its own. Empty when the call itself asks.
+        question: The question, with the arguments in full and what they will do.
+        state: What the same call needs to resume, as text; encrypted before it leaves the process.
+        kind: Whether consent, a login or an answer in words is needed.
+        details: JSON-able facts; for an authentication `provider`, and where known `scope` and `url`.
+        questions: The questions of child runs, each with its own id. Empty when the call itself asks.
     """
 
     def __init__(

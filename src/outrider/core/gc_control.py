@@ -1,16 +1,16 @@
-"""Python's search for cycles, kept away from what stays."""
+"""Freeze long-lived objects so that the garbage collector skips them."""
 
 import gc
 from functools import cache
 
 
 @cache
-def freeze_imports(of: str) -> None:  # noqa: ARG001 - known by it to have been called
-    """What there is now is not looked at again: call it when large libraries have been loaded, once for each.
+def freeze_imports(purpose: str) -> None:  # noqa: ARG001 - the cache key
+    """Exclude all present objects from collection; call it after large libraries have been loaded.
 
-    A search among the quarter of a million objects of the agents' libraries holds everything up for 150 ms.
+    A full collection among their hundreds of thousands of objects would pause the process noticeably.
 
     Args:
-        of: What they were loaded for.
+        purpose: What they were loaded for; only the first call for each purpose has an effect.
     """
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What a caller has shown to be allowed, where callers must show something. It travels with the call."""
+"""The permissions of an authenticated caller, which travel with its calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ WorkspaceRole = Literal["viewer", "member", "owner"]
 
 @dataclass(frozen=True)
 class Grant:
-    """What one call may do.
+    """The permissions of one call.
 
     Attributes:
-        credential: What the caller is known by, never the secret itself: a token's id, or `oauth:` and the client's.
-        role: In the workspace of the call. A viewer may use tools that only read, and what others do beside keeping.
-        toolsets: Those that may be used; None means all.
-        remedy: Who can give more, as an instruction.
-        address: The caller's network address; empty where there is none.
+        credential: Identifies the credential, never the secret itself: a token's id, or `oauth:` and the client's.
+        role: Role in the workspace of the call. A viewer may only use tools that read, or the reading part of others.
+        toolsets: Toolsets that may be used; None means all.
+        remedy: Instruction how to get more permissions.
+        address: The caller's network address; empty if there is none.
     """
 
     credential: str
@@ -31,48 +31,48 @@ class Grant:
     address: str = ""
 
     def can_use_tool(self, tool: "Tool") -> bool:
-        """Whether the call may use the tool."""
+        """Return whether the call may use the tool."""
         return self.can_use_toolset(tool.toolset) and (self.role != "viewer" or tool.effect == "read" or tool.viewers)
 
     def can_use_toolset(self, toolset: str) -> bool:
-        """Whether anything of the toolset may be used."""
+        """Return whether any tool of the toolset may be used."""
         return self.toolsets is None or toolset in self.toolsets
 
     def require_tool(self, tool: "Tool") -> None:
-        """Raises Refused for a tool that the call may not use; the hint says who can change that."""
+        """Raise Refused for a tool that the call may not use; the hint says who can change that."""
         if not self.can_use_toolset(tool.toolset):
-            given = ", ".join(self.toolsets or ()) or "none"
-            message = f"{tool.name} is of toolset {tool.toolset!r}, and what you signed in with is good for: {given}"
+            granted = ", ".join(self.toolsets or ()) or "none"
+            message = f"your credential does not grant toolset {tool.toolset!r} of {tool.name} (it grants: {granted})"
             raise Refused(message, code="insufficient_scope", hint=self.remedy, details={"toolset": tool.toolset})
         if not self.can_use_tool(tool):
             raise _build_viewer_refusal(f"{tool.name} does more than read")
 
-    def require_write_role(self, what: str) -> None:
-        """Raises Refused for a viewer; for the part of a tool that keeps something, where the rest only reads.
+    def require_write_role(self, effect: str) -> None:
+        """Raise Refused for a viewer, in the part of a tool that stores something while the rest only reads.
 
         Args:
-            what: What would be kept, as the beginning of a sentence: `a picture would be saved`.
+            effect: What would be stored, as the beginning of a sentence: `a picture would be saved`.
         """
         if self.role == "viewer":
-            raise _build_viewer_refusal(what)
+            raise _build_viewer_refusal(effect)
 
     def to_dict(self) -> dict[str, Any]:
-        """The grant as JSON, for work that goes on in another process."""
+        """Return the grant as JSON-able data, for another process."""
         return vars(self) | {"toolsets": None if self.toolsets is None else list(self.toolsets)}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any] | None) -> "Grant | None":
-        """The grant that `facts` told of."""
-        if facts is None:
+    def from_dict(cls, encoded: Mapping[str, Any] | None) -> "Grant | None":
+        """Return the grant that `to_dict` encoded."""
+        if encoded is None:
             return None
-        toolsets = facts.get("toolsets")
-        values: dict[str, Any] = {**facts, "toolsets": None if toolsets is None else tuple(toolsets)}
+        toolsets = encoded.get("toolsets")
+        values: dict[str, Any] = {**encoded, "toolsets": None if toolsets is None else tuple(toolsets)}
         return cls(**values)
 
 
-def _build_viewer_refusal(what: str) -> Refused:
+def _build_viewer_refusal(effect: str) -> Refused:
     return Refused(
-        f"{what}, and you are a viewer of this workspace",
+        f"{effect}, and you are a viewer of this workspace",
         code="insufficient_role",
         hint="an owner of the workspace can make you a member of it; use tools that only read",
     )

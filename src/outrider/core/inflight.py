@@ -1,4 +1,4 @@
-"""Which calls are under way in this process, for people who watch: `core/events` knows only those that have ended."""
+"""Track the calls in progress in this process, for the dashboard."""
 
 import time
 import uuid
@@ -14,12 +14,12 @@ from outrider.core.tool import Tool
 
 @dataclass(frozen=True)
 class InflightCall:
-    """One call.
+    """A call in progress, or one that has just ended.
 
     Attributes:
-        arguments: As people may see them: short, without what is private.
+        arguments: For display: shortened, without private ones.
         run_id: The agent's run that makes it; empty for calls of hosts and people.
-        ended_at: None while it is under way.
+        ended_at: Seconds since the epoch; None while it is in progress.
     """
 
     id: str
@@ -34,12 +34,12 @@ class InflightCall:
 
     @property
     def browser_session(self) -> str:
-        """The browser session that it is about, if it names one."""
+        """The browser session in the arguments, or an empty string."""
         return self.arguments.get("sessionId", "")
 
 
 class InflightCalls:
-    """The calls under way, oldest first, and the last one that has ended of each browser session."""
+    """The calls in progress, oldest first, and the last ended call of each browser session."""
 
     def __init__(self) -> None:
         self._running: dict[str, InflightCall] = {}
@@ -47,17 +47,17 @@ class InflightCalls:
 
     @property
     def calls(self) -> list[InflightCall]:
-        """Those under way."""
+        """The calls in progress."""
         return list(self._running.values())
 
     def find_last_ended(self, session: str) -> InflightCall | None:
-        """The newest that has ended of those that were about a browser session."""
+        """Return the call on a browser session that ended last, if any."""
         return self._ended.get(session)
 
     @contextmanager
     def track_call(self, tool: Tool, call: Call, arguments: Mapping[str, Any]) -> Generator[None]:
-        """Around a call."""
-        doing = InflightCall(
+        """List the call as in progress during the body."""
+        inflight = InflightCall(
             uuid.uuid4().hex,
             tool.name,
             tool.title or tool.name,
@@ -65,28 +65,26 @@ class InflightCalls:
             call.session,
             call.run.id if call.run else "",
             time.time(),
-            {name: _format_argument(tool, name, value) for name, value in arguments.items()},
+            {
+                name: "[not shown]" if name in tool.private else _shorten_value(value)
+                for name, value in arguments.items()
+            },
         )
-        self._running[doing.id] = doing
+        self._running[inflight.id] = inflight
         try:
             yield
         finally:
-            self._finish_call(self._running.pop(doing.id))
+            self._remember_ended(self._running.pop(inflight.id))
 
-    def _finish_call(self, doing: InflightCall) -> None:
-        max_ended = 500  # ended calls that are remembered: the last of each browser session
-        if not doing.browser_session:
+    def _remember_ended(self, inflight: InflightCall, max_remembered: int = 500) -> None:
+        if not inflight.browser_session:
             return
-        self._ended[doing.browser_session] = replace(doing, ended_at=time.time())
-        self._ended.move_to_end(doing.browser_session)
-        while len(self._ended) > max_ended:
+        self._ended[inflight.browser_session] = replace(inflight, ended_at=time.time())
+        self._ended.move_to_end(inflight.browser_session)
+        while len(self._ended) > max_remembered:
             self._ended.popitem(last=False)
 
 
-def _format_argument(tool: Tool, name: str, value: object) -> str:
-    max_chars = 200  # characters of one argument
-    placeholder = "[not shown]"
-    if name in tool.private:
-        return placeholder
+def _shorten_value(value: object, max_chars: int = 200) -> str:
     text = str(value)[: max_chars + 1]
     return text if len(text) <= max_chars else f"{text[:max_chars]}…"

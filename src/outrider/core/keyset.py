@@ -1,7 +1,7 @@
-"""Long lists, a part at a time: each part says where the next begins, so that deep pages cost what the first costs.
+"""Keyset pagination: read long lists in batches, each with a cursor to the next.
 
-The order is by a time, newest first, and by id where times are equal; nothing is shown twice or left out while rows
-come and go (use-the-index-luke.com/no-offset).
+The order is by time, newest first, then by id. Late batches cost as much as the first, and nothing is repeated or
+skipped while rows are added and removed (use-the-index-luke.com/no-offset).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,49 +18,47 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Batch(Generic[T]):
-    """Some of a long list; `after` is where the next part begins, empty where nothing follows."""
+    """A part of a long list; `after` is the cursor of the next part, empty at the end."""
 
     items: Sequence[T] = ()
     after: str = ""
 
 
 def format_cursor(at: float, key: str) -> str:
-    """The place behind an item, for an address: its time and its id."""
+    """Return the cursor after an item, for use in a URL: its time and its id."""
     return f"{at!r}~{key}"
 
 
 def parse_cursor(text: str) -> tuple[float, str]:
-    """The time and id that `mark` was given. Raises InvalidInput for anything else."""
+    """Return the time and id of a cursor. Raises InvalidInput for any other text."""
     at, tilde, key = text.partition("~")
     try:
         if tilde and len(key) <= 200:
             return float(at), to_storable_text(key)
     except ValueError:
         pass
-    raise InvalidInput("after: is no place in this list", hint="begin at its start")
+    raise InvalidInput("after: is not a cursor of this list", hint="start without it")
 
 
-def order_newest_first(
-    query: "Select[Any]", at: "ColumnElement[Any]", key: "ColumnElement[Any]", after: str
-) -> "Select[Any]":
-    """The query in order, from the place `after` on; empty means from the start."""
+def order_newest_first(query: Select[Any], at: ColumnElement[Any], key: ColumnElement[Any], after: str) -> Select[Any]:
+    """Return the query in order, starting after the cursor; an empty cursor means from the start."""
     ordered = query.order_by(at.desc(), key.desc())
     if not after:
         return ordered
-    time, name = parse_cursor(after)
-    return ordered.where(or_(at < time, and_(at == time, key < name)))
+    last_at, last_key = parse_cursor(after)
+    return ordered.where(or_(at < last_at, and_(at == last_at, key < last_key)))
 
 
 def build_batch(
     rows: Sequence[Any], limit: int, convert: Callable[[Any], T], get_cursor: Callable[[Any], str]
 ) -> Batch[T]:
-    """The part that `limit` + 1 rows make.
+    """Return the batch of a query for `limit` + 1 rows.
 
     Args:
-        rows: What was found, one more than is shown if there is more.
-        limit: How many are shown.
-        convert: What a row becomes.
-        get_cursor: The `mark` of a row.
+        rows: The rows; the last one only shows that more follow.
+        limit: Maximum number of items.
+        convert: Makes an item of a row.
+        get_cursor: Returns the cursor of a row.
     """
-    shown = rows[:limit]
-    return Batch([convert(row) for row in shown], get_cursor(shown[-1]) if len(rows) > limit else "")
+    batch = rows[:limit]
+    return Batch([convert(row) for row in batch], get_cursor(batch[-1]) if len(rows) > limit else "")

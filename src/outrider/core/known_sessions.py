@@ -1,4 +1,7 @@
-"""Which sessions there were, as the record of calls tells: what a scope was made of cannot be read from it."""
+"""List the sessions in the record of calls.
+
+A scope is a hash, so the session, workspace and person behind it must be looked up here.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +15,7 @@ from outrider.core.tables import events
 
 @dataclass(frozen=True)
 class KnownSession:
-    """A session of a person in a workspace of the host; empty and None where the host named none."""
+    """A session of a person in a workspace; None where the host named none."""
 
     session: str
     workspace: str | None = None
@@ -20,15 +23,14 @@ class KnownSession:
 
     @property
     def scope(self) -> str:
-        """Under which its state is kept (`Call.scope`)."""
+        """The scope of its state (`Call.scope`)."""
         return Call(session=self.session, workspace=self.workspace, identity=self.identity).scope
 
 
 async def list_known_sessions(database: Database) -> list[KnownSession]:
-    """The sessions of the newest calls, the last used first. Raises Unavailable."""
-    max_calls = 20_000  # calls, the newest
+    """Return the sessions of the newest 20,000 calls, the last used first. Raises Unavailable."""
     columns = (events.c.session, events.c.workspace, events.c.identity)
-    newest = select(*columns, events.c.at).order_by(events.c.at.desc()).limit(max_calls).subquery()
+    newest = select(*columns, events.c.at).order_by(events.c.at.desc()).limit(20_000).subquery()
     names: Any = [newest.c[name] for name in ("session", "workspace", "identity")]
     query = select(*names).group_by(*names).order_by(func.max(newest.c.at).desc())
     async with database.read() as connection:

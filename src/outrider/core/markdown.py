@@ -1,4 +1,4 @@
-"""Pieces of Markdown that can be read by themselves: code that was cut is fenced again, rows have their heading."""
+"""Cut Markdown into pieces that are well-formed: code keeps its fence, table rows their heading."""
 
 import re
 from dataclasses import dataclass
@@ -11,90 +11,89 @@ TABLE_RULE = re.compile(r"^[ \t>]{0,40}\|(?: *:?-{3,}:? *\|)+[ \t]*$", re.MULTIL
 
 @dataclass(frozen=True)
 class MarkdownFrame:
-    """What stands before and behind a piece so that it is well-formed; each may be empty."""
+    """Text before and after a piece that makes it well-formed; each may be empty."""
 
     before: str = ""
     after: str = ""
 
     def wrap(self, piece: str) -> str:
-        """The piece in its frame."""
+        """Return the piece in its frame."""
         return f"{self.before}{piece}{self.after}"
 
 
 def find_markdown_frame(markdown: str, start: int, end: int) -> MarkdownFrame:
-    """The frame of `markdown[start:end]`: the fence and the table's heading that it lies in, said again."""
-    opened = _find_open_fence(markdown, start)
-    closed = _find_open_fence(markdown, end)
-    before = f"{opened.group(0).strip()}\n" if opened else _find_table_heading(markdown, start)
-    if not closed:
+    """Return the frame of `markdown[start:end]`: the code fence or the table heading that it is in."""
+    fence_at_start = _find_open_fence(markdown, start)
+    fence_at_end = _find_open_fence(markdown, end)
+    before = f"{fence_at_start.group(0).strip()}\n" if fence_at_start else _find_table_heading(markdown, start)
+    if not fence_at_end:
         return MarkdownFrame(before)
-    line = "" if markdown[max(start, end - 1) : end] == "\n" else "\n"
-    return MarkdownFrame(before, f"{line}{closed[1] if not opened else ''}{closed[2]}")
+    line_end = "" if markdown[max(start, end - 1) : end] == "\n" else "\n"
+    # A repeated opening fence is not indented, so its closing fence is not either.
+    indent = fence_at_end[1] if not fence_at_start else ""
+    return MarkdownFrame(before, f"{line_end}{indent}{fence_at_end[2]}")
 
 
 def find_code_blocks(markdown: str) -> list[tuple[int, int]]:
-    """Begin and end of each listing between fences; one that is never closed goes to the end."""
-    found: list[tuple[int, int]] = []
-    opened: re.Match[str] | None = None
+    """Return start and end of each fenced code block; an unclosed one extends to the end."""
+    blocks: list[tuple[int, int]] = []
+    opening: re.Match[str] | None = None
     for line in CODE_FENCE.finditer(markdown):
-        if opened is None:
-            opened = line
-        elif _is_closing_fence(line, opened):
-            found.append((opened.start(), line.end()))
-            opened = None
-    return [*found, (opened.start(), len(markdown))] if opened else found
+        if opening is None:
+            opening = line
+        elif _is_closing_fence(line, opening):
+            blocks.append((opening.start(), line.end()))
+            opening = None
+    return [*blocks, (opening.start(), len(markdown))] if opening else blocks
 
 
-def _is_closing_fence(line: re.Match[str], opened: re.Match[str]) -> bool:
-    return line[2].startswith(opened[2]) and not line[3].strip()
+def _is_closing_fence(line: re.Match[str], opening: re.Match[str]) -> bool:
+    return line[2].startswith(opening[2]) and not line[3].strip()
 
 
 def cut_markdown(markdown: str, limit: int, offset: int = 0) -> tuple[TextSlice, str]:
-    """A piece as `cut` makes it, and the piece in its frame, which is no longer than `limit` characters either.
+    """Return a piece as `cut_text` does, and the piece in its frame, both of at most `limit` characters.
 
-    The pieces join to the whole, their frames do not count for offsets. Where the frame would take half of the limit
-    there is none.
+    Pieces join to the whole text; their frames do not count for offsets. A frame that would take more than half of the
+    limit is left out.
     """
     piece = cut_text(markdown, limit, offset)
-    whole = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
-    room = limit - len(whole.before) - len(whole.after)
-    if room * 2 < limit:
+    frame = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
+    piece_limit = limit - len(frame.before) - len(frame.after)
+    if piece_limit * 2 < limit:
         return piece, piece.text
-    while len(whole.wrap(piece.text)) > limit and room * 2 >= limit:
-        piece = cut_text(markdown, room, offset)
-        whole = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
-        room -= 8
-    shown = whole.wrap(piece.text)
-    return (piece, shown) if len(shown) <= limit else (piece, piece.text)
+    while len(frame.wrap(piece.text)) > limit and piece_limit * 2 >= limit:
+        piece = cut_text(markdown, piece_limit, offset)
+        frame = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
+        piece_limit -= 8  # the shorter piece may have a longer frame
+    framed = frame.wrap(piece.text)
+    return (piece, framed) if len(framed) <= limit else (piece, piece.text)
 
 
-def _find_open_fence(markdown: str, place: int) -> re.Match[str] | None:
-    """The line that opened the fence in which a place lies, if it lies in one."""
-    opened: re.Match[str] | None = None
-    if markdown.find("```", 0, place) < 0 and markdown.find("~~~", 0, place) < 0:
+def _find_open_fence(markdown: str, offset: int) -> re.Match[str] | None:
+    """Return the line that opened the code block around an offset, if there is one."""
+    opening: re.Match[str] | None = None
+    if markdown.find("```", 0, offset) < 0 and markdown.find("~~~", 0, offset) < 0:
         return None
-    for line in CODE_FENCE.finditer(markdown, 0, place):
-        if line.end() >= place and place < len(markdown) and markdown[place - 1 : place] != "\n":
-            break  # the place is in the very line
-        if opened is None:
-            opened = line
-        elif _is_closing_fence(line, opened):
-            opened = None
-    return opened
+    for line in CODE_FENCE.finditer(markdown, 0, offset):
+        if line.end() >= offset and offset < len(markdown) and markdown[offset - 1 : offset] != "\n":
+            break  # the offset is inside this line
+        if opening is None:
+            opening = line
+        elif _is_closing_fence(line, opening):
+            opening = None
+    return opening
 
 
-def _find_table_heading(markdown: str, place: int) -> str:
-    """The heading and the rule of the table whose further rows begin at a place; empty if none do."""
-    max_heading_chars = 600  # of a table's heading that are worth saying again
-    if (
-        not 0 < place < len(markdown)
-        or markdown[place - 1] != "\n"
-        or not markdown[place:].lstrip(" \t>").startswith("|")
-    ):
+def _find_table_heading(markdown: str, offset: int, max_heading_chars: int = 600) -> str:
+    """Return the heading and rule of the table whose rows continue at an offset, or an empty string."""
+    if not 0 < offset < len(markdown) or markdown[offset - 1] != "\n":
         return ""
-    begin = markdown.rfind("\n\n", 0, place) + 2 if "\n\n" in markdown[:place] else 0
-    rule = TABLE_RULE.search(markdown, begin, place)
+    if not markdown[offset:].lstrip(" \t>").startswith("|"):
+        return ""
+    block_start = markdown.rfind("\n\n", 0, offset) + 2 if "\n\n" in markdown[:offset] else 0
+    rule = TABLE_RULE.search(markdown, block_start, offset)
     if rule is None:
         return ""
-    head = markdown[markdown.rfind("\n", 0, max(rule.start() - 1, 0)) + 1 : rule.end()].strip("\n")
-    return f"{head}\n" if len(head) <= max_heading_chars and rule.end() < place else ""
+    heading = markdown[markdown.rfind("\n", 0, max(rule.start() - 1, 0)) + 1 : rule.end()].strip("\n")
+    return f"{heading}\n" if len(heading) <= max_heading_chars and rule.end() < offset else ""

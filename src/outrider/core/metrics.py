@@ -1,7 +1,6 @@
-"""What is counted: calls, searches, requests to models. Read by whoever listens with OpenTelemetry.
+"""OpenTelemetry instruments for calls, searches, model requests, runs and browser sessions.
 
-Instruments follow OpenTelemetry's naming rules, and its conventions for generative AI where there are any; labels have
-few values each.
+Names follow OpenTelemetry's rules, and its conventions for generative AI where they apply; each label has few values.
 """
 
 from collections.abc import Iterator
@@ -53,13 +52,14 @@ RUN_COUNT = METER.create_counter(
 )
 
 
-def _observe_sessions(_: metrics.CallbackOptions) -> Iterator[metrics.Observation]:
-    yield metrics.Observation(sum(each.session_count for each in list(SESSION_HOLDERS)))
+def observe_sessions(_: metrics.CallbackOptions) -> Iterator[metrics.Observation]:
+    """Report the number of browser sessions that this process holds."""
+    yield metrics.Observation(sum(holder.session_count for holder in list(SESSION_HOLDERS)))
 
 
 METER.create_observable_gauge(
     "outrider.browser.sessions",
-    [_observe_sessions],
+    [observe_sessions],
     unit="{session}",
     description="Browser sessions that this process holds, parked ones included",
 )

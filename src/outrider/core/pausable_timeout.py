@@ -1,4 +1,4 @@
-"""Time limits that stand still while a person holds the work up: waiting for people is not the work's own time."""
+"""Timeouts that pause while a person is asked."""
 
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
@@ -12,38 +12,34 @@ from outrider.core.background import run_background
 HeartbeatFunction = Callable[[str], Awaitable[None]]
 
 
-async def _ignore_heartbeat(message: str) -> None:
-    """The sign of life where nobody listens."""
-
-
 class PausableTimeout:
-    """Seconds that some work may take, those not counted in which it stood still.
+    """A time limit on work that does not count the time in which it is paused.
 
     Attributes:
-        scope: Ends the work; `cancelled_caught` says afterwards whether it did.
-        heartbeat: Tells whoever waits for the work that it goes on.
+        scope: Cancels the work; its `cancelled_caught` tells afterwards whether it did.
+        heartbeat: Tells the waiting caller that the work goes on; None if no caller wants to know.
     """
 
-    def __init__(self, scope: anyio.CancelScope, alive: HeartbeatFunction) -> None:
+    def __init__(self, scope: anyio.CancelScope, heartbeat: HeartbeatFunction | None) -> None:
         self.scope = scope
-        self.heartbeat = alive
+        self.heartbeat = heartbeat
         self._pause_depth = 0
         self._paused_at = self._deadline = self._paused_seconds = 0.0
 
     @property
     def paused_seconds(self) -> float:
-        """Seconds that it has stood still in all."""
+        """Seconds of all pauses so far."""
         return self._paused_seconds + (anyio.current_time() - self._paused_at if self._pause_depth else 0.0)
 
     def pause(self) -> None:
-        """Stops the clock, until as many `go_on` as there were `halt`."""
+        """Stop the clock until `resume` has been called as often as `pause`."""
         self._pause_depth += 1
         if self._pause_depth == 1:
             self._paused_at, self._deadline = anyio.current_time(), self.scope.deadline
             self.scope.deadline = math.inf
 
     def resume(self) -> None:
-        """Lets the clock run again, from where it stood."""
+        """Undo one `pause`; after the last one, let the clock continue from where it stopped."""
         self._pause_depth -= 1
         if not self._pause_depth:
             passed = anyio.current_time() - self._paused_at
@@ -51,56 +47,57 @@ class PausableTimeout:
             self.scope.deadline = self._deadline + passed
 
     def extend(self, seconds: float) -> None:
-        """Counts the last `seconds` as time in which it stood still, if it did not anyway."""
+        """Count the last `seconds` as a pause, unless the timeout is paused already."""
         if not self._pause_depth:
             self._paused_seconds += seconds
             self.scope.deadline += seconds
 
 
-_active_timeouts: ContextVar[tuple[PausableTimeout, ...]] = ContextVar("limits", default=())
+_active_timeouts: ContextVar[tuple[PausableTimeout, ...]] = ContextVar("active_timeouts", default=())
 
 
 @contextmanager
-def limit_time(seconds: float | None, heartbeat: HeartbeatFunction = _ignore_heartbeat) -> Generator[PausableTimeout]:
-    """Ends the body after so many seconds, as `anyio.move_on_after`; None for no end.
+def limit_time(seconds: float | None, heartbeat: HeartbeatFunction | None = None) -> Generator[PausableTimeout]:
+    """Cancel the body after so many seconds, as `anyio.move_on_after`; None for no limit.
 
     Args:
-        seconds: Of the body's own time.
-        heartbeat: Hears every few seconds why the body stands still, when it does.
+        seconds: The body's own time, without pauses.
+        heartbeat: Called every few seconds of a pause with its reason.
     """
     with anyio.move_on_after(seconds) as scope:
-        found = PausableTimeout(scope, heartbeat)
-        token = _active_timeouts.set((*_active_timeouts.get(), found))
+        timeout = PausableTimeout(scope, heartbeat)
+        token = _active_timeouts.set((*_active_timeouts.get(), timeout))
         try:
-            yield found
+            yield timeout
         finally:
             _active_timeouts.reset(token)
 
 
 def extend_timeouts(seconds: float) -> None:
-    """Counts the last `seconds` for none of the limits around: what is waited for stood still elsewhere."""
-    for each in _active_timeouts.get():
-        each.extend(seconds)
+    """Extend all enclosing timeouts, for example by a pause of the process that the caller waits for."""
+    for timeout in _active_timeouts.get():
+        timeout.extend(seconds)
 
 
 @asynccontextmanager
 async def pause_timeouts(reason: str) -> AsyncGenerator[None]:
-    """Time in the body counts for none of the limits around it, and whoever waits for them hears `reason`."""
-    limits = _active_timeouts.get()
-    for each in limits:
-        each.pause()
+    """Pause all enclosing timeouts during the body, and send their callers `reason` as a heartbeat."""
+    timeouts = _active_timeouts.get()
+    for timeout in timeouts:
+        timeout.pause()
     try:
-        async with run_background(lambda: _send_heartbeats(limits, reason)):
+        async with run_background(lambda: _send_heartbeats(timeouts, reason)):
             yield
     finally:
-        for each in limits:
-            each.resume()
+        for timeout in timeouts:
+            timeout.resume()
 
 
-async def _send_heartbeats(limits: tuple[PausableTimeout, ...], told: str) -> None:
-    interval_s = 10.0  # seconds between signs of life: some clients cut silent calls at 60
+async def _send_heartbeats(timeouts: tuple[PausableTimeout, ...], reason: str) -> None:
+    interval_s = 10.0  # some clients close connections that are silent for 60 seconds
     while True:
-        for each in limits:
-            with suppress(Exception):  # whoever waits may be gone
-                await each.heartbeat(told)
+        for timeout in timeouts:
+            if timeout.heartbeat is not None:
+                with suppress(Exception):  # the caller may be gone
+                    await timeout.heartbeat(reason)
         await anyio.sleep(interval_s)

@@ -1,4 +1,4 @@
-"""A piece of Markdown as one line of plain text: the words that a reader sees, without their marks."""
+"""Render a piece of Markdown as one line of plain text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-# What is no mark to a parser, since its other half was cut off or stands elsewhere.
+# Marks that a parser does not recognize, because their other half is cut off or elsewhere.
 BROKEN_LINK = re.compile(r"!?\[([^\[\]\n]*)\](?:\([^()\s]*$|\[[^\[\]\n]*\])")
 BROKEN_EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
 FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,40}\]:?")
@@ -15,42 +15,39 @@ TASK_BOX = re.compile(r"^\[[ xX]\][ \t]+")
 
 
 def render_plain_line(markdown: str, limit: int) -> str:
-    """The text of a piece of Markdown, on one line.
+    """Return the text of a piece of Markdown on one line.
 
     Args:
         markdown: The piece; it may begin and end anywhere.
-        limit: Characters to return.
+        limit: Maximum number of characters.
 
     Returns:
-        What stands in listings and between backticks as it is; of links and pictures their words, of rows their cells.
+        Code unchanged, the words of links and pictures, and the cells of table rows.
     """
-    max_source_chars = 3_000  # characters that are looked at: more than a line of text takes
-    return " ".join("".join(_iter_block_texts(_build_parser().parse(markdown[:max_source_chars]))).split())[
-        :limit
-    ].rstrip()
+    blocks = _build_parser().parse(markdown[:3_000])  # more than a line of text takes
+    return " ".join("".join(_iter_block_texts(blocks)).split())[:limit].rstrip()
 
 
 @cache
-def _build_parser() -> "MarkdownIt":
+def _build_parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def _iter_block_texts(blocks: "Sequence[Token]") -> Iterator[str]:
-    cell_separator = " · "  # the cells of a row
-    before = " "
+def _iter_block_texts(blocks: Sequence[Token]) -> Iterator[str]:
+    separator = " "
     for block in blocks:
         if block.type in ("fence", "code_block"):
             yield " " + block.content
         elif block.type == "inline" and block.content:
-            yield before + TASK_BOX.sub("", "".join(map(_extract_text, block.children or ())))
-            before = " "
+            yield separator + TASK_BOX.sub("", "".join(map(_extract_text, block.children or ())))
+            separator = " "
         elif block.type in ("th_close", "td_close"):
-            before = cell_separator
+            separator = " · "
         elif block.type == "tr_close":
-            before = " "
+            separator = " "
 
 
-def _extract_text(token: "Token") -> str:
+def _extract_text(token: Token) -> str:
     if token.type == "text":
         return BROKEN_EMPHASIS.sub("", FOOTNOTE_MARK.sub("", BROKEN_LINK.sub(r"\1", token.content)))
     if token.type in ("softbreak", "hardbreak"):

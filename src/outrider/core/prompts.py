@@ -1,4 +1,4 @@
-"""What a toolset tells beside its tools: how things stand, for a system prompt, and prompts that a user can pick."""
+"""Context texts of toolsets for system prompts, and prompts that users can pick."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,27 +8,28 @@ from typing import Any, get_type_hints
 from outrider.core.text import cut_text
 
 MAX_CONTEXT_CHARS = 4_000
+ContextFunction = Callable[..., Awaitable[tuple[str, dict[str, Any]]]]
 
 
 class OfferedToolCount(int):
-    """How many tools of the set are offered; given to functions that ask for it by this type."""
+    """The number of offered tools of the set; injected into functions that ask for it by this type."""
 
 
 @dataclass(frozen=True)
 class ToolsetContext:
-    """How things stand in a toolset: at most 4,000 characters for a prompt, and the same as data."""
+    """The current state of a toolset: at most 4,000 characters for a prompt, and the same as data."""
 
     prompt: str
     state: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """The names under which hosts know it."""
+        """Return the context under the names that hosts expect."""
         return {"contextPrompt": self.prompt, "structuredState": self.state}
 
 
 @dataclass(frozen=True)
 class PromptArgument:
-    """What a user fills in."""
+    """A value that the user fills in."""
 
     name: str
     description: str = ""
@@ -37,7 +38,7 @@ class PromptArgument:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A text that a user can pick. `render` gets the arguments by name."""
+    """A text that users can pick. `render` gets the arguments by name."""
 
     name: str
     title: str
@@ -48,11 +49,11 @@ class Prompt:
 
 @dataclass(frozen=True)
 class PromptSource:
-    """Prompts that come and go.
+    """A source of prompts that are added and removed at run time.
 
     Attributes:
-        list_prompts: Those of a caller; gets services by type, and the call.
-        get_version: Something that is another whenever some have come, changed or gone; gets services by type.
+        list_prompts: Returns a caller's prompts; gets services by type, and the call.
+        get_version: Returns a value that differs after every change of the prompts; gets services by type.
     """
 
     list_prompts: Callable[..., Awaitable[Sequence[Prompt]]]
@@ -60,25 +61,22 @@ class PromptSource:
 
 
 def build_toolset_context(title: str, server: str, offered: int, text: str, state: Mapping[str, Any]) -> ToolsetContext:
-    """The context of a server, within its limit; without a text of its own in the form that all share."""
+    """Return the context of a server, cut to its limit; an empty text means the standard status."""
     ellipsis = "\n[…]"
     text = text or format_status(title, server, offered)
-    shown = cut_text(text, MAX_CONTEXT_CHARS - len(ellipsis))
-    prompt = text if len(text) <= MAX_CONTEXT_CHARS else shown.text.rstrip() + ellipsis
-    return ToolsetContext(prompt, {"server": server, "status": "active", "tools": offered} | dict(state))
+    if len(text) > MAX_CONTEXT_CHARS:
+        text = cut_text(text, MAX_CONTEXT_CHARS - len(ellipsis)).text.rstrip() + ellipsis
+    return ToolsetContext(text, {"server": server, "status": "active", "tools": offered} | dict(state))
 
 
 def format_status(title: str, server: str, offered: int, *lines: str) -> str:
-    """The usual first lines; `lines` come before the number of tools."""
-    first = (f"# {title} Server Status", f"**Server**: {server}", "**Status**: Active")
-    return "\n".join([*first, *lines, f"**Available Tools**: {offered} tools"])
+    """Return the standard status; `lines` come before the number of tools."""
+    heading = (f"# {title} Server Status", f"**Server**: {server}", "**Status**: Active")
+    return "\n".join([*heading, *lines, f"**Available Tools**: {offered} tools"])
 
 
 async def call_with_services(fn: Callable[..., Awaitable[Any]], services: Mapping[type, Any], *extras: Any) -> Any:
-    """Calls a function with what its parameters ask for by their types: services, or one of `extras`."""
+    """Call a function whose parameters are filled by type, from the services and `extras`."""
     hints = get_type_hints(fn)
-    known = dict(services) | {type(each): each for each in extras}
-    return await fn(*(known[hints[name]] for name in inspect.signature(fn).parameters))
-
-
-ContextFunction = Callable[..., Awaitable[tuple[str, dict[str, Any]]]]
+    values_by_type = dict(services) | {type(extra): extra for extra in extras}
+    return await fn(*(values_by_type[hints[name]] for name in inspect.signature(fn).parameters))

@@ -1,4 +1,4 @@
-"""Questions that wait for a person, and what people say to them."""
+"""Questions that wait for a person, and people's answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Decision = Literal["approved", "rejected", "always_approved", "answered"]
 
 @dataclass(frozen=True)
 class QuestionAnswer:
-    """What a person said: `reason` goes to the agent, `value` answers a `question` in JSON-able words."""
+    """A person's answer: `reason` goes to the agent, `value` answers a `question` as JSON-able data."""
 
     decision: Decision
     reason: str = ""
@@ -19,23 +19,23 @@ class QuestionAnswer:
 
 @dataclass(frozen=True)
 class Question:
-    """Something that a run cannot decide.
+    """A decision that a run needs from a person.
 
     Attributes:
-        id: Its name for everyone who answers.
+        id: Id by which it is answered.
         run_id: The run that waits.
         root_run_id: The outermost run, whose caller is shown the question.
         call_id: The tool call that waits.
-        agent: Who wants to make the call.
-        toolset: Where the tool is from.
-        tool: The tool's name; `title` is what people call it.
-        arguments: What it would be called with.
+        agent: The agent that wants to make the call.
+        toolset: The tool's toolset.
+        tool: The tool's name; `title` is its name for people.
+        arguments: The arguments of the call.
         stake: Why a person is asked (`high`); None for a login.
         message: The question in words.
-        details: Of an authentication: `provider`, and where known `scope` and `url`.
-        created_at: Seconds since the epoch, as `expires_at` and `decided_at` are.
+        details: For an authentication: `provider`, and where known `scope` and `url`.
+        created_at: Seconds since the epoch, as `expires_at` and `decided_at`.
         decision: None while it is open.
-        conversation_id: Where the run speaks.
+        conversation_id: The run's conversation.
         message_id: The message that the run answers.
     """
 
@@ -64,5 +64,5 @@ class Question:
 
     @property
     def recorded_answer(self) -> QuestionAnswer | None:
-        """The answer, once there is one."""
+        """The answer, or None while the question is open."""
         return QuestionAnswer(self.decision, self.reason, self.answer) if self.decision else None

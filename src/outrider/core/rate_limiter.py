@@ -1,8 +1,8 @@
-"""How often something may be asked, counted over all processes that share the database.
+"""Named rate limits that all processes on a database share.
 
-On Postgres one row a name, changed by one statement under the server's clock: the generic cell rate algorithm
-(ITU-T I.371, annex A) with a reservation. What a caller gets is the time to wait until its turn. The rows are of no
-worth after a crash, so the table is unlogged, and the first use makes it. With SQLite each process counts for itself.
+On Postgres each name has one row, changed by one statement under the server's clock: the generic cell rate algorithm
+(ITU-T I.371, annex A) with a reservation. Callers get the time to wait until their turn. The rows are worthless
+after a crash, so the table is unlogged, and created at first use. With SQLite each process counts for itself.
 """
 
 import logging
@@ -33,34 +33,34 @@ DELETE_OLD_RATES_SQL = "DELETE FROM rate_turns_1 WHERE free_at < extract(epoch F
 
 
 class RateLimiter:
-    """Turns by name.
+    """Rate limits by name.
 
     Args:
-        database: What processes share; None counts in this process alone.
+        database: The shared database; None counts in this process alone.
     """
 
-    def __init__(self, database: "Database | None") -> None:
+    def __init__(self, database: Database | None) -> None:
         self._database = database if database is not None and database.is_shared else None
         self._local_limiters: OrderedDict[tuple[str, float, float], AsyncLimiter] = OrderedDict()
         self._is_table_ready = False
         self._local_until = 0.0
 
     async def acquire(self, name: str, calls: float, seconds: float, *, max_wait_s: float = 60.0) -> bool:
-        """Waits for a turn; False at once where it would not come within `max_wait_s` seconds.
+        """Wait for a turn, or return False at once if it would not come within `max_wait_s`.
 
         Args:
-            name: What is asked: a host, an access to a provider.
-            calls: So many turns, at least one after another, …
-            seconds: … in so many seconds.
-            max_wait_s: The longest wait.
+            name: The limited resource: a host, or a credential of a provider.
+            calls: Number of calls per period.
+            seconds: Length of the period.
+            max_wait_s: Maximum wait in seconds.
         """
-        retry_after_s = 30.0  # seconds in which a database that failed is not asked
+        retry_after_s = 30.0  # a failed database is not used for so long
         if self._database is None or anyio.current_time() < self._local_until:
             return await self._acquire_local(name, calls, seconds, max_wait_s)
         try:
             wait = await self._reserve_shared(self._database, name, calls, seconds, max_wait_s)
         except OutriderError as error:
-            log.warning("rates are counted in this process only for now: %s", error)
+            log.warning("rates are limited in this process only for now: %s", error)
             self._local_until = anyio.current_time() + retry_after_s
             return await self._acquire_local(name, calls, seconds, max_wait_s)
         if wait is None:
@@ -69,37 +69,33 @@ class RateLimiter:
         return True
 
     async def _reserve_shared(
-        self, database: "Database", name: str, calls: float, seconds: float, patience: float
+        self, database: Database, name: str, calls: float, seconds: float, max_wait_s: float
     ) -> float | None:
-        """Seconds until the turn; None if that would be too late."""
+        """Return the seconds until the turn; None if that would be too late."""
         interval = seconds / calls
-        window = max(seconds, interval)  # a bucket of one period's worth, of one turn at least
-        given = {"name": name[:200], "interval": interval, "window": window, "patience": patience}
+        window = max(seconds, interval)  # a bucket of one period, with one call at least
+        parameters = {"name": name[:200], "interval": interval, "window": window, "patience": max_wait_s}
 
-        def reserve_turn(connection: "Connection") -> float | None:
-            max_age_s = 3_600.0  # seconds after which a row says nothing any more
-            lock_id = 0x6F757272  # any number, the same in every process: who holds it makes the table
+        def reserve_turn(connection: Connection) -> float | None:
             if not self._is_table_ready:
+                lock_id = 0x6F757272  # any number, the same in every process; its holder creates the table
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({lock_id})"))
                 connection.execute(text(RATE_TABLE_SQL))
-                connection.execute(text(DELETE_OLD_RATES_SQL), {"old": max_age_s})
-            return connection.execute(text(RESERVE_TURN_SQL), given).scalar()
+                connection.execute(text(DELETE_OLD_RATES_SQL), {"old": 3_600.0})  # seconds
+            return connection.execute(text(RESERVE_TURN_SQL), parameters).scalar()
 
         wait = await database.run_transaction(reserve_turn, write=True)
         self._is_table_ready = True
         return wait
 
-    async def _acquire_local(self, name: str, calls: float, seconds: float, patience: float) -> bool:
-        with anyio.move_on_after(patience) as scope:
-            await self._get_limiter(name, calls, seconds).acquire()
-        return not scope.cancelled_caught
-
-    def _get_limiter(self, name: str, calls: float, seconds: float) -> "AsyncLimiter":
-        max_limiters = 1_000  # names that a process counts for itself at the same time
+    async def _acquire_local(self, name: str, calls: float, seconds: float, max_wait_s: float) -> bool:
+        max_limiters = 1_000
         key = (name, calls, seconds)
         if key not in self._local_limiters:
             self._local_limiters[key] = AsyncLimiter(max(1.0, calls), max(1.0, calls) * seconds / calls)
         self._local_limiters.move_to_end(key)
         while len(self._local_limiters) > max_limiters:
             self._local_limiters.popitem(last=False)
-        return self._local_limiters[key]
+        with anyio.move_on_after(max_wait_s) as scope:
+            await self._local_limiters[key].acquire()
+        return not scope.cancelled_caught

@@ -1,4 +1,4 @@
-"""What a tool gives back, before any protocol: items to read, data for programs, marks for the host."""
+"""The result of a tool, independent of protocols: content for the model, data, and metadata for the host."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,7 @@ class TextBlock:
 
 @dataclass(frozen=True)
 class ImageBlock:
-    """A picture for the model's eyes: raw bytes, never a data: address."""
+    """A picture for the model: raw bytes, never a data: URL."""
 
     data: bytes
     mime_type: str = "image/png"
@@ -22,10 +22,10 @@ class ImageBlock:
 
 @dataclass(frozen=True)
 class ResourceBlock:
-    """A typed piece of content with its own address; `fields` lie directly inside the resource.
+    """A typed piece of content with its own URI; `fields` are put directly into the resource.
 
-    The seeds' servers tell their result types apart by `mime_type` and put further fields
-    (title, reference, responseCode …) beside `uri` and `text`.
+    Hosts tell result types apart by `mime_type`, and expect further fields (title, reference, responseCode …)
+    next to `uri` and `text`.
     """
 
     uri: str
@@ -50,14 +50,14 @@ ResultBlock = TextBlock | ImageBlock | ResourceBlock | LinkBlock
 
 @dataclass(frozen=True)
 class Result:
-    """The whole answer of one call.
+    """The complete result of a call.
 
     Attributes:
-        content: What the model reads, in order.
-        data: The same facts as one JSON object, for tools whose answer is data; empty for tools that
-            are to be read (some hosts show the model only one of the two).
-        meta: Machine facts for the host, for instance `outrider/next_offset`.
-        is_error: The call failed as a whole though it returns content.
+        content: The blocks that the model reads, in order.
+        data: The same facts as one JSON object, for tools that return data; empty for tools that return text
+            (some hosts show the model only one of the two).
+        meta: Metadata for the host, for instance `outrider/next_offset`.
+        is_error: Whether the call failed although it returns content.
     """
 
     content: tuple[ResultBlock, ...]
@@ -67,5 +67,5 @@ class Result:
 
     @property
     def text(self) -> str:
-        """All that can be read, one block after another."""
+        """All text, one block after another."""
         return "\n\n".join(item.text for item in self.content if isinstance(item, TextBlock | ResourceBlock))

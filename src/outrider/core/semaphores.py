@@ -1,7 +1,7 @@
-"""How much may be under way at the same time, counted over all processes that share the database.
+"""Named semaphores that all processes on a database share.
 
-On Postgres a name has so many numbered places; who takes one has a lease on it, so that a process that dies gives its
-places back after a while. With SQLite each process counts for itself.
+On Postgres a name has numbered permits. A holder has a lease on its permit, so that the permits of a dead process
+become free after a while. With SQLite each process counts for itself.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from outrider.core.database.database import Database
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)
-LEASE_S = 10.0  # seconds for which a dead process keeps its places: who lives says so again in time
 SEMAPHORE_TABLE_SQL = """
     CREATE UNLOGGED TABLE IF NOT EXISTS rate_places_1 (
         name varchar(200), number integer, holder varchar(40) NOT NULL, until double precision NOT NULL,
@@ -26,7 +25,7 @@ SEMAPHORE_TABLE_SQL = """
     )
 """
 DELETE_OLD_PERMITS_SQL = "DELETE FROM rate_places_1 WHERE until < extract(epoch FROM clock_timestamp()) - :old"
-# No table, no places: the time of their last use is now, or a sweep would take them before their first.
+# New permits count as just used, or they would be deleted before their first use.
 INSERT_PERMITS_SQL = """
     INSERT INTO rate_places_1 SELECT :name, number, '', extract(epoch FROM clock_timestamp())
     FROM generate_series(1, :most) AS number ON CONFLICT DO NOTHING
@@ -51,15 +50,15 @@ RELEASE_PERMIT_SQL = """
 
 
 class SharedSemaphores:
-    """Places by name.
+    """Semaphores by name.
 
     Args:
-        database: What processes share; None counts in this process alone, and so does SQLite.
-        permits: Places of each name.
-        lease_s: Seconds after which a place comes free whose process says no more.
+        database: The shared database; with None or SQLite there is no limit across processes.
+        permits: Number of permits of each name.
+        lease_s: Seconds after which a permit becomes free if its process does not renew it.
     """
 
-    def __init__(self, database: "Database | None", permits: int, *, lease_s: float = LEASE_S) -> None:
+    def __init__(self, database: Database | None, permits: int, *, lease_s: float = 10.0) -> None:
         self._database = database if database is not None and database.is_shared else None
         self._permits = permits
         self._lease_s = lease_s
@@ -67,59 +66,56 @@ class SharedSemaphores:
 
     @asynccontextmanager
     async def acquire(self, name: str) -> AsyncGenerator[None]:
-        """Waits for a place among all processes and holds it; those of this process are the caller's to count."""
+        """Wait for a permit and hold it during the body; callers limit their own process themselves."""
         if self._database is None:
             yield
             return
         holder = {"name": name[:200], "holder": uuid.uuid4().hex}
         number = await self._wait_for_permit(self._database, holder)
-        renewing = asyncio.ensure_future(
-            self._renew_lease(self._database, holder | {"number": number, "lease": self._lease_s})
-        )
+        permit = holder | {"number": number}
+        renewing = asyncio.ensure_future(self._renew_lease(self._database, permit))
         try:
             yield
         finally:
             renewing.cancel()
-            with suppress(OutriderError), anyio.CancelScope(shield=True):  # who gave up gives back, too
+            with suppress(OutriderError), anyio.CancelScope(shield=True):  # a cancelled holder releases it, too
                 await asyncio.wait([renewing])
                 if number:
-                    await self._execute_statement(self._database, RELEASE_PERMIT_SQL, holder | {"number": number})
+                    await self._execute_statement(self._database, RELEASE_PERMIT_SQL, permit)
 
-    async def _renew_lease(self, database: "Database", held: dict[str, Any]) -> None:
-        """Keeps a place for as long as it is in use."""
-        renew_interval_s = 3.0  # seconds between two times of that
-        while held["number"]:
-            await anyio.sleep(renew_interval_s)
+    async def _renew_lease(self, database: Database, permit: dict[str, Any]) -> None:
+        interval_s = 3.0
+        while permit["number"]:
+            await anyio.sleep(interval_s)
             with suppress(OutriderError):
-                await self._execute_statement(database, RENEW_PERMIT_SQL, held)
+                await self._execute_statement(database, RENEW_PERMIT_SQL, permit | {"lease": self._lease_s})
 
-    async def _wait_for_permit(self, database: "Database", holder: dict[str, Any]) -> int | None:
-        """The number of the place; None where the database cannot tell, so that the process goes on by itself."""
-        delays_s = (0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between looks for a free place; the last one goes on
-        wanted = holder | {"most": self._permits, "lease": self._lease_s}
+    async def _wait_for_permit(self, database: Database, holder: dict[str, Any]) -> int | None:
+        """Return the number of the permit; None if the database fails, so that the process works without one."""
+        delays_s = (0.02, 0.05, 0.1, 0.2, 0.4)  # the last one repeats
+        parameters = holder | {"most": self._permits, "lease": self._lease_s}
         attempt = 0
         try:
-            while not (number := await self._execute_statement(database, TAKE_PERMIT_SQL, wanted)):
+            while not (number := await self._execute_statement(database, TAKE_PERMIT_SQL, parameters)):
                 if not attempt:
-                    await self._execute_statement(database, INSERT_PERMITS_SQL, wanted)
+                    await self._execute_statement(database, INSERT_PERMITS_SQL, parameters)
                 await anyio.sleep(delays_s[min(attempt, len(delays_s) - 1)])
                 attempt += 1
         except OutriderError as error:
-            log.warning("how much is under way is counted in this process only for now: %s", error)
+            log.warning("concurrency is limited in this process only for now: %s", error)
             return None
         return number
 
-    async def _execute_statement(self, database: "Database", statement: str, given: dict[str, Any]) -> int | None:
-        def run_statement(connection: "Connection") -> int | None:
-            max_age_s = 3_600.0  # seconds after which a place that nobody took is forgotten
-            lock_id = 0x6F757370  # any number, the same in every process: who holds it makes the table
+    async def _execute_statement(self, database: Database, statement: str, parameters: dict[str, Any]) -> int | None:
+        def run_statement(connection: Connection) -> int | None:
             if not self._is_table_ready:
+                lock_id = 0x6F757370  # any number, the same in every process; its holder creates the table
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({lock_id})"))
                 connection.execute(text(SEMAPHORE_TABLE_SQL))
-                connection.execute(text(DELETE_OLD_PERMITS_SQL), {"old": max_age_s})
-            wanted = {name: value for name, value in given.items() if f":{name}" in statement}
-            answer = connection.execute(text(statement), wanted)
-            return answer.scalar() if answer.returns_rows else None
+                connection.execute(text(DELETE_OLD_PERMITS_SQL), {"old": 3_600.0})  # seconds
+            used = {name: value for name, value in parameters.items() if f":{name}" in statement}
+            result = connection.execute(text(statement), used)
+            return result.scalar() if result.returns_rows else None
 
         number = await database.run_transaction(run_statement, write=True)
         self._is_table_ready = True

@@ -1,14 +1,19 @@
-"""Who holds sessions of the browser, so that they can be counted when somebody looks (`meters`)."""
+"""Register holders of browser sessions, so that the metrics gauge can count them.
+
+Apart from `core/metrics.py`, because that module loads OpenTelemetry.
+"""
 
 from typing import Protocol
 from weakref import WeakSet
 
 
 class SessionHolder(Protocol):
-    """Something that holds sessions of the browser: how many."""
+    """An object that holds browser sessions."""
 
     @property
-    def session_count(self) -> int: ...
+    def session_count(self) -> int:
+        """Number of sessions, parked ones included."""
+        ...
 
 
 SESSION_HOLDERS: WeakSet[SessionHolder] = WeakSet()

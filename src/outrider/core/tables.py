@@ -1,8 +1,8 @@
-"""The core's tables, and the metadata that every domain's tables join.
+"""Tables of the core, and the metadata that every domain's tables join.
 
 Portable between SQLite and Postgres: text ids made by the application, times as seconds since the
-epoch (UTC), JSON that Postgres keeps as JSONB. Import this only where a query is made: SQLAlchemy
-costs half a second of start-up.
+epoch (UTC), JSON that Postgres stores as JSONB. Import this only where a query is made, because
+SQLAlchemy is slow to import.
 """
 
 from sqlalchemy import JSON, BigInteger, Column, Float, Integer, MetaData, String, Table, Text
@@ -28,10 +28,10 @@ events = Table(
     Column("seconds", Float, nullable=False),
     Column("size", Integer, nullable=False),
     Column("workspace", String(200)),
-    Column("credential", String(200)),  # what the caller showed: a token's id, or the client of an identity provider
+    Column("credential", String(200)),  # a token's id, or the client of an identity provider
     Column("address", String(64)),  # of the caller on the network
-    Column("provider", String(100)),  # who answered, where a tool asks one of several
-    Column("written", BigInteger, index=True),  # Postgres alone: the transaction, for `history`
+    Column("provider", String(100)),  # that answered, for tools that choose one of several
+    Column("written", BigInteger, index=True),  # Postgres only: the transaction id, for core/call_history.py
 )
 
 artifacts = Table(
@@ -44,8 +44,8 @@ artifacts = Table(
     Column("mime_type", String(127), nullable=False),
     Column("size", Integer().with_variant(BigInteger, "postgresql"), nullable=False),
     Column("sha256", String(64), nullable=False),
-    Column("workspace", String(200), index=True),  # invisible in any other
-    Column("identity", String(200)),  # for whom it was made
+    Column("workspace", String(200), index=True),  # not visible in others
+    Column("identity", String(200)),  # the person for whom it was made
 )
 
 citation_counters = Table(
@@ -60,7 +60,7 @@ replicas = Table(
     "replicas",
     metadata,
     Column("id", String(40), primary_key=True),
-    Column("address", String(300), nullable=False),  # where the other replicas reach it; empty where they cannot
+    Column("address", String(300), nullable=False),  # where other replicas reach it; empty if they cannot
     Column("started_at", Float, nullable=False),
     Column("seen_at", Float, nullable=False),
 )

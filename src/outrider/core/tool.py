@@ -1,7 +1,7 @@
-"""What a tool is: an async function that a model can call.
+"""Tools: async functions that a model can call, grouped into toolsets.
 
-The slash divides a tool's parameters. Before it stands what the house gives (services, found by
-their type, and the `Call`); after it stands what the model gives, and that becomes the schema.
+The slash divides a tool function's parameters. Those before it are injected by type (services and
+the `Call`); those after it come from the model and make up the input schema.
 """
 
 import inspect
@@ -34,15 +34,15 @@ class Tool:
 
     Attributes:
         name: Unique over all toolsets, `[A-Za-z0-9_]`, without a double underscore.
-        effect: `read` changes nothing, `write` keeps something, `act` does something in the world.
+        effect: `read` changes nothing, `write` stores something, `act` does something in the world.
         stake: Whether a person is asked first; follows from the effect unless given.
-        timeout: Seconds after which a call is given up.
-        open_world: It reaches beyond this machine.
-        always_load: Hosts that defer tools are asked to show this one from the start.
-        untrusted: Its results hold text that other people wrote.
-        private: Parameters whose values no record keeps: they may be passwords.
-        viewers: Who may only read may use it, too: it refuses them by itself where it would keep something
-            (`Grant.check_keeping`).
+        timeout: Seconds after which a call is cancelled.
+        open_world: Whether it reaches beyond this machine.
+        always_load: Whether hosts that defer tools should show this one from the start.
+        untrusted: Whether its results hold text from untrusted sources.
+        private: Parameters whose values are not recorded, because they may be passwords.
+        viewers: Whether viewers may use it, too; it then refuses them itself where it would store something
+            (`Grant.require_write_role`).
     """
 
     name: str
@@ -65,18 +65,19 @@ class Tool:
 
     @cached_property
     def required_services(self) -> tuple[type, ...]:
-        """The services that stand before the slash, by type."""
+        """The types of the injected parameters, before the slash."""
         parameters, hints = self._signature
-        return tuple(hints[each.name] for each in parameters if each.kind is each.POSITIONAL_ONLY)
+        return tuple(hints[parameter.name] for parameter in parameters if parameter.kind is parameter.POSITIONAL_ONLY)
 
     @cached_property
     def parameters(self) -> type[BaseModel]:
-        """What the model gives, as a pydantic model that forbids unknown names."""
+        """The model's parameters as a pydantic model that forbids unknown names."""
         parameters, hints = self._signature
-        asked = [each for each in parameters if each.kind is not each.POSITIONAL_ONLY]
-        fields: dict[str, Any] = {
-            each.name: (hints[each.name], ... if each.default is each.empty else each.default) for each in asked
-        }
+        fields: dict[str, Any] = {}
+        for parameter in parameters:
+            if parameter.kind is not parameter.POSITIONAL_ONLY:
+                default = ... if parameter.default is parameter.empty else parameter.default
+                fields[parameter.name] = (hints[parameter.name], default)
         return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
 
     @cached_property
@@ -90,11 +91,11 @@ class Tool:
 
     @property
     def output_schema(self) -> dict[str, Any] | None:
-        """The schema of the structured result; None for tools that are to be read."""
+        """The schema of the structured result; None for tools that return text."""
         return self._schemas["output"]
 
     def build_schemas(self) -> dict[str, Any]:
-        """Both schemas from the function's own signature, as `docs/generate.py` ships them."""
+        """Build both schemas from the function's signature, as `docs/generate.py` ships them."""
         returned = self._signature[1].get("return")
         is_data = inspect.isclass(returned) and issubclass(returned, BaseModel)
         return {
@@ -103,34 +104,33 @@ class Tool:
         }
 
     async def __call__(self, services: Services, call: Call, arguments: object) -> Result:
-        """Validates, runs and shapes. Raises the errors of `outrider.core.errors`."""
+        """Validate the arguments, run the tool, and return its result. Raises errors of `core/errors.py`."""
         return await self.run(services, call, self.validate_arguments(arguments))
 
     def validate_arguments(self, arguments: object) -> BaseModel:
-        """The arguments as `parameters`. Raises InvalidInput."""
+        """Return the arguments as an instance of `parameters`. Raises InvalidInput."""
         return validate_arguments(self.parameters, self.name, arguments)
 
-    async def run(self, services: Services, call: Call, given: BaseModel) -> Result:
-        """Runs the tool on validated arguments."""
-        before = [call if need is Call else _service(services[need], call) for need in self.required_services]
-        after = {name: getattr(given, name) for name in type(given).model_fields}
-        return to_result(await self.fn(*before, **after))
+    async def run(self, services: Services, call: Call, arguments: BaseModel) -> Result:
+        """Run the tool with validated arguments."""
+        injected: list[Any] = []
+        for required in self.required_services:
+            service = call if required is Call else services[required]
+            injected.append(service.bind_to_call(call) if isinstance(service, PerCallService) else service)
+        from_model = {name: getattr(arguments, name) for name in type(arguments).model_fields}
+        return to_result(await self.fn(*injected, **from_model))
 
 
 class PerCallService:
-    """A service that is another for each caller."""
+    """A service with a separate instance for each caller."""
 
     def bind_to_call(self, call: Call) -> Self:
-        """The service as this call may use it."""
+        """Return the service as this call may use it."""
         raise NotImplementedError
 
 
-def _service(service: Any, call: Call) -> Any:
-    return service.bind_to_call(call) if isinstance(service, PerCallService) else service
-
-
 def to_result(value: Any) -> Result:
-    """A tool's return value as a result: text is to be read, a pydantic model is data (the fields that it set)."""
+    """Convert a tool's return value: text becomes content, a pydantic model data (the fields that it set)."""
     if isinstance(value, Result):
         return value
     if isinstance(value, str):
@@ -149,15 +149,15 @@ class Toolset:
     """Tools that are served together as one MCP server.
 
     Attributes:
-        name: How it is chosen and addressed (`--toolsets web`, `/mcp/web`).
+        name: How it is selected and addressed (`--toolsets web`, `/mcp/web`).
         instructions: What a model should know before it uses any of the tools.
-        default: Served when nobody chooses.
-        aliases: Further names it answers to, for hosts that know it by another.
-        display_name: What people see where it differs from the name.
-        tool_source: Gives the tools that come and go beside `tools` (see `register_tool_source`); None where all are fixed.
-        default_check: Whether the set is served when nobody chooses, where that depends on what is configured.
-        describe: Tells how things stand, for a system prompt (see `register_context`); None where there is nothing to tell.
-        prompts: Gives the prompts that users can pick; None where there are none.
+        default: Whether it is served when none is selected.
+        aliases: Other names, for hosts that know it by another.
+        display_name: The name for people, if it differs.
+        tool_source: Returns the tools that are added and removed at run time (see `register_tool_source`).
+        default_check: Returns whether it is served when none is selected, if that depends on the configuration.
+        describe: Returns its current state for a system prompt (see `register_context`).
+        prompts: The prompts that users can pick.
     """
 
     name: str
@@ -166,36 +166,36 @@ class Toolset:
     aliases: tuple[str, ...] = ()
     display_name: str = ""
     tools: dict[str, Tool] = field(default_factory=dict)
-    tool_source: "ToolSourceFunction | None" = None
-    default_check: "Callable[[Services], bool] | None" = None
+    tool_source: ToolSourceFunction | None = None
+    default_check: Callable[[Services], bool] | None = None
     describe: ContextFunction | None = None
     prompts: PromptSource | None = None
 
-    def register_tool_source(self, fn: "ToolSourceFunction") -> "ToolSourceFunction":
-        """Makes `fn` the source of the tools that come and go.
+    def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:
+        """Register the function that returns the tools which are added and removed at run time.
 
         It is awaited before tools are listed and every few seconds, so it must be cheap while nothing has changed. It
-        gets the services and the names that are taken, and returns tools of this set with names of their own.
+        gets the services and the names that are taken, and returns tools of this set with other names.
         """
         self.tool_source = fn
         return fn
 
-    def register_default_check(self, fn: "Callable[[Services], bool]") -> "Callable[[Services], bool]":
-        """Makes `fn` decide whether the set is served when nobody chooses."""
+    def register_default_check(self, fn: Callable[[Services], bool]) -> Callable[[Services], bool]:
+        """Register the function that decides whether the set is served when none is selected."""
         self.default_check = fn
         return fn
 
     def register_context(self, fn: ContextFunction) -> ContextFunction:
-        """Makes `fn` tell how things stand: a text of at most 4,000 characters, and the same as JSON-able data.
+        """Register the function that describes the current state.
 
-        Its parameters are services by their type, `Call` (whose session it is) and `Offered` (how many tools there
-        are). An empty text stands for the form that all toolsets share.
+        It returns a text of at most 4,000 characters, and the same as JSON-able data. Its parameters are services by
+        type, `Call` and `OfferedToolCount`. An empty text means the standard status.
         """
         self.describe = fn
         return fn
 
     def share_tool(self, other: "Toolset", name: str) -> None:
-        """Lists another set's tool here too; it stays one tool, with that set's name in its prefix."""
+        """List another set's tool here too; it stays one tool, with that set's name in its prefix."""
         self.tools[name] = other.tools[name]
 
     def tool(
@@ -205,10 +205,10 @@ class Toolset:
         title: str = "",
         **traits: Any,
     ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
-        """Makes an async function a tool of this set; `traits` are further fields of `Tool`.
+        """Register an async function as a tool of this set; `traits` are further fields of `Tool`.
 
         The function's name and docstring are the tool's. Raises ValueError for a name that hosts
-        could not take, or that the set already has.
+        do not accept, or that the set already has.
         """
 
         def register_tool(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
@@ -217,15 +217,15 @@ class Toolset:
             if name in self.tools:
                 raise ValueError(f"tool {name!r} is in toolset {self.name!r} twice")
             text = inspect.getdoc(fn) or ""
-            made = Tool(name, title or name, text, effect, fn, stake=DEFAULT_STAKES[effect], toolset=self.name)
-            self.tools[name] = replace(made, **traits)
+            tool = Tool(name, title or name, text, effect, fn, stake=DEFAULT_STAKES[effect], toolset=self.name)
+            self.tools[name] = replace(tool, **traits)
             return fn
 
         return register_tool
 
 
 def check_tool_name(name: str, limit: int = MAX_TOOL_NAME_CHARS) -> None:
-    """Raises ValueError unless every host can take the name, and take it apart again."""
+    """Raise ValueError unless every host accepts the name, and can split it from its prefix."""
     plain = name.replace("_", "")
     if not (plain.isascii() and plain.isalnum()) or "__" in name or len(name) > limit:
         raise ValueError(f"bad tool name {name!r}: letters, digits and single underscores, at most {limit} in all")

@@ -18,22 +18,22 @@ FULL = """
 import anyio, resource, sys
 from pathlib import Path
 from typing import Any
-from outrider.core.artifacts import Artifacts
+from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 
 async def main():
     folder = Path(sys.argv[1])
-    database = Database.file(folder / "outrider.db")
-    artifacts = Artifacts(folder / "artifacts", database, keep_seconds=3600)
+    database = Database.from_file(folder / "outrider.db")
+    artifacts = ArtifactStore(folder / "artifacts", database, keep_seconds=3600)
     await artifacts.save(b"small", name="small", mime_type="text/plain", session="s")
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
         await artifacts.save(b"x" * 1_000_000, name="big", mime_type="text/plain", session="s")
     except Unavailable as error:
         print(error.code, error)
-    print([kept.name for kept in await artifacts.recent()])
+    print([kept.name for kept in await artifacts.list_recent()])
     await database.close()
 anyio.run(main)
 """

@@ -42,7 +42,7 @@ async def databases(
         "sqlite": Database.from_file(sqlite.create_migrated_file(tmp_path_factory.mktemp("history") / "outrider.db"))
     }
     if PROGRAMS:
-        found["postgres"] = Database(request.getfixturevalue("server").migrated())
+        found["postgres"] = Database(request.getfixturevalue("server").create_migrated_database())
     yield found
     for each in found.values():
         await each.close()

@@ -38,7 +38,7 @@ async def insert(database, key):
 """
 OPEN_AND_WRITE = """
 async def main():
-    database = Database.file(Path(sys.argv[1]))
+    database = Database.from_file(Path(sys.argv[1]))
     print("ready", flush=True)
     sys.stdin.readline()
     await insert(database, sys.argv[2])
@@ -52,7 +52,7 @@ async def writer(database, name, rows):
         print(f"{name}-{number}", flush=True)
 
 async def main():
-    database = Database.file(Path(sys.argv[1]))
+    database = Database.from_file(Path(sys.argv[1]))
     async with anyio.create_task_group() as tasks:
         for each in range(int(sys.argv[3])):
             tasks.start_soon(writer, database, f"{sys.argv[2]}{each}", int(sys.argv[4]))
@@ -62,7 +62,7 @@ anyio.run(main)
 FILL_THE_DISK = """
 import resource
 async def main():
-    database = Database.file(Path(sys.argv[1]))
+    database = Database.from_file(Path(sys.argv[1]))
     await insert(database, "first")
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
@@ -76,7 +76,7 @@ anyio.run(main)
 FILL_AND_FREE_THE_DISK = """
 import resource
 async def main():
-    database = Database.file(Path(sys.argv[1]))
+    database = Database.from_file(Path(sys.argv[1]))
     await insert(database, "first")
     most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, most))
@@ -84,14 +84,16 @@ async def main():
     try:
         for kept in range(1_000):
             key = f"{kept}" * 1_000
-            await database.short(lambda connection: connection.execute(counters.insert(), [row(key)]), write=True)
+            each = lambda connection: connection.execute(counters.insert(), [row(key)])
+            await database.run_transaction(each, write=True)
     except Unavailable:
         pass
     async with database.read() as connection:
         print(kept, len((await connection.execute(counters.select())).all()))
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     await insert(database, "after")
-    await database.short(lambda connection: connection.execute(counters.insert(), [row("short after")]), write=True)
+    last = lambda connection: connection.execute(counters.insert(), [row("short after")])
+    await database.run_transaction(last, write=True)
     async with database.read() as connection:
         print(len((await connection.execute(counters.select())).all()))
     await database.close()
@@ -99,7 +101,7 @@ anyio.run(main)
 """
 OPEN_AS_NOBODY = """
 async def attempt(path):
-    database = Database.file(Path(path))
+    database = Database.from_file(Path(path))
     try:
         await insert(database, "row")
     except Unavailable as error:
@@ -477,7 +479,7 @@ async def test_an_address_that_leads_nowhere_is_told_without_its_password(addres
 
 
 async def test_another_kind_of_database_is_told_apart_from_one_that_is_away():
-    with pytest.raises(NotConfigured, match="mysql is no database") as caught:
+    with pytest.raises(NotConfigured, match="mysql is not a database") as caught:
         async with Database("mysql://localhost/x").read():
             pass
     assert "postgresql://" in caught.value.hint

@@ -37,7 +37,7 @@ async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGene
         if kind == "sqlite":
             made.append(Database.from_file(sqlite.create_migrated_file(place)))
         else:
-            made.append(Database(request.getfixturevalue("server").migrated(), connections=3))
+            made.append(Database(request.getfixturevalue("server").create_migrated_database(), connections=3))
         return made[-1]
 
     yield make
@@ -111,7 +111,7 @@ async def test_a_copy_that_broke_off_goes_on_where_it_was(databases: Make, tmp_p
     class Breaking(Database):
         """Lets nothing through after its third batch."""
 
-        async def short(self, work: Any, *, write: bool) -> Any:
+        async def run_transaction(self, work: Any, *, write: bool) -> Any:
             asked.append(1)
             if write and len(asked) > 3:
                 raise Unavailable("the cable was cut")
@@ -169,7 +169,7 @@ async def test_a_text_that_does_not_fit_is_named(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     async with laptop.write() as connection:
         await connection.execute(citation_counters.insert(), [{"key": "k" * 501, "used": 1, "updated_at": 0.0}])
-    with pytest.raises(Unavailable, match=r"citation_counters\.key .* 501 characters, 500 at most") as caught:
+    with pytest.raises(Unavailable, match=r"citation_counters\.key .* 501 characters \(maximum 500\)") as caught:
         await copied(DatabaseCopy(laptop, team))
     assert caught.value.hint
 

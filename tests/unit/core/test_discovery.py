@@ -59,7 +59,7 @@ def test_a_plugin_that_cannot_be_used_is_named_in_a_warning_and_left_out(
     assert [warning.split(": ")[0] for warning in warnings] == [
         "plugin absent (plugged_in:green) cannot be loaded",
         "plugin gone (nowhere_to_be_found:x) cannot be loaded",
-        "plugin word (plugged_in:word) is no Toolset",
+        "plugin word (plugged_in:word) is not a Toolset",
     ]
 
 

@@ -20,17 +20,17 @@ TAKER = """
 import sys, time
 import anyio
 from outrider.core.database.database import Database
-from outrider.core.rates import Rates
+from outrider.core.rate_limiter import RateLimiter
 
 async def main():
     database = Database(sys.argv[1])
-    rates = Rates(database)
+    rates = RateLimiter(database)
     async with database.read():
         pass
     print("ready", flush=True)
     sys.stdin.readline()
     for _ in range(int(sys.argv[2])):
-        assert await rates.turn("host", 20, 1)
+        assert await rates.acquire("host", 20, 1)
         print(time.time(), flush=True)
     await database.close()
 anyio.run(main)
@@ -42,7 +42,7 @@ async def rates(request: pytest.FixtureRequest) -> AsyncGenerator[RateLimiter]:
     if request.param == "alone":
         yield RateLimiter(None)
         return
-    database = Database(request.getfixturevalue("server").migrated())
+    database = Database(request.getfixturevalue("server").create_migrated_database())
     yield RateLimiter(database)
     await database.close()
 

@@ -21,20 +21,20 @@ import sys
 import anyio
 from sqlalchemy import text
 from outrider.core.database.database import Database
-from outrider.core.semaphores import Places
+from outrider.core.semaphores import SharedSemaphores
 
 INSIDE = "UPDATE inside SET now = now + :step, most = greatest(most, now + :step)"
 
 async def visit(database, places):
     for _ in range(10):
-        async with places.place("host"):
+        async with places.acquire("host"):
             for step in (1, -1):
                 async with database.write() as connection:
                     await connection.execute(text(INSIDE), {"step": step})
 
 async def main():
     database = Database(sys.argv[1])
-    places = Places(database, 2)
+    places = SharedSemaphores(database, 2)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(visit, database, places)

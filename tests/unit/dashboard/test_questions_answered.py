@@ -44,7 +44,7 @@ BY = "dashboard (browser test)"
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of an empty database of each kind."""
     if request.param == "postgres":
-        return request.getfixturevalue("server").migrated()
+        return request.getfixturevalue("server").create_migrated_database()
     return f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / 'one.db')}"
 
 

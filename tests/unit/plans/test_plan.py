@@ -13,12 +13,12 @@ Step = Callable[[SessionPlan], SessionPlan]
 NUMBERS = st.integers(min_value=1, max_value=6)
 STEPS = st.one_of(
     st.builds(lambda after: lambda plan: plan.with_todo("do", after=after), st.lists(NUMBERS, max_size=2)),
-    st.builds(lambda number, done: lambda plan: plan.marked(number, completed=done), NUMBERS, st.booleans()),
-    st.builds(lambda number, after: lambda plan: plan.edited(number, after=after), NUMBERS, st.lists(NUMBERS)),
-    st.builds(lambda number, place: lambda plan: plan.edited(number, position=place), NUMBERS, NUMBERS),
-    st.builds(lambda number: lambda plan: plan.without([number]), NUMBERS),
-    st.builds(lambda text: lambda plan: plan.observing(f"saw {text}"), st.text(max_size=5)),
-    st.builds(lambda text: lambda plan: plan.pursuing(f"goal {text}"), st.text(max_size=5)),
+    st.builds(lambda number, done: lambda plan: plan.mark_todo(number, completed=done), NUMBERS, st.booleans()),
+    st.builds(lambda number, after: lambda plan: plan.edit_todo(number, after=after), NUMBERS, st.lists(NUMBERS)),
+    st.builds(lambda number, place: lambda plan: plan.move_todo(number, place), NUMBERS, NUMBERS),
+    st.builds(lambda number: lambda plan: plan.without_todos([number]), NUMBERS),
+    st.builds(lambda text: lambda plan: plan.with_observation(f"saw {text}"), st.text(max_size=5)),
+    st.builds(lambda text: lambda plan: plan.with_goal(f"goal {text}"), st.text(max_size=5)),
     st.just(lambda plan: plan.without_goal()),
 )
 

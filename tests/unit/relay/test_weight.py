@@ -9,7 +9,7 @@ HEAVY = {"asyncio", "collections", "enum", "json", "logging", "pathlib", "re", "
 
 
 def test_the_relay_is_light():
-    code = "import outrider.__main__, outrider.relay.relaying, outrider.relay.wire, sys; print(*sys.modules)"
+    code = "import outrider.__main__, outrider.relay.relay, outrider.relay.stdio_pipes, sys; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     loaded = set(found.stdout.split())
     plain = subprocess.run(

@@ -14,9 +14,9 @@ from outrider.settings.load import create_profile_template
 FULL = """
 import resource, sys
 from pathlib import Path
-from outrider.settings.load import first_run
+from outrider.settings.load import create_profile_template
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-first_run(Path(sys.argv[1]))
+create_profile_template(Path(sys.argv[1]))
 """
 
 
@@ -35,7 +35,7 @@ def test_profiles_to_fill_in_are_created_for_the_owner_alone(home: Path, web: Pa
     assert web.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_first_run_is_valid_and_changes_no_choice(home: Path, tmp_path: Path):
+def test_a_create_profile_template_is_valid_and_changes_no_choice(home: Path, tmp_path: Path):
     create_profile_template(home)
     loaded = load(environ={}, home=home, workspace=tmp_path)
     assert loaded.warnings == ()

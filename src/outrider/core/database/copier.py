@@ -74,8 +74,8 @@ class DatabaseCopy:
         excluded_tables: Names of tables to leave out.
     """
 
-    source: "Database"
-    target: "Database"
+    source: Database
+    target: Database
     copy_files: FileCopier | None = None
     excluded_tables: frozenset[str] = PROCESS_TABLES
 

@@ -32,7 +32,8 @@ def clean_row(table: Table, row: Mapping[str, Any]) -> RowValues:
         value, limit = clean.get(column.name), getattr(column.type, "length", None)
         if isinstance(value, str) and limit and len(value) > limit:
             raise Unavailable(
-                f"{table.name}.{column.name} of {get_row_key(table, row)} has {len(value)} characters (maximum {limit})",
+                f"{table.name}.{column.name} of {get_row_key(table, row)} has {len(value)} characters "
+                f"(maximum {limit})",
                 code="database",
                 hint="shorten it in the source",
             )

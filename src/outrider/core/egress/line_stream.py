@@ -11,7 +11,7 @@ from outrider.core.errors import Unavailable
 UNREACHABLE_CODE = "unreachable"  # the code of an error with which nothing was sent
 
 
-async def stream_lines(guard: "EgressGuard", url: str, body: bytes, *, seconds: float) -> AsyncGenerator[str]:
+async def stream_lines(guard: EgressGuard, url: str, body: bytes, *, seconds: float) -> AsyncGenerator[str]:
     """Posts the body, and yields the lines of the answer as they come; closing the generator ends the request.
 
     Args:

@@ -92,7 +92,7 @@ def build_url_error(message: str, hint: str) -> InvalidInput:
     return InvalidInput(message, code="bad_url", hint=hint)
 
 
-def _parse_url(text: str, base: str | None) -> "URL":
+def _parse_url(text: str, base: str | None) -> URL:
     max_url_chars = 32_768  # characters; browsers and servers stop earlier
     if len(text) > max_url_chars:
         raise build_url_error(f"the address is longer than {max_url_chars:,} characters", "use a shorter address")

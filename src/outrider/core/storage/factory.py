@@ -19,7 +19,7 @@ class ArtifactsSettings(BaseModel, extra="forbid", defer_build=True):
     )
 
 
-def build_storage(setting: str, data_dir: Path, environ: Mapping[str, str]) -> "Storage":
+def build_storage(setting: str, data_dir: Path, environ: Mapping[str, str]) -> Storage:
     """The storage that the setting names; nothing is opened yet.
 
     Raises:

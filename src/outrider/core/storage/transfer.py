@@ -11,7 +11,7 @@ from outrider.core.storage.storage import Storage
 class ArtifactTransfer:
     """Copies the files of rows of `artifacts`, those that are there already left out."""
 
-    def __init__(self, source: "Storage", target: "Storage") -> None:
+    def __init__(self, source: Storage, target: Storage) -> None:
         self._source = source
         self._target = target
         self._target_names: set[str] | None = None

@@ -31,7 +31,7 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGener
     opened = (
         Database.from_file(sqlite.create_migrated_file(path))
         if on_file
-        else Database(request.getfixturevalue("server").migrated())
+        else Database(request.getfixturevalue("server").create_migrated_database())
     )
     yield opened
     await opened.close()

@@ -274,8 +274,8 @@ TRUSTED = [
 
 
 async def reach(guard, url):
-    target = guard.check(url, trusted=True)
-    return await guard.addresses(target.host, target.port, trusted=True)
+    target = guard.check_url(url, trusted=True)
+    return await guard.resolve_addresses(target.host, target.port, trusted=True)
 
 
 @pytest.mark.parametrize(("url", "given", "answer", "reached"), TRUSTED)

@@ -130,10 +130,10 @@ async def test_a_connection_that_stands_ends_what_was_known_of_its_failure(free_
     async with started() as proxy:
         url = f"http://127.0.0.1:{free_tcp_port}/"
         await talk(proxy, f"GET {url}")
-        assert proxy.failure(url).code == "connect"
+        assert proxy.find_failure(url).code == "connect"
         async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", free_tcp_port):
             await talk(proxy, f"CONNECT 127.0.0.1:{free_tcp_port}")
-        assert proxy.failure(url) is None
+        assert proxy.find_failure(url) is None
 
 
 async def test_neither_token_nor_hop_headers_reach_the_server():
