@@ -82,7 +82,7 @@ async def test_one_very_long_line_is_read_piece_by_piece(app: App):
 async def test_a_line_beyond_what_can_be_read_says_what_else_reads_it(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
     (folder(home) / "long").write_bytes(b"x" * 10_000_100 + b"\nlast\n")
-    with pytest.raises(InvalidInput, match="goes on behind 10,000,000") as caught:
+    with pytest.raises(InvalidInput, match="has more than 10,000,000") as caught:
         await app.call("read_file", MINE, path="long", offset=10_000_000)
     assert "code tool" in caught.value.hint
     assert await text(app, "read_file", path="long", start_line=2, numbered=True) == "2\tlast\n[lines 2 to 2 of 2]"

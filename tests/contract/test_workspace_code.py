@@ -206,7 +206,7 @@ async def test_where_files_are_countless_the_answer_says_so(app: App):
     await execution.run(60)
     told = await build_execution_result(ExecutionReport(execution, "namespaces", job.limits, 60))
     assert told.data["files_changed"] == []
-    assert "more files than are looked at" in told.data["files_note"]
+    assert "too many files to list" in told.data["files_note"]
     assert told.data["files_note"] in told.text
 
 

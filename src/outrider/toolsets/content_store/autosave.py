@@ -1,4 +1,4 @@
-"""What is read is kept: pages go to the session's own store, where content stores are served."""
+"""Save pages that tools read into the session's content store."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -19,36 +19,34 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Autosave:
-    """Offers readings to the store.
+    """Saves pages to content stores.
 
     Attributes:
-        content: Where they go; None where content stores are not served.
-        automatic: Whether readings are kept that nobody asked to keep.
+        content: The stores; None if content stores are not served.
+        automatic: Whether pages are saved that no caller asked to save.
     """
 
     content: ContentStores | None = None
     automatic: bool = True
 
     async def save_page_to(self, call: Call, page: "FetchedPage", store_id: str) -> str:
-        """Puts a page into a store that somebody asked for, and gives its id there.
+        """Save a page into the given store and return its content id.
 
         Raises NotConfigured, code `no_content_store`, and the errors of the store.
         """
         if self.content is None:
             hint = "leave out `store_id`, or have an operator serve the toolset content_store"
             raise NotConfigured("store_id: content stores are not served here", code="no_content_store", hint=hint)
-
         return (await self.content.upsert_by_source(call, build_page_draft(page), store_id)).id
 
     async def save_page(self, call: Call, page: "FetchedPage") -> str:
-        """The id under which a page is kept now; empty if it is not. A store in trouble costs no reading."""
+        """Save a page to the session's store; return its content id, or "" if it was not saved for any reason."""
         if self.content is None or not self.automatic:
             return ""
-
         return await self._save_draft(call, build_page_draft(page))
 
     async def save_rendered(self, call: Call, url: str, title: str, markdown: str) -> str:
-        """The id under which a page is kept now that a browser shows; empty if it is not, or has no web address."""
+        """Save a page that a browser shows; return its content id, or "" if it was not saved or has no web address."""
         if self.content is None or not self.automatic or not url.startswith(("http://", "https://")):
             return ""
         name = urlsplit(url).netloc
@@ -61,5 +59,5 @@ class Autosave:
         try:
             return (await self.content.upsert_by_source(call, replace(draft, unasked=True))).id
         except OutriderError as error:
-            log.warning("%s is read and not kept: %s", draft.source, error.message)
+            log.warning("%s was read but not saved: %s", draft.source, error.message)
             return ""

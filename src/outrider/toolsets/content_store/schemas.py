@@ -1,4 +1,4 @@
-"""What the tools of content stores take and give."""
+"""Parameters and results of the content store tools."""
 
 import json
 from datetime import UTC, datetime
@@ -13,25 +13,22 @@ if TYPE_CHECKING:
     from outrider.content.search import ContentHit
 
 
-def build_alias_field(name: str, **more: Any) -> Any:
-    """A field that is taken in camelCase, too, and published in snake_case."""
-    head, *rest = name.split("_")
-    return Field(validation_alias=AliasChoices(name, head + "".join(each.title() for each in rest)), **more)
+def build_alias_field(name: str, **options: Any) -> Any:
+    """Build a field that is published in snake_case and accepts camelCase too."""
+    first, *rest = name.split("_")
+    camel_case = first + "".join(part.title() for part in rest)
+    return Field(validation_alias=AliasChoices(name, camel_case), **options)
 
 
 def _parse_time(value: Any) -> Any:
-    """ISO 8601 or seconds since the epoch, as seconds."""
+    """Convert ISO 8601 (UTC without an offset) to seconds since the epoch."""
     if not isinstance(value, str):
         return value
     try:
-        found = datetime.fromisoformat(value.strip())
+        moment = datetime.fromisoformat(value.strip())
     except ValueError:
         raise ValueError("must be a time like 2025-09-28 or 2025-09-28T12:00:00Z") from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _to_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 Timestamp = Annotated[float, BeforeValidator(_parse_time)]
@@ -53,14 +50,14 @@ QueryText = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
 class StoreMetadata(BaseModel, extra="ignore", defer_build=True):
-    """What a store is called. Whose it is, the host says: a session_id is passed over."""
+    """Name and description of a store. A session_id is ignored: the host names the session."""
 
     name: Text200 = ""
     description: Annotated[str, Field(max_length=2_000)] = ""
 
 
 class ContentMetadata(BaseModel, extra="ignore", defer_build=True):
-    """What is known of a content."""
+    """Metadata of a content."""
 
     filename: Annotated[str | None, Field(max_length=255)] = None
     mime_type: Annotated[str | None, build_alias_field("mime_type", max_length=127)] = None
@@ -72,19 +69,21 @@ class ContentMetadata(BaseModel, extra="ignore", defer_build=True):
 
 
 class Pagination(BaseModel, extra="forbid", defer_build=True):
-    """Which part of a list."""
+    """The part of a list to return."""
 
     offset: Annotated[int, Field(ge=0)] = 0
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
 class Options(BaseModel, extra="forbid", defer_build=True):
-    """How to search."""
+    """Options of a search."""
 
     top_n: Annotated[int, build_alias_field("top_n", ge=1, le=100)] = 10
-    threshold: Annotated[float, Field(ge=0, le=1, description="Least score")] = 0
+    threshold: Annotated[float, Field(ge=0, le=1, description="Minimum score")] = 0
     mime_type: Annotated[
-        list[str], BeforeValidator(_to_list), build_alias_field("mime_type", max_length=20, description="e.g. text/*")
+        list[str],
+        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+        build_alias_field("mime_type", max_length=20, description="e.g. text/*"),
     ] = []
     source: Annotated[str, Field(max_length=1_000, description="Part of the source or filename")] = ""
     since: Annotated[
@@ -95,7 +94,7 @@ class Options(BaseModel, extra="forbid", defer_build=True):
 
 
 class StoreAnswer(BaseModel, defer_build=True):
-    """Data whose text says the same."""
+    """A result whose text is its data as JSON."""
 
     def __str__(self) -> str:
         return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
@@ -112,7 +111,7 @@ class CreatedStore(StoreAnswer):
 
 
 class StoreInfo(StoreAnswer):
-    """A store and how much it holds; sizes in bytes."""
+    """A store and its size."""
 
     storeId: str
     name: str
@@ -142,7 +141,7 @@ class StoreInfo(StoreAnswer):
 
 
 class StoreList(StoreAnswer):
-    """Your stores."""
+    """A part of the caller's stores."""
 
     stores: list[StoreInfo]
     total: int
@@ -150,7 +149,7 @@ class StoreList(StoreAnswer):
 
 
 class AddedContent(StoreAnswer):
-    """A content that is kept and can be found."""
+    """A content that was stored and indexed."""
 
     storeId: str
     contentId: str
@@ -166,7 +165,7 @@ class AddedContent(StoreAnswer):
 
 
 class ContentList(StoreAnswer):
-    """What a store holds, newest first."""
+    """A part of a store's contents, newest first."""
 
     storeId: str
     contents: list[dict[str, Any]]
@@ -175,7 +174,7 @@ class ContentList(StoreAnswer):
 
 
 class ContentLines(BaseModel, defer_build=True):
-    """Lines of a content."""
+    """A range of a content's lines."""
 
     content: str
     lineRange: list[int]
@@ -191,13 +190,13 @@ class ContentLines(BaseModel, defer_build=True):
         return self._text
 
     def with_text(self, text: str) -> "ContentLines":
-        """With this text for readers."""
+        """Set the text for models and return the result."""
         self._text = text
         return self
 
 
 class DeletedContent(StoreAnswer):
-    """A content that is gone."""
+    """A deleted content."""
 
     contentId: str
     deleted: bool
@@ -208,7 +207,7 @@ class ContentMatches(BaseModel, defer_build=True):
 
     results: list[dict[str, Any]] = Field(
         description="Best first: contentId, chunkId, storeId, score (0 to 1), matchedText, lineRange, relevanceType, "
-        "filename; where there is one: title, source, mimeType, heading, highlights, before, after"
+        "filename; if known: title, source, mimeType, heading, highlights, before, after"
     )
     notes: list[str] = []
     _text: str = PrivateAttr("")
@@ -217,18 +216,18 @@ class ContentMatches(BaseModel, defer_build=True):
         return self._text
 
     def with_text(self, text: str) -> "ContentMatches":
-        """With this text for readers."""
+        """Set the text for models and return the result."""
         self._text = text
         return self
 
 
-def format_iso(at: float) -> str:
-    """A time as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+def format_iso(timestamp: float) -> str:
+    """Format seconds since the epoch as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def serialize_record(record: "ContentRecord") -> dict[str, Any]:
-    """A content as `addContent` tells it."""
+    """Return a content as `addContent` reports it."""
     return {
         "storeId": record.store_id,
         "contentId": record.id,
@@ -244,15 +243,15 @@ def serialize_record(record: "ContentRecord") -> dict[str, Any]:
 
 
 def serialize_listed_record(record: "ContentRecord") -> dict[str, Any]:
-    """A content as `listContent` tells it."""
-    more = {"title": record.title, "source": record.source}
+    """Return a content as `listContent` reports it."""
+    optional = {"title": record.title, "source": record.source}
     row = serialize_record(record) | {"lastAccessedAt": format_iso(record.accessed_at)}
-    return row | {name: value for name, value in more.items() if value}
+    return row | {name: value for name, value in optional.items() if value}
 
 
 def serialize_match(hit: "ContentHit") -> dict[str, Any]:
-    """A hit as the searches tell it."""
-    facts = {
+    """Return a hit as the search tools report it."""
+    row = {
         "contentId": hit.content_id,
         "chunkId": hit.chunk_id,
         "storeId": hit.store_id,
@@ -263,10 +262,12 @@ def serialize_match(hit: "ContentHit") -> dict[str, Any]:
         "filename": hit.filename,
         "mimeType": hit.mime_type,
     }
-    more: dict[str, Any] = {"title": hit.title, "source": hit.source, "heading": hit.heading}
-    more |= {
+    optional = {
+        "title": hit.title,
+        "source": hit.source,
+        "heading": hit.heading,
         "highlights": list(hit.excerpt.matches),
         "before": clean_untrusted(hit.before),
         "after": clean_untrusted(hit.after),
     }
-    return facts | {name: value for name, value in more.items() if value}
+    return row | {name: value for name, value in optional.items() if value}

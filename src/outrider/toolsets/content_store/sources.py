@@ -1,7 +1,6 @@
-"""Where contents come from: texts at hand, files within the roots, documents, and the web."""
+"""Read contents from files of the workspace and allowed folders, and from the web."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,12 +14,12 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, Refused
 from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
+from outrider.workspace.jail import Jail
 
 if TYPE_CHECKING:
     from outrider.pages.fetched_page import FetchedPage
-    from outrider.workspace.jail import Jail
 
-# Kept as they are, line by line; everything else is turned into Markdown by its reader.
+# Stored as they are, line by line; other types are converted to Markdown by their reader.
 PLAIN_TEXT_TYPES = (
     "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
     "application/javascript", "application/sql", "application/x-sh",
@@ -30,53 +29,46 @@ ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, http://… or https:
 
 @dataclass(frozen=True)
 class ContentSources:
-    """Reads what a `file_url` names."""
+    """Reads the content of a `file_url`."""
 
     pages: Pages
     workspaces: SessionWorkspaces
     settings: ContentSettings
 
     async def read_draft(self, call: Call, file_url: str) -> ContentDraft:
-        """The content behind an address.
+        """Read the content at an address.
 
         Raises:
-            InvalidInput: for an address of another kind, or code `FILE_TOO_LARGE`.
-            Refused: for a file outside the workspace and the allowed roots.
-            OutriderError: whatever reading it raises.
+            InvalidInput: The scheme is not supported, or the file is too large (code `FILE_TOO_LARGE`).
+            Refused: The file is outside the workspace and the allowed folders.
+            OutriderError: Reading it failed.
         """
         scheme = urlsplit(file_url).scheme.lower()
         if scheme in {"http", "https"}:
             return build_page_draft(await self.pages.read(file_url))
         if scheme not in {"", "file"} and not (len(scheme) == 1 and file_url[1:3] == ":\\"):
             raise InvalidInput(f"file_url: {scheme}: cannot be read", hint=f"give {ACCEPTED_ADDRESSES}")
-        return await self._file(call, file_url)
-
-    async def _file(self, call: Call, file_url: str) -> ContentDraft:
         path = _parse_file_path(file_url)
         body = await anyio.to_thread.run_sync(self._read_file_bytes, call, path)
         return await build_file_draft(body, path.name, source=file_url)
 
     def _read_file_bytes(self, call: Call, path: Path) -> bytes:
-        """The file's bytes, from the session's workspace or from one of the roots."""
-        from outrider.workspace.jail import Jail
-
-        own = self.workspaces.ensure_workspace(call).directory
-        for root in (own, *self._roots()):
-            within = _make_relative(path, root)
-            if within is not None and (path.is_absolute() or root == own):
-                return _read_limited(Jail(root), within, self.settings.file_bytes)
+        """Read a file of the session's workspace or below an allowed folder."""
+        workspace_root = self.workspaces.ensure_workspace(call).directory
+        allowed_roots = [Path(root).expanduser().resolve() for root in self.settings.roots]
+        for root in (workspace_root, *allowed_roots):
+            relative = _make_relative(path, root)
+            if relative is not None and (path.is_absolute() or root == workspace_root):
+                return _read_limited(Jail(root), relative, self.settings.file_bytes)
         raise Refused(
-            f"file_url: {str(path)!r} lies outside the workspace and the allowed folders",
+            f"file_url: {str(path)!r} is outside the workspace and the allowed folders",
             hint="write_file it to the workspace, or send `content`; the operator allows a folder with content.roots",
             code="outside",
         )
 
-    def _roots(self) -> Sequence[Path]:
-        return [Path(each).expanduser().resolve() for each in self.settings.roots]
-
 
 def build_page_draft(page: "FetchedPage") -> ContentDraft:
-    """A page as it is kept."""
+    """Build the content of a page, as Markdown."""
     document = page.document
     name = PurePosixPath(unquote(urlsplit(page.url).path)).name
     return ContentDraft(
@@ -93,12 +85,12 @@ def build_page_draft(page: "FetchedPage") -> ContentDraft:
 
 
 async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
-    """A file as it is kept: text line by line as it stands, documents as Markdown."""
-    converted_types = ("text/html", "text/rtf", "text/vtt", "text/calendar")
+    """Build the content of a file: plain text as it is, documents as Markdown."""
     from outrider.pages.local_file import read_body
     from outrider.pages.mime.charset import decode_body
     from outrider.pages.mime.sniff import detect_mime_type
 
+    converted_types = ("text/html", "text/rtf", "text/vtt", "text/calendar")
     mime = detect_mime_type("", body, name)
     if mime.startswith(PLAIN_TEXT_TYPES) and not mime.startswith(converted_types):
         text, _ = decode_body(body, markup=False)
@@ -125,11 +117,14 @@ def _parse_file_path(file_url: str) -> Path:
         raise InvalidInput(
             f"file_url: files of the host {parts.netloc!r} cannot be read", hint=f"give {ACCEPTED_ADDRESSES}"
         )
-    return Path(_to_native_path(parts.path))
+    native_path = unquote(parts.path)
+    if os.name == "nt" and native_path[:1] == "/" and native_path[2:3] == ":":
+        native_path = native_path[1:]  # file:///C:/… (RFC 8089, appendix E.2)
+    return Path(native_path)
 
 
 def _make_relative(path: Path, root: Path) -> str | None:
-    """The path relative to the root, by its words alone: the jail looks at what they lead to."""
+    """Return the path relative to the root, or None; the jail checks links and `..` when it opens it."""
     if not path.is_absolute():
         return path.as_posix()
     for base in (root, root.resolve()):
@@ -144,15 +139,8 @@ def _read_limited(jail: "Jail", path: str, max_bytes: int) -> bytes:
         body = file.read(max_bytes + 1) if size <= max_bytes else b""
     if size > max_bytes or len(body) > max_bytes:
         raise InvalidInput(
-            f"file_url: the file has {size:,} bytes, at most {max_bytes:,} are taken",
+            f"file_url: the file has {size:,} bytes, more than the allowed {max_bytes:,}",
             hint="add it in parts, or raise content.file_bytes",
             code="FILE_TOO_LARGE",
         )
     return body
-
-
-def _to_native_path(path: str) -> str:
-    """The path part of a file address as this system writes paths (RFC 8089, appendix E.2 for drive letters)."""
-    path = unquote(path)
-    has_drive = os.name == "nt" and path[:1] == "/" and path[2:3] == ":"
-    return path[1:] if has_drive else path

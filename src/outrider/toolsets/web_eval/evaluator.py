@@ -1,4 +1,4 @@
-"""From a call of `web_eval_agent` to its answer: the browser is opened, the agent or the script at work, all kept."""
+"""Run evaluations of websites by an agent or a script, from the call to the answer."""
 
 import asyncio
 import time
@@ -16,9 +16,11 @@ from outrider.agents.catalogue import Catalogue
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.evaluations import Evaluation, EvaluationRecord, Evaluations
+from outrider.agents.evaluations.robot_check import is_robot_check
 from outrider.agents.models import ModelResolver
 from outrider.agents.run import Run
 from outrider.agents.runs import RunService
+from outrider.browser.protocol.redact import clean_url
 from outrider.browser.session.browsers import Browsers
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
@@ -27,6 +29,7 @@ from outrider.core.pausable_timeout import limit_time
 from outrider.core.result import Result
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser.results import clean_line
+from outrider.toolsets.web_eval.heartbeat import run_heartbeat
 from outrider.toolsets.web_eval.request import EvaluationRequest, build_query, parse_address
 from outrider.toolsets.web_eval.script import EvaluationScript, StepOutcome
 
@@ -34,14 +37,14 @@ if TYPE_CHECKING:
     from outrider.toolsets.web_eval.recorder import EvaluationRecorder, FinalPage
     from outrider.toolsets.web_eval.report import EvaluationVerdict
 
-MAX_EVALUATION_S = 3_600.0  # seconds of an evaluation
+MAX_EVALUATION_S = 3_600.0
 
 
 class Evaluator:
     """Evaluates websites for hosts, people and other agents.
 
     Args:
-        toolbox: All tools of the house, watched.
+        toolbox: Returns the app's tools, with calls of evaluations recorded.
     """
 
     def __init__(
@@ -67,18 +70,18 @@ class Evaluator:
 
     @cached_property
     def recorder(self) -> "EvaluationRecorder":
-        """Sees what evaluations do in this process; loaded at the first."""
+        """Records evaluations of this process; loaded with the browser at the first of them."""
         from outrider.toolsets.web_eval.recorder import EvaluationRecorder
 
         return EvaluationRecorder(self.evaluations, self._browsers, self._artifacts, on_run=self._ensure_waiter)
 
     async def evaluate(self, request: EvaluationRequest, call: Call) -> Result:
-        """The answer, once the evaluation has ended; a failed one is an answer too.
+        """Run an evaluation and return its answer, also if it failed.
 
         Raises:
-            AnswerNeeded: An action waits for a person's consent; the same call with the answer goes on.
-            NotConfigured: No model and no steps (`no_model`), or no browser.
-            InvalidInput, Refused, NotFound: The address, the schema, the saved sign-in.
+            AnswerNeeded: An action waits for a person's consent; the same call with the answer continues.
+            NotConfigured: There is neither a model nor steps (`no_model`), or the browser tools are disabled.
+            InvalidInput, Refused, NotFound: The address, the schema or the saved sign-in is wrong.
         """
         if call.state:
             return await self._resume_evaluation(await self.evaluations.get(call.state, call), call)
@@ -91,25 +94,23 @@ class Evaluator:
         toolbox = self._toolbox()
         allowed = list_allowed_tools(toolbox)
         agent = None if request.steps else await self._prepare_agent(request, call, allowed)
-        evaluation = await self._begin_evaluation(request, call)
+        evaluation = await self._create_evaluation(request, call)
         await self.recorder.begin_recording(evaluation)
         started = time.monotonic()
         try:
             session_id = await self._open_session(toolbox, evaluation, request, call)
-            left = request.budget_s and max(1.0, request.budget_s - (time.monotonic() - started))
+            seconds_left = request.budget_s and max(1.0, request.budget_s - (time.monotonic() - started))
             if agent is None:
-                script = EvaluationScript(
-                    toolbox,
-                    allowed,
-                    session_id,
-                    evaluation.url,
-                    _build_own_call(call, evaluation),
-                    _build_step_reporter(request, call),
-                )
-                return await self._run_script(evaluation, request, script, left, call)
-            run = await self._start_run(agent, evaluation, request, call, session_id=session_id, seconds=left)
+
+                async def report_step(done: int, action: str) -> None:
+                    await call.progress(done, len(request.steps) + 1, action)
+
+                own_call = _build_own_call(call, evaluation)
+                script = EvaluationScript(toolbox, allowed, session_id, evaluation.url, own_call, report_step)
+                return await self._run_script(evaluation, request, script, seconds_left, call)
+            run = await self._start_run(agent, evaluation, request, call, session_id=session_id, seconds=seconds_left)
         except Unavailable as error:
-            return await self._conclude_failure(evaluation, error)
+            return await self._conclude_unreachable(evaluation, error)
         except BaseException as error:
             with anyio.CancelScope(shield=True):
                 await self._conclude_aborted(evaluation, error)
@@ -117,51 +118,51 @@ class Evaluator:
         return await self._follow_run(evaluation, run, call)
 
     async def find_evaluation(self, session_id: str | None, call: Call) -> Evaluation:
-        """The evaluation of that id, or the caller's last; one whose process has died is ended. Raises NotFound."""
-        grace_s = 120.0  # seconds after which an evaluation whose process has died is given up
-        found = await self.evaluations.get(session_id, call)
-        if found.status != "running" or found.id in self._tasks:
-            return found
-        run = await self._runs.get(found.run_id) if found.run_id else None
-        late = time.time() > found.created_at + (found.limits.get("budget_s") or MAX_EVALUATION_S) + grace_s
+        """Return the evaluation of that id, or the caller's last. Raises NotFound.
+
+        An evaluation whose process has died is concluded first.
+        """
+        grace_s = 120.0
+        evaluation = await self.evaluations.get(session_id, call)
+        if evaluation.status != "running" or evaluation.id in self._tasks:
+            return evaluation
+        run = await self._runs.get(evaluation.run_id) if evaluation.run_id else None
+        budget_s = evaluation.limits.get("budget_s") or MAX_EVALUATION_S
         if run is not None and run.has_ended:
-            await self._conclude_run(found.id, run)
-        elif run is None and late:
-            await self._conclude_aborted(found, Unavailable("its process ended in the middle"))
-        return await self.evaluations.find(found.id) or found
+            await self._conclude_run(evaluation.id, run)
+        elif run is None and time.time() > evaluation.created_at + budget_s + grace_s:
+            await self._conclude_aborted(evaluation, Unavailable("its process ended before it did"))
+        return await self.evaluations.find(evaluation.id) or evaluation
 
     async def aclose(self) -> None:
-        """Stops waiting for runs; they stay as they are, and are concluded when somebody asks for them."""
+        """Stop waiting for runs; they go on, and are concluded when they are next looked at."""
         self._closed = True
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # Beginning
+    # Starting
 
     async def _prepare_agent(self, request: EvaluationRequest, call: Call, allowed: frozenset[str]) -> Agent:
-        """The browser's agent as it works here. Raises NotConfigured where nothing can think."""
-        no_model_hint = "; or give web_eval_agent `steps`: those need no model"
+        """Load and configure the browser agent. Raises NotConfigured if there is no model."""
         from outrider.toolsets.web_eval.agent import BROWSER_AGENT, configure_agent
 
         agent = await self._catalogue.get(BROWSER_AGENT, call.workspace)
         try:
             await self._models.resolve_chain(agent.model)
         except NotConfigured as error:
-            error.hint = f"{error.hint}{no_model_hint}"
+            error.hint = f"{error.hint}; or give web_eval_agent `steps`: those need no model"
             raise
         return configure_agent(agent, request, allowed)
 
-    async def _begin_evaluation(self, request: EvaluationRequest, call: Call) -> Evaluation:
-        from outrider.browser.protocol.redact import clean_url
-
-        url, here = parse_address(request.url)
+    async def _create_evaluation(self, request: EvaluationRequest, call: Call) -> Evaluation:
+        url, is_local = parse_address(request.url)
         return await self.evaluations.create(
             call,
             url=clean_url(url) or url,
             task=request.task,
-            mode=request.mode or ("dev" if here else "compact"),
+            mode=request.mode or ("dev" if is_local else "compact"),
             limits={
                 "budget_s": request.budget_s,
                 "step_timeout_s": request.step_timeout_s,
@@ -173,14 +174,14 @@ class Evaluator:
     async def _open_session(
         self, toolbox: Toolbox, evaluation: Evaluation, request: EvaluationRequest, call: Call
     ) -> str:
-        """The browser session of the evaluation, at the address."""
-        given: dict[str, Any] = {"url": parse_address(request.url)[0], "title": "web_eval_agent"}
-        given |= {"headless": request.headless} if request.headless is not None else {}
-        given |= {"stateId": request.state_id} if request.state_id else {}
+        """Open the evaluation's browser session at the address and return its id."""
+        arguments: dict[str, Any] = {"url": parse_address(request.url)[0], "title": "web_eval_agent"}
+        arguments |= {"headless": request.headless} if request.headless is not None else {}
+        arguments |= {"stateId": request.state_id} if request.state_id else {}
         await call.progress(0, None, f"opening {evaluation.url}")
-        # Whoever allowed the evaluation has allowed its browser.
-        opened = await toolbox.call("createSession", given, replace(_build_own_call(call, evaluation), answer=True))
-        return opened.data["sessionId"]
+        # The consent to the evaluation includes its browser.
+        own_call = replace(_build_own_call(call, evaluation), answer=True)
+        return (await toolbox.call("createSession", arguments, own_call)).data["sessionId"]
 
     async def _start_run(
         self,
@@ -193,18 +194,19 @@ class Evaluator:
         seconds: float | None,
     ) -> Run:
         conversations: Conversations = self._runs.conversations
-        own = replace(_build_own_call(call, evaluation), run=call.run)
-        conversation = await conversations.create(own, agent.name, title=clean_line(request.task, 80), parent=call.run)
+        own_call = replace(_build_own_call(call, evaluation), run=call.run)
+        title = clean_line(request.task, 80)
+        conversation = await conversations.create(own_call, agent.name, title=title, parent=call.run)
         budget = Budgets(seconds=seconds) if seconds else None
-        work = Assignment(build_query(evaluation, session_id), budget=budget)
-        run = await self._runs.start(agent, work, own, conversation)
+        assignment = Assignment(build_query(evaluation, session_id), budget=budget)
+        run = await self._runs.start(agent, assignment, own_call, conversation)
         await self.evaluations.update(evaluation.id, run_id=run.id)
         return run
 
-    # At work
+    # Running
 
     async def _follow_run(self, evaluation: Evaluation, run: Run, call: Call) -> Result:
-        """Waits for the run. A caller that gives up takes it along; one that vanishes does not."""
+        """Wait for the run and return the answer. A cancelled call cancels the run, a lost connection does not."""
         self._ensure_waiter(evaluation.id, run.id)
         task = self._tasks[evaluation.id]
         try:
@@ -222,17 +224,17 @@ class Evaluator:
         return await self._build_answer(evaluation.id)
 
     def _run_heartbeat(self, evaluation: Evaluation, call: Call) -> AbstractAsyncContextManager[None]:
-        from outrider.toolsets.web_eval.heartbeat import run_heartbeat
+        def is_paused() -> bool:
+            return any(session.control.paused for session in self._browsers.list_sessions(evaluation.id))
 
-        return run_heartbeat(call, lambda: self._paused(evaluation))
+        return run_heartbeat(call, is_paused)
 
     def _ensure_waiter(self, evaluation_id: str, run_id: str) -> None:
-        """Has somebody wait for a run's end, whichever process began it, and whoever resumed it."""
+        """Start a task that concludes the evaluation when its run ends, unless there is one."""
         if evaluation_id not in self._tasks and not self._closed:
             self._tasks[evaluation_id] = asyncio.create_task(self._wait_and_conclude(evaluation_id, run_id))
 
     async def _wait_and_conclude(self, evaluation_id: str, run_id: str) -> None:
-        """Sees a run to its end, whoever waits for it, and concludes."""
         try:
             async for _ in self._runs.follow(run_id):
                 pass
@@ -256,15 +258,16 @@ class Evaluator:
         with limit_time(seconds) as time_left:
             async with self._run_heartbeat(evaluation, call):
                 await script.run_steps(request.steps, outcomes)
-        sight = await self.recorder.finish_recording(evaluation)
+        final_page = await self.recorder.finish_recording(evaluation)
+        timed_out = time_left.scope.cancelled_caught
         verdict = judge_script(
-            outcomes, len(request.steps), late=time_left.scope.cancelled_caught, has_robot_check=_has_robot_check(sight)
+            outcomes, len(request.steps), timed_out=timed_out, has_robot_check=_has_robot_check(final_page)
         )
-        await self._write_conclusion(evaluation, verdict, sight)
+        await self._write_conclusion(evaluation, verdict, final_page)
         return await self._build_answer(evaluation.id)
 
     async def _resume_evaluation(self, evaluation: Evaluation, call: Call) -> Result:
-        """Goes on after a question; answers that came with the call are taken in."""
+        """Apply the answers that came with the call, and continue the run."""
         if evaluation.run_id is None or evaluation.status != "running":
             return await self._build_answer(evaluation.id)
         run = await self._runs.get(evaluation.run_id)
@@ -276,68 +279,67 @@ class Evaluator:
             await self._runs.resume(root.id if call.run is None and root.status == "blocked" else run.id)
         return await self._follow_run(evaluation, run, call)
 
-    def _paused(self, evaluation: Evaluation) -> bool:
-        """Whether a person has paused its browser session."""
-        return any(each.control.paused for each in self._browsers.list_sessions(evaluation.id))
-
     @property
     def _questions(self) -> Questions:
         return self._runs.questions
 
     async def _raise_if_waiting(self, evaluation: Evaluation, run: Run) -> None:
-        still = [each for each in await self._questions.list_pending(run.root_run_id) if each.run_id == run.id]
-        if still:
-            waits = ", ".join(dict.fromkeys(each.title for each in still))
+        pending = [
+            question for question in await self._questions.list_pending(run.root_run_id) if question.run_id == run.id
+        ]
+        if pending:
+            titles = ", ".join(dict.fromkeys(question.title for question in pending))
             details = {"session_id": evaluation.id, "runId": run.id, "conversationId": run.conversation_id}
             details["userMessageId"] = run.message_id
             raise AnswerNeeded(
-                f"The evaluation waits for a person: {waits}", state=evaluation.id, details=details, questions=still
+                f"The evaluation waits for a person: {titles}", state=evaluation.id, details=details, questions=pending
             )
 
-    # Ending
+    # Concluding
 
     async def _conclude_run(self, evaluation_id: str, run: Run) -> None:
         from outrider.toolsets.web_eval.report import judge_run
 
         evaluation = await self.evaluations.find(evaluation_id)
         if evaluation is not None:
-            sight = await self.recorder.finish_recording(evaluation)
-            await self._write_conclusion(
-                evaluation, judge_run(run, evaluation.claim, has_robot_check=_has_robot_check(sight)), sight
-            )
+            final_page = await self.recorder.finish_recording(evaluation)
+            verdict = judge_run(run, evaluation.claim, has_robot_check=_has_robot_check(final_page))
+            await self._write_conclusion(evaluation, verdict, final_page)
 
-    async def _conclude_failure(self, evaluation: Evaluation, error: OutriderError) -> Result:
-        """The site could not even be opened."""
+    async def _conclude_unreachable(self, evaluation: Evaluation, error: OutriderError) -> Result:
+        """Conclude an evaluation whose site could not be opened."""
         from outrider.toolsets.web_eval.report import EvaluationVerdict
 
         verdict = EvaluationVerdict("failed", "error", warnings=[error.message], timed_out=error.code == "timeout")
-        sight = await self.recorder.finish_recording(evaluation)
-        await self._write_conclusion(evaluation, verdict, sight)
+        final_page = await self.recorder.finish_recording(evaluation)
+        await self._write_conclusion(evaluation, verdict, final_page)
         return await self._build_answer(evaluation.id)
 
     async def _conclude_aborted(self, evaluation: Evaluation, error: BaseException) -> None:
-        """It could not be begun, or was cancelled before there was a run."""
+        """Conclude an evaluation that could not start, or was cancelled before it had a run."""
         from outrider.toolsets.web_eval.report import EvaluationVerdict
 
         stop, warnings = ("error", [str(error)]) if isinstance(error, Exception) else ("cancelled", [])
         await self._write_conclusion(evaluation, EvaluationVerdict("failed", stop, warnings=warnings))
 
     async def _write_conclusion(
-        self, evaluation: Evaluation, verdict: "EvaluationVerdict", sight: "FinalPage | None" = None
+        self, evaluation: Evaluation, verdict: "EvaluationVerdict", final_page: "FinalPage | None" = None
     ) -> None:
-        """Writes the report, once, and closes the browser session."""
+        """Store the answer, once, and close the browser session."""
         from outrider.toolsets.web_eval.recorder import FinalPage
         from outrider.toolsets.web_eval.report import build_answer
 
-        sight = sight or FinalPage()
-        if verdict.stop_reason == "blocked_page" and _has_robot_check(sight):
-            await self.evaluations.save_records([_build_robot_check_record(evaluation, sight)])
+        final_page = final_page or FinalPage()
+        if verdict.stop_reason == "blocked_page" and _has_robot_check(final_page):
+            url, summary = final_page.url, f"the page is a robot check (captcha): {final_page.title}"
+            record = EvaluationRecord(evaluation.id, "agent", 0, summary, url, has_error=True, details={"url": url})
+            await self.evaluations.save_records([record])
         failures = await self.evaluations.list_records(evaluation.id, ("agent", "console", "network"), has_error=True)
         steps = await self.evaluations.list_records(evaluation.id, ("agent",), has_error=False, limit=1)
         counts = await self.evaluations.count_records(evaluation.id)
-        told = build_answer(evaluation, verdict, sight, [*failures, *steps], counts)
+        answer = build_answer(evaluation, verdict, final_page, [*failures, *steps], counts)
         await self.evaluations.finish(
-            evaluation.id, status=verdict.status, stop_reason=verdict.stop_reason, answer=told
+            evaluation.id, status=verdict.status, stop_reason=verdict.stop_reason, answer=answer
         )
         self.recorder.forget_evaluation(evaluation.id)
         with suppress(OutriderError):
@@ -352,40 +354,26 @@ class Evaluator:
             await self._raise_if_waiting(evaluation, await self._runs.get(evaluation.run_id))
         if evaluation.answer is None:
             raise Unavailable(
-                f"the evaluation {evaluation.id} is still at work",
+                f"the evaluation {evaluation.id} is still running",
                 code="at_work",
-                hint=f"get_run_events(session_id='{evaluation.id}') tells its status and, later, its result",
+                hint=f"get_run_events(session_id='{evaluation.id}') shows its status and, later, its result",
                 details={"session_id": evaluation.id},
             )
         return build_result(evaluation.answer)
 
 
 def _build_own_call(call: Call, evaluation: Evaluation) -> Call:
-    """The call with which the evaluation works for its caller: its browser session belongs to it alone."""
+    """Build a call for the caller whose session is the evaluation's, so that its browser session is its own."""
     return Call(
         session=evaluation.id,
         assistant=call.assistant,
         thread=call.thread,
         workspace=call.workspace,
         identity=call.identity,
-        # The browser is how the tool works, not something that its caller gets.
+        # The caller needs no right to the browser toolset: the evaluation uses it, not the caller.
         grant=replace(call.grant, toolsets=None) if call.grant else None,
     )
 
 
-def _has_robot_check(sight: "FinalPage") -> bool:
-    from outrider.agents.evaluations.robot_check import is_robot_check
-
-    return is_robot_check(sight.title, sight.text, sight.frames)
-
-
-def _build_robot_check_record(evaluation: Evaluation, sight: "FinalPage") -> EvaluationRecord:
-    told = f"the page is a robot check (captcha): {sight.title}"
-    return EvaluationRecord(evaluation.id, "agent", 0, told, sight.url, has_error=True, details={"url": sight.url})
-
-
-def _build_step_reporter(request: EvaluationRequest, call: Call) -> Callable[[int, str], Any]:
-    async def report_step(done: int, action: str) -> None:
-        await call.progress(done, len(request.steps) + 1, action)
-
-    return report_step
+def _has_robot_check(final_page: "FinalPage") -> bool:
+    return is_robot_check(final_page.title, final_page.text, final_page.frames)

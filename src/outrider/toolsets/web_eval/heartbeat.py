@@ -1,4 +1,4 @@
-"""Signs of life while an evaluation says nothing."""
+"""Send heartbeats to the caller of an evaluation."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -9,22 +9,21 @@ from outrider.core.pausable_timeout import extend_timeouts
 
 
 @asynccontextmanager
-async def run_heartbeat(call: Call, paused: Callable[[], bool]) -> AsyncGenerator[None]:
-    """Tells the caller every 15 seconds that the work goes on, or stands still; then the caller's clock does, too."""
+async def run_heartbeat(call: Call, is_paused: Callable[[], bool]) -> AsyncGenerator[None]:
+    """Tell the caller every 15 s that the evaluation is running or paused; a pause extends the call's time limit."""
 
     async def send_heartbeats() -> None:
-        heartbeat_interval_s = 15.0  # seconds between signs of life: some clients cut silent calls at 60
+        interval_s = 15.0  # some clients drop calls that are silent for 60 s
         while True:
-            await asyncio.sleep(heartbeat_interval_s)
-            if paused():
-                extend_timeouts(
-                    heartbeat_interval_s
-                )  # an agent waits at the gate in a task of its own, which stops only its own clocks
-            await call.heartbeat("paused by a person in the dashboard" if paused() else "the evaluation goes on")
+            await asyncio.sleep(interval_s)
+            if is_paused():
+                # The agent waits in another task, which extends only its own time limits.
+                extend_timeouts(interval_s)
+            await call.heartbeat("paused by a person in the dashboard" if is_paused() else "the evaluation is running")
 
-    beats = asyncio.create_task(send_heartbeats())
+    task = asyncio.create_task(send_heartbeats())
     try:
         yield
     finally:
-        beats.cancel()
-        await asyncio.gather(beats, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What is seen during an evaluation: after each action a picture, and what the page has logged since the last."""
+"""Record evaluations: a screenshot after each action, console messages and requests."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
@@ -25,18 +25,18 @@ from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser.results import clean_line, translate_errors
 
-RECORD_TIMEOUT_S = 8.0  # that a look may take; a page that hangs must not hold the agent up
+RECORD_TIMEOUT_S = 8.0  # a page that hangs must not delay the agent
 PAGE_SCRIPT = """() => ({
   title: document.title,
   text: (document.body?.innerText ?? '').slice(0, 2000),
-  frames: [...document.querySelectorAll('iframe')].filter(each => each.checkVisibility?.() ?? true)
-    .slice(0, 20).map(each => each.src),
+  frames: [...document.querySelectorAll('iframe')].filter(frame => frame.checkVisibility?.() ?? true)
+    .slice(0, 20).map(frame => frame.src),
 })"""
 
 
 @dataclass(frozen=True)
 class FinalPage:
-    """What a page looks like at the end."""
+    """The page at the end of an evaluation: its first 2,000 characters and its frames' addresses."""
 
     url: str = ""
     title: str = ""
@@ -46,12 +46,16 @@ class FinalPage:
 
 @dataclass
 class EvaluationRecording:
-    """One evaluation under observation, in this process.
+    """State of the recording of one evaluation in this process.
 
     Attributes:
-        step: The number of the last step; -1 before the arrival.
-        pictures: How many have been taken.
-        last_picture_step: The step of the last picture.
+        step: Number of the last step; -1 before the first.
+        pictures: Number of pictures taken.
+        last_picture_step: Step of the last picture.
+        record_counts: Number of records by kind.
+        session: Browser session of the following two.
+        messages: Number of its console messages that are recorded.
+        requests: Its requests that are recorded, by object id.
     """
 
     evaluation: Evaluation
@@ -66,26 +70,24 @@ class EvaluationRecording:
 
     @property
     def action_timeout_s(self) -> float | None:
-        """How long one action may take."""
+        """Seconds that one action may take."""
         return self.evaluation.limits.get("step_timeout_s")
 
-    def reserve_record(self, kind: str, *, is_error: bool) -> bool:
-        """Whether one more record of that kind is kept; counts it."""
-        max_records = (
-            1_000  # records of the console, and of the network, of one evaluation; twice as many where they are errors
-        )
+    def count_record(self, kind: str, *, is_error: bool) -> bool:
+        """Count a record and return whether it may be stored."""
+        max_records = 1_000  # per kind; errors may be stored beyond it
         self.record_counts[kind] = self.record_counts.get(kind, 0) + 1
         return self.record_counts[kind] <= max_records * (2 if is_error else 1)
 
 
 class EvaluationRecorder:
-    """Watches all evaluations of this process.
+    """Records all evaluations of this process.
 
     Args:
-        evaluations: Keeps what is seen.
-        browsers: Shows it.
-        artifacts: Keeps the pictures.
-        on_run: Hears of each call the evaluation and its run, so that somebody waits for the end of that.
+        evaluations: Stores the records.
+        browsers: Has the evaluations' browser sessions.
+        artifacts: Stores the pictures.
+        on_run: Called for each tool call of a run with the ids of the evaluation and the run.
     """
 
     def __init__(
@@ -103,34 +105,34 @@ class EvaluationRecorder:
         self._on_run = on_run
 
     async def find_recording(self, call: Call) -> EvaluationRecording | None:
-        """The evaluation that a call belongs to: its session bears the evaluation's name."""
-        watch = self._recordings.get(call.session)
-        if watch is None and call.run is not None:
-            evaluation = await self._evaluations.find(call.session)  # another process began it
-            watch = await self.begin_recording(evaluation) if evaluation else None
-        if watch is not None and call.run is not None:
+        """Find the recording of a call's evaluation, whose id is the call's session."""
+        recording = self._recordings.get(call.session)
+        if recording is None and call.run is not None:
+            evaluation = await self._evaluations.find(call.session)  # another process started it
+            recording = await self.begin_recording(evaluation) if evaluation else None
+        if recording is not None and call.run is not None:
             self._on_run(call.session, call.run.id)
-        return watch
+        return recording
 
     async def begin_recording(self, evaluation: Evaluation) -> EvaluationRecording:
-        """Begins to watch, or goes on where another process has stopped."""
-        watch = self._recordings.setdefault(evaluation.id, EvaluationRecording(evaluation))
+        """Start the recording, or continue that of another process."""
+        recording = self._recordings.setdefault(evaluation.id, EvaluationRecording(evaluation))
         counts = await self._evaluations.count_records(evaluation.id)
-        watch.step = await self._evaluations.find_last_step(evaluation.id)
-        watch.pictures = counts["agent_step"]
-        watch.record_counts = {kind: counts[kind] for kind in ("console", "network")}
-        return watch
+        recording.step = await self._evaluations.find_last_step(evaluation.id)
+        recording.pictures = counts["agent_step"]
+        recording.record_counts = {kind: counts[kind] for kind in ("console", "network")}
+        return recording
 
     def forget_evaluation(self, evaluation_id: str) -> None:
-        """Stops watching."""
+        """Discard the recording."""
         self._recordings.pop(evaluation_id, None)
 
     async def record_call(
         self, recording: EvaluationRecording, tool: Tool, arguments: object, call_tool: Callable[[], Awaitable[Result]]
     ) -> Result:
-        """Makes a call of the evaluation, within its time, and keeps what came of it."""
+        """Call a tool within the evaluation's time limit for actions, and record the step."""
         try:
-            result = await _run_limited(call_tool, recording.action_timeout_s, tool.name)
+            result = await _call_within(call_tool, recording.action_timeout_s, tool.name)
         except AnswerNeeded:
             raise
         except OutriderError as error:
@@ -140,16 +142,16 @@ class EvaluationRecorder:
         return result
 
     async def finish_recording(self, evaluation: Evaluation) -> FinalPage:
-        """The last look: a picture if the last step has none, what was logged since, and the page itself."""
-        watch = self._recordings.get(evaluation.id)
+        """Record what the page has logged since the last step, and a picture if that has none; return the page."""
+        recording = self._recordings.get(evaluation.id)
         session = self._find_session(evaluation.id)
-        if watch is None or session is None:
+        if recording is None or session is None:
             return FinalPage()
         with suppress(OutriderError), anyio.move_on_after(RECORD_TIMEOUT_S):
-            async with watch.lock:
-                records = self._collect_log_records(watch, session, every=True)
-                if watch.last_picture_step != watch.step:
-                    records.append(await self._record_picture(watch, session, "last", failed=False))
+            async with recording.lock:
+                records = self._collect_log_records(recording, session, include_pending=True)
+                if recording.last_picture_step != recording.step:
+                    records.append(await self._record_picture(recording, session, "last", failed=False))
                 await self._evaluations.save_records(records)
             return await _read_final_page(session)
         return FinalPage(clean_url(session.url))
@@ -157,7 +159,7 @@ class EvaluationRecorder:
     async def _record_step_safely(
         self, recording: EvaluationRecording, tool: Tool, arguments: object, error: OutriderError | None
     ) -> None:
-        """Keeps one step. Whatever fails here is not the agent's business."""
+        """Record one step of the browser; a failure to record it does not fail the step."""
         if tool.toolset != "browser":
             return
         with suppress(OutriderError), anyio.move_on_after(RECORD_TIMEOUT_S):
@@ -167,7 +169,7 @@ class EvaluationRecorder:
     async def _record_step(
         self, recording: EvaluationRecording, tool: Tool, arguments: object, error: OutriderError | None
     ) -> None:
-        max_pictures = 200  # of one evaluation, the last one besides
+        max_pictures = 200  # not counting the last one
         recording.step += 1
         session = self._find_session(recording.evaluation.id)
         url = clean_url(session.url) if session else ""
@@ -187,8 +189,7 @@ class EvaluationRecorder:
         await self._evaluations.save_records(records)
 
     def _find_session(self, owner: str) -> "Session | None":
-        """The browser session that the evaluation used last."""
-        return max(self._browsers.list_sessions(owner), key=lambda each: each.used_at, default=None)
+        return max(self._browsers.list_sessions(owner), key=lambda session: session.used_at, default=None)
 
     async def _record_picture(
         self, recording: EvaluationRecording, session: "Session", reason: str, *, failed: bool
@@ -196,45 +197,57 @@ class EvaluationRecorder:
         url, title = clean_url(session.url), clean_line(await session.read_title(), 200)
         details: dict[str, Any] = {"capture_reason": reason, "title": title, "source": "browser"}
         try:
-            data = await _take_picture(session)
+            if dialog := session.dialogs.unanswered:
+                raise Unavailable(f"a {dialog.kind} dialog is open")
+            async with translate_errors(), session.acquire_page(gated=False) as page:
+                data = (await take_screenshot(page, format="jpeg", quality=50)).data
             name = f"step-{recording.step}.jpg"
-            owner = recording.evaluation
-            whose = Call(workspace=owner.workspace or None, identity=owner.identity)
-            kept = await self._artifacts.save(data, name=name, mime_type="image/jpeg", session=owner.id, call=whose)
+            evaluation = recording.evaluation
+            owner = Call(workspace=evaluation.workspace or None, identity=evaluation.identity)
+            artifact = await self._artifacts.save(
+                data, name=name, mime_type="image/jpeg", session=evaluation.id, call=owner
+            )
         except OutriderError as error:
-            told = f"no picture: {error.message}"
-            details |= {"error": clean_line(told)}
+            summary = f"no picture: {error.message}"
+            details |= {"error": clean_line(summary)}
             return EvaluationRecord(
-                recording.evaluation.id, "screenshot", recording.step, told, url, True, "agent_step", details
+                recording.evaluation.id, "screenshot", recording.step, summary, url, True, "agent_step", details
             )
         recording.pictures += 1
         recording.last_picture_step = recording.step
         details |= {"mime_type": "image/jpeg", "size": len(data)}
         return EvaluationRecord(
-            recording.evaluation.id, "screenshot", recording.step, title, url, failed, "agent_step", details, kept.id
+            evaluation.id, "screenshot", recording.step, title, url, failed, "agent_step", details, artifact.id
         )
 
     def _collect_log_records(
-        self, recording: EvaluationRecording, session: "Session", *, every: bool = False
+        self, recording: EvaluationRecording, session: "Session", *, include_pending: bool = False
     ) -> list[EvaluationRecord]:
-        """What the page has said and requested since the last look; with `every`, also what is still under way."""
+        """Return records of the console messages and ended requests since the last step."""
         if recording.session != session.id:
             recording.session, recording.messages, recording.requests = session.id, 0, {}
-        said = session.console.list_since(recording.messages)
+        messages = session.console.list_since(recording.messages)
         recording.messages = session.console.total
-        there = {id(each): each for each in session.network.requests}
-        over = [each for key, each in there.items() if key not in recording.requests and (every or _has_ended(each))]
-        recording.requests = {key: each for key, each in there.items() if key in recording.requests or each in over}
-        made = [*_iter_message_records(recording, said), *_iter_request_records(recording, over)]
-        return [each for each in made if recording.reserve_record(each.kind, is_error=each.has_error)]
+        requests = {id(request): request for request in session.network.requests}
+        new = {
+            key: request
+            for key, request in requests.items()
+            if key not in recording.requests
+            and (include_pending or request.milliseconds is not None or bool(request.error))
+        }
+        recording.requests = {
+            key: request for key, request in requests.items() if key in recording.requests or key in new
+        }
+        records = [*_iter_message_records(recording, messages), *_iter_request_records(recording, new.values())]
+        return [record for record in records if recording.count_record(record.kind, is_error=record.has_error)]
 
 
 class RecordedToolbox(Toolbox):
-    """All tools of the house as agents use them: calls of evaluations are watched, and can be ended by `inner` tools.
+    """The app's tools for agents, with calls of evaluations recorded.
 
     Args:
-        recorder: Sees the calls.
-        inner: Tools that only those get who name them: no list shows them, and no policy takes them away.
+        recorder: Records the calls.
+        inner: Tools outside of all lists and policies, for agents that are given their names.
     """
 
     def __init__(
@@ -252,108 +265,90 @@ class RecordedToolbox(Toolbox):
         self._inner = inner
 
     def get_tool(self, name: str) -> Tool:
-        """The tool of that name, or NotFound with the nearest names."""
+        """Return the tool of that name. Raises NotFound, which suggests similar names."""
         return self._inner[name] if name in self._inner else super().get_tool(name)
 
     async def call(self, name: str, arguments: object = None, call: Call | None = None) -> Result:
-        """Calls a tool, see `Toolbox.call`."""
-        watch = await self._recorder.find_recording(call) if call else None
-        if watch is None:
+        """Call a tool, see `Toolbox.call`."""
+        recording = await self._recorder.find_recording(call) if call else None
+        if recording is None:
             return await super().call(name, arguments, call)
         tool = await self.find_tool(name)
-        act = super().call
-        return await self._recorder.record_call(watch, tool, arguments, lambda: act(name, arguments, call))
+        call_unrecorded = super().call
+        return await self._recorder.record_call(
+            recording, tool, arguments, lambda: call_unrecorded(name, arguments, call)
+        )
 
 
-async def _run_limited(call_tool: Callable[[], Awaitable[Result]], seconds: float | None, name: str) -> Result:
+async def _call_within(call_tool: Callable[[], Awaitable[Result]], seconds: float | None, name: str) -> Result:
     with limit_time(seconds):
         return await call_tool()
     raise Unavailable(
-        f"{name} did not finish within {seconds:g} seconds, which is what a step may take",
+        f"{name} timed out after {seconds:g} s, the limit for a step",
         code="timeout",
-        hint="look at the page; try another way",
+        hint="look at the page and try another way",
     )
-
-
-async def _take_picture(session: "Session") -> bytes:
-    jpeg_quality = 50  # of the JPEGs; a viewport then takes 20 to 80 kB
-    if dialog := session.dialogs.unanswered:
-        raise Unavailable(f"a {dialog.kind} dialog is open")
-    async with translate_errors(), session.acquire_page(gated=False) as page:
-        return (await take_screenshot(page, format="jpeg", quality=jpeg_quality)).data
 
 
 async def _read_final_page(session: "Session") -> FinalPage:
     if session.dialogs.unanswered:
         return FinalPage(clean_url(session.url))
     async with translate_errors(), session.acquire_page(gated=False) as page:
-        seen = await page.evaluate_in("outrider", PAGE_SCRIPT, timeout=3.0)
-    return FinalPage(clean_url(session.url), clean_line(seen["title"], 200), seen["text"], tuple(seen["frames"]))
+        facts = await page.evaluate_in("outrider", PAGE_SCRIPT, timeout=3.0)
+    return FinalPage(clean_url(session.url), clean_line(facts["title"], 200), facts["text"], tuple(facts["frames"]))
 
 
 def _describe_action(tool: Tool, arguments: object) -> str:
-    """The action in a few words, without what may be a secret."""
-    described_arguments = (
-        "selector",
-        "url",
-        "key",
-        "text",
-        "to",
-        "direction",
-    )  # arguments that say what an action is about
+    """Describe the action in a line, without arguments that may be secret."""
     given = arguments if isinstance(arguments, Mapping) else {}
-    shown = [str(given[name]) for name in described_arguments if given.get(name) and name not in tool.private]
-    about = [clean_url(each) if "://" in each else each for each in shown]
-    return clean_line(" ".join([tool.name, *about]), 150)
+    names = ("selector", "url", "key", "text", "to", "direction")
+    values = [str(given[name]) for name in names if given.get(name) and name not in tool.private]
+    values = [clean_url(value) if "://" in value else value for value in values]
+    return clean_line(" ".join([tool.name, *values]), 150)
 
 
 def _iter_message_records(
-    recording: EvaluationRecording, said: Iterable["ConsoleMessage"]
+    recording: EvaluationRecording, messages: Iterable["ConsoleMessage"]
 ) -> Iterable[EvaluationRecord]:
-    for each in said:
-        place = {"url": each.url, "line": each.line, "column": each.column}
-        details: dict[str, Any] = {"level": each.level}
-        details |= {"location": {name: value for name, value in place.items() if value}} if each.url else {}
+    for message in messages:
+        location = {"url": message.url, "line": message.line, "column": message.column}
+        details: dict[str, Any] = {"level": message.level}
+        details |= {"location": {name: value for name, value in location.items() if value}} if message.url else {}
         yield EvaluationRecord(
             recording.evaluation.id,
             "console",
             max(recording.step, 0),
-            f"{each.level}: {clean_line(each.text, 900)}",
-            each.url,
-            each.is_error,
+            f"{message.level}: {clean_line(message.text, 900)}",
+            message.url,
+            message.is_error,
             details=details,
-            at=each.at,
+            at=message.at,
         )
 
 
 def _iter_request_records(
-    recording: EvaluationRecording, made: Iterable["NetworkRequest"]
+    recording: EvaluationRecording, requests: Iterable["NetworkRequest"]
 ) -> Iterable[EvaluationRecord]:
-    static_kinds = frozenset(
-        {"image", "font", "stylesheet", "script", "media", "manifest", "texttrack", "ping", "prefetch"}
-    )
-    for each in made:
-        if each.kind in static_kinds and not each.has_failed:
+    """Yield a record of each request, except of static files that loaded."""
+    static_kinds = ("image", "font", "stylesheet", "script", "media", "manifest", "texttrack", "ping", "prefetch")
+    for request in requests:
+        if request.kind in static_kinds and not request.has_failed:
             continue
-        ended = each.error or (str(each.status) if each.status else "under way")
+        outcome = request.error or (str(request.status) if request.status else "under way")
         details = {
-            "method": each.method,
-            "url": each.url,
-            "status": each.status,
-            "duration_ms": each.milliseconds,
-            "error": clean_line(each.error) or None,
+            "method": request.method,
+            "url": request.url,
+            "status": request.status,
+            "duration_ms": request.milliseconds,
+            "error": clean_line(request.error) or None,
         }
         yield EvaluationRecord(
             recording.evaluation.id,
             "network",
             max(recording.step, 0),
-            clean_line(f"{each.method} {each.url}: {ended}", 1_000),
-            each.url,
-            each.has_failed,
+            clean_line(f"{request.method} {request.url}: {outcome}", 1_000),
+            request.url,
+            request.has_failed,
             details=details,
-            at=each.at,
+            at=request.at,
         )
-
-
-def _has_ended(request: "NetworkRequest") -> bool:
-    return request.milliseconds is not None or bool(request.error)

@@ -1,5 +1,6 @@
-"""What an evaluation came to, as text to be read and as the JSON of contract 12.1; never a picture."""
+"""Judge evaluations and report them as text and as JSON, without pictures."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,14 +18,6 @@ from outrider.toolsets.web_eval.recorder import FinalPage
 from outrider.toolsets.web_eval.script import StepOutcome
 
 MAX_ERROR_CHARS = 400
-ERRORS, WARNINGS = 8, 20
-EXCERPTS, DEV_ERRORS = 5, 10  # of the console and of the network each; of the failures, in dev mode
-OBSTACLE_VERDICTS: dict[str, tuple[EvaluationStatus, EvaluationStopReason]] = {
-    "login": ("partial", "blocked_page"),
-    "captcha": ("partial", "blocked_page"),
-    "refused": ("partial", "blocked_page"),
-    "impossible": ("partial", "gave_up"),
-}
 STOP_REASONS: dict[str, EvaluationStopReason] = {
     "time": "budget",
     "tokens": "budget",
@@ -38,11 +31,11 @@ STOP_REASONS: dict[str, EvaluationStopReason] = {
 
 @dataclass
 class EvaluationVerdict:
-    """How an evaluation ended.
+    """The end of an evaluation.
 
     Attributes:
         result: The final answer; None if there is none.
-        timed_out: A limit of time or steps ended it.
+        timed_out: Whether a limit of time or steps ended it.
         data: The structured answer.
     """
 
@@ -56,32 +49,30 @@ class EvaluationVerdict:
 
 
 def judge_run(run: Run, claim: dict[str, Any] | None, *, has_robot_check: bool) -> EvaluationVerdict:
-    """The verdict on an agent's run. Success is only what the agent itself has called one.
+    """Judge an agent's run. It is a success only if the agent itself said so through `done`.
 
     Args:
-        run: The run, ended.
-        claim: What the agent said through `done`; None if it did not.
+        run: The run, which has ended.
+        claim: The arguments of `done`; None if the agent did not call it.
         has_robot_check: Whether the last page is a robot check.
     """
-    unclaimed_warning = "the agent ended without saying through done whether it succeeded, so this is no success"
     if run.status == "cancelled":
         return EvaluationVerdict("failed", "cancelled", run.answer or None, warnings=["the evaluation was cancelled"])
     if claim is not None:
         return _judge_claim(claim, has_robot_check=has_robot_check)
-    stop = STOP_REASONS.get(run.stop_reason or "", "error")
-    answer = run.answer[:MAX_RESULT_CHARS] or None
-    status: EvaluationStatus = "partial" if answer else "failed"
+    text = run.answer[:MAX_RESULT_CHARS] or None
+    status: EvaluationStatus = "partial" if text else "failed"
     if run.stop_reason == "done":
-        return EvaluationVerdict(
-            status, "blocked_page" if has_robot_check else "gave_up", answer, warnings=[unclaimed_warning]
-        )
-    detail = clean_line(str((run.error or {}).get("message") or f"the run ended: {run.stop_reason}"))
-    late = run.stop_reason == "time" or (stop == "steps" and answer is None)
+        warning = "the agent ended without saying through done whether it succeeded, so it does not count as a success"
+        return EvaluationVerdict(status, "blocked_page" if has_robot_check else "gave_up", text, warnings=[warning])
+    stop = STOP_REASONS.get(run.stop_reason or "", "error")
+    warning = clean_line(str((run.error or {}).get("message") or f"the run ended: {run.stop_reason}"))
+    timed_out = run.stop_reason == "time" or (stop == "steps" and text is None)
     if stop == "error":
         status = "failed"
-    return EvaluationVerdict(
-        status, "blocked_page" if has_robot_check and stop != "budget" else stop, answer, late, [detail]
-    )
+    if has_robot_check and stop != "budget":
+        stop = "blocked_page"
+    return EvaluationVerdict(status, stop, text, timed_out, [warning])
 
 
 def _judge_claim(claim: dict[str, Any], *, has_robot_check: bool) -> EvaluationVerdict:
@@ -91,23 +82,23 @@ def _judge_claim(claim: dict[str, Any], *, has_robot_check: bool) -> EvaluationV
     obstacle = claim.get("obstacle") or ("captcha" if has_robot_check else None)
     if obstacle is None:
         return EvaluationVerdict("failed", "gave_up", result, warnings=["the agent says that it failed"], data=data)
-    status, stop = OBSTACLE_VERDICTS[obstacle]
-    return EvaluationVerdict(status, stop, result, warnings=[f"the agent was stopped: {obstacle}"], data=data)
+    stop = "gave_up" if obstacle == "impossible" else "blocked_page"
+    return EvaluationVerdict("partial", stop, result, warnings=[f"the agent was stopped: {obstacle}"], data=data)
 
 
 def judge_script(
-    outcomes: Sequence[StepOutcome], count: int, *, late: bool, has_robot_check: bool
+    outcomes: Sequence[StepOutcome], count: int, *, timed_out: bool, has_robot_check: bool
 ) -> EvaluationVerdict:
-    """The verdict on steps: all of them have passed, or it failed."""
-    failed = next((each for each in outcomes if each.has_failed), None)
-    passed = sum(not each.has_failed for each in outcomes)
-    if failed is None and passed == count:
-        return EvaluationVerdict("success", "done", f"All {count} steps passed.", steps=outcomes)
+    """Judge a script of `count` steps: it is a success only if all of them passed."""
+    failed = next((outcome for outcome in outcomes if outcome.has_failed), None)
     if failed is not None:
-        why = f"Step {failed.step} of {count} ({failed.action}) failed: {failed.outcome}: {failed.text}"
-        return EvaluationVerdict("failed", "blocked_page" if has_robot_check else "error", why, steps=outcomes)
-    why = f"{passed} of {count} steps passed, then the time was over."
-    return EvaluationVerdict("failed", "budget" if late else "cancelled", why, timed_out=late, steps=outcomes)
+        text = f"Step {failed.step} of {count} ({failed.action}) failed: {failed.outcome}: {failed.text}"
+        return EvaluationVerdict("failed", "blocked_page" if has_robot_check else "error", text, steps=outcomes)
+    if len(outcomes) == count:
+        return EvaluationVerdict("success", "done", f"All {count} steps passed.", steps=outcomes)
+    text = f"{len(outcomes)} of {count} steps passed, then the time was up."
+    stop = "budget" if timed_out else "cancelled"
+    return EvaluationVerdict("failed", stop, text, timed_out=timed_out, steps=outcomes)
 
 
 def build_answer(
@@ -117,24 +108,21 @@ def build_answer(
     records: Sequence[EvaluationRecord],
     counts: dict[str, int],
 ) -> dict[str, Any]:
-    """The JSON of contract 12.1, within its bounds.
+    """Build the JSON answer of `web_eval_agent`.
 
     Args:
-        evaluation: What was asked.
-        verdict: How it ended.
+        evaluation: The evaluation.
+        verdict: Its end.
         final_page: The last page.
-        records: All failures and agent's steps that were kept.
-        counts: How many records of each kind there are.
+        records: Its stored failures and its last step.
+        counts: Number of records of each kind.
     """
-    artifact_counts = {"screenshots": "agent_step", "stream_samples": "stream_sample", "run_events": "total"}
-    max_summary_chars = 2_000
-    version = "gsd.web_eval_agent.v1"
-    failures = [each for each in records if each.has_error and each.kind != "screenshot"]
-    warnings = list(dict.fromkeys(clean_line(each, MAX_ERROR_CHARS) for each in verdict.warnings))[:WARNINGS]
-    timed_out = verdict.timed_out
-    steps = counts["agent"]
-    told = {
-        "version": version,
+    max_errors, max_warnings = 8, 20
+    failures = [record for record in records if record.has_error and record.kind != "screenshot"]
+    warnings = list(dict.fromkeys(clean_line(warning, MAX_ERROR_CHARS) for warning in verdict.warnings))[:max_warnings]
+    summary = f"steps={counts['agent']} errors={len(failures)} warnings={len(warnings)} timed_out={verdict.timed_out}"
+    answer = {
+        "version": "gsd.web_eval_agent.v1",
         "session_id": evaluation.id,
         "tool_call_id": evaluation.tool_call_id,
         "url": evaluation.url,
@@ -143,95 +131,89 @@ def build_answer(
         "status": verdict.status,
         "stop_reason": verdict.stop_reason,
         "result": remove_images(verdict.result) if verdict.result else verdict.result,
-        "summary": f"steps={steps} errors={len(failures)} warnings={len(warnings)} timed_out={timed_out}"[
-            :max_summary_chars
-        ],
-        "page": _find_last_page(evaluation, final_page, records),
-        "errors_top": [_serialize_failure(each) for each in rank_failures(failures, _parse_host(evaluation), ERRORS)],
-        "timeouts": evaluation.limits | {"timed_out": timed_out},
+        "summary": summary,
+        "page": _describe_last_page(evaluation, final_page, records),
+        "errors_top": _serialize_worst(evaluation, failures, max_errors),
+        "timeouts": evaluation.limits | {"timed_out": verdict.timed_out},
         "warnings": warnings,
-        "artifacts": {name: counts[kind] for name, kind in artifact_counts.items()},
+        "artifacts": {
+            "screenshots": counts["agent_step"],
+            "stream_samples": counts["stream_sample"],
+            "run_events": counts["total"],
+        },
         "next_actions": suggest_next_actions(evaluation.id, has_errors=bool(failures)),
     }
-    told |= {"structured_output": verdict.data} if evaluation.output_schema is not None else {}
-    told |= {"steps": [vars(each) for each in verdict.steps]} if verdict.steps else {}
-    return told | ({"dev_excerpts": _collect_excerpts(evaluation, failures)} if evaluation.mode == "dev" else {})
+    answer |= {"structured_output": verdict.data} if evaluation.output_schema is not None else {}
+    answer |= {"steps": [vars(step) for step in verdict.steps]} if verdict.steps else {}
+    return answer | ({"dev_excerpts": _collect_excerpts(evaluation, failures)} if evaluation.mode == "dev" else {})
 
 
 def suggest_next_actions(session_id: str, *, has_errors: bool) -> list[str]:
-    """The calls that show more."""
-    only = ", has_error=true" if has_errors else ""
+    """Return the calls that show more of an evaluation."""
+    only_errors = ", has_error=true" if has_errors else ""
     return [
         f"Use get_screenshots(session_id='{session_id}', screenshot_type='agent_step', last_n=5)",
-        f"Use get_run_events(session_id='{session_id}', last_n=50{only})",
+        f"Use get_run_events(session_id='{session_id}', last_n=50{only_errors})",
     ]
 
 
-def build_result(told: dict[str, Any]) -> Result:
-    """The answer of `web_eval_agent`: the facts as text first, and the same as data."""
-    return Result((TextBlock("\n".join(_format_lines(told))),), data=told, is_error=told["status"] == "failed")
+def build_result(answer: dict[str, Any]) -> Result:
+    """Build the result of `web_eval_agent`: the answer as text and as data."""
+    return Result((TextBlock("\n".join(_format_lines(answer))),), data=answer, is_error=answer["status"] == "failed")
 
 
-def _format_lines(told: dict[str, Any]) -> list[str]:
-    page, artifacts = told["page"], told["artifacts"]
-    where = f"- page: {page['url']} {page['title']}".rstrip()
-    lines = [f"Result: {told['result'] or '(none)'}"]
-    if "structured_output" in told:
-        import json
-
-        lines.append(f"Structured output: {json.dumps(told['structured_output'], ensure_ascii=False)}")
-    lines += ["", "Summary:", f"- status: {told['status']} ({told['stop_reason']})", f"- {told['summary']}", where]
-    lines += [f"- warning: {each}" for each in told["warnings"]]
-    lines += [f"- {each['type']} error at step {each['step']}: {each['summary']}" for each in told["errors_top"]]
-    lines += [_format_step(each) for each in told.get("steps", ())]
-    lines += ["", "Artifacts:", f"- session_id: {told['session_id']}"]
-    counted = f"{artifacts['screenshots']} screenshots, {artifacts['stream_samples']} stream samples"
-    lines += [f"- {counted}, {artifacts['run_events']} events"]
-    lines += [f"- {each}" for each in told["next_actions"]]
-    return [*lines, *_format_excerpts(told.get("dev_excerpts"))]
-
-
-def _format_step(step: dict[str, Any]) -> str:
-    said = f": {clean_line(step['text'], 200)}" if step["outcome"] != "ok" else ""
-    return f"- step {step['step']} {clean_line(step['action'], 100)}: {step['outcome']} ({step['seconds']:g} s){said}"
-
-
-def _format_excerpts(excerpts: dict[str, Any] | None) -> list[str]:
-    """What only dev mode tells."""
-    if not excerpts:
-        return []
-    kinds = ("console_errors", "network_errors")
-    found = [f"- {each['summary']}" for kind in kinds for each in excerpts[kind]]
-    return ["", "Console and network errors:", *found] if found else []
+def _format_lines(answer: dict[str, Any]) -> list[str]:
+    page, artifacts = answer["page"], answer["artifacts"]
+    lines = [f"Result: {answer['result'] or '(none)'}"]
+    if "structured_output" in answer:
+        lines.append(f"Structured output: {json.dumps(answer['structured_output'], ensure_ascii=False)}")
+    lines += ["", "Summary:", f"- status: {answer['status']} ({answer['stop_reason']})", f"- {answer['summary']}"]
+    lines += [f"- page: {page['url']} {page['title']}".rstrip()]
+    lines += [f"- warning: {warning}" for warning in answer["warnings"]]
+    lines += [f"- {error['type']} error at step {error['step']}: {error['summary']}" for error in answer["errors_top"]]
+    for step in answer.get("steps", ()):
+        action, problem = clean_line(step["action"], 100), f": {clean_line(step['text'], 200)}"
+        line = f"- step {step['step']} {action}: {step['outcome']} ({step['seconds']:g} s)"
+        lines.append(line if step["outcome"] == "ok" else line + problem)
+    lines += ["", "Artifacts:", f"- session_id: {answer['session_id']}"]
+    pictures = f"{artifacts['screenshots']} screenshots, {artifacts['stream_samples']} stream samples"
+    lines += [f"- {pictures}, {artifacts['run_events']} events"]
+    lines += [f"- {action}" for action in answer["next_actions"]]
+    excerpts = answer.get("dev_excerpts", {})
+    errors = [*excerpts.get("console_errors", ()), *excerpts.get("network_errors", ())]
+    lines += ["", "Console and network errors:"] if errors else []
+    return lines + [f"- {error['summary']}" for error in errors]
 
 
-def _find_last_page(
+def _describe_last_page(
     evaluation: Evaluation, final_page: FinalPage, records: Sequence[EvaluationRecord]
 ) -> dict[str, str]:
-    """Where it ended; from the last step, where nothing could be seen any more."""
+    """Return address and title of the final page, or of the last step if that page could not be read."""
     if final_page.url:
         return {"url": final_page.url, "title": final_page.title}
-    steps = [each for each in records if each.kind == "agent" and each.url]
-    last = max(steps, key=lambda each: each.at, default=None)
+    steps = [record for record in records if record.kind == "agent" and record.url]
+    last = max(steps, key=lambda record: record.at, default=None)
     return {"url": last.url, "title": last.details.get("title", "")} if last else {"url": evaluation.url, "title": ""}
 
 
-def _serialize_failure(failure: EvaluationRecord) -> dict[str, Any]:
-    summary = failure.summary[:MAX_ERROR_CHARS]
-    return {"type": failure.kind, "summary": summary, "step": failure.step, "url": failure.url}
+def _serialize_worst(evaluation: Evaluation, failures: Sequence[EvaluationRecord], limit: int) -> list[dict[str, Any]]:
+    host = urlsplit(evaluation.url).hostname or ""
+    return [
+        {
+            "type": failure.kind,
+            "summary": failure.summary[:MAX_ERROR_CHARS],
+            "step": failure.step,
+            "url": failure.url,
+        }
+        for failure in rank_failures(failures, host, limit)
+    ]
 
 
 def _collect_excerpts(evaluation: Evaluation, failures: Sequence[EvaluationRecord]) -> dict[str, Any]:
-    def filter_kinds(*kinds: str) -> list[EvaluationRecord]:
-        return [each for each in failures if each.kind in kinds]
-
-    host = _parse_host(evaluation)
+    console = [failure for failure in failures if failure.kind == "console"]
+    network = [failure for failure in failures if failure.kind == "network"]
     return {
-        "console_errors": [_serialize_failure(each) for each in rank_failures(filter_kinds("console"), host, EXCERPTS)],
-        "network_errors": [_serialize_failure(each) for each in rank_failures(filter_kinds("network"), host, EXCERPTS)],
-        "errors_top": [_serialize_failure(each) for each in rank_failures(failures, host, DEV_ERRORS)],
+        "console_errors": _serialize_worst(evaluation, console, 5),
+        "network_errors": _serialize_worst(evaluation, network, 5),
+        "errors_top": _serialize_worst(evaluation, failures, 10),
     }
-
-
-def _parse_host(evaluation: Evaluation) -> str:
-    return urlsplit(evaluation.url).hostname or ""

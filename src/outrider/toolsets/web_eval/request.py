@@ -1,5 +1,6 @@
-"""What is to be evaluated, as it was asked for and as the agent is told."""
+"""An evaluation as it is requested, and the task for its agent."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -13,7 +14,7 @@ from outrider.toolsets.web_eval.script import ScriptStep
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """What is to be evaluated, and how."""
+    """A website to evaluate, the task there, and the limits."""
 
     url: str
     task: str
@@ -28,33 +29,30 @@ class EvaluationRequest:
 
 
 def build_query(evaluation: Evaluation, session_id: str) -> str:
-    """The question to the agent, which finds its browser open."""
+    """Build the agent's task, which names the open browser session."""
     parts = [
         evaluation.task,
         f"The browser session {session_id} is open at {evaluation.url}; begin with snapshotPage.",
     ]
     if evaluation.output_schema is not None:
-        import json
-
         schema = json.dumps(evaluation.output_schema, ensure_ascii=False)
         parts.append(f"done must carry `data` that fits this JSON Schema: {schema}")
     return "\n\n".join(parts)
 
 
 def parse_address(url: str) -> tuple[str, bool]:
-    """The address to open and whether it is of this machine, where a bare host speaks http and not https."""
+    """Return the address to open, and whether it is on this machine.
+
+    A local address without a scheme gets http, because development servers rarely speak https.
+    """
     text = url.strip()
     bare = "://" not in text
     try:
         host = (urlsplit(f"//{text}" if bare else text).hostname or "").lower()
     except ValueError:
         return text, False
-    here = _is_loopback(host)
-    return (f"http://{text}" if bare and here else text), here
-
-
-def _is_loopback(host: str) -> bool:
     try:
-        return ip_address(host).is_loopback
+        local = ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        local = host == "localhost" or host.endswith(".localhost")
+    return (f"http://{text}" if bare and local else text), local

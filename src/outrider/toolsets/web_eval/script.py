@@ -1,7 +1,7 @@
-"""Evaluations without a model: a list of actions, each done in the browser and each with its outcome."""
+"""Evaluations without a model: run a list of browser actions."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urljoin
@@ -12,8 +12,7 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, OutriderError, Refused
 from outrider.core.toolbox import Toolbox
 
-MAX_STEPS = 100  # steps
-EXPECT_TIMEOUT_S = 5.0  # seconds until an expected text must be there
+MAX_STEPS = 100
 StepAction = Literal["goto", "click", "type", "select", "press", "wait_for", "expect_text", "screenshot"]
 REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "goto": ("target",),
@@ -23,7 +22,7 @@ REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "press": ("value",),
     "expect_text": ("value",),
 }
-# Each verb's tool, the names of `target` and `value` there, and what else the tool is given.
+# The tool of each action, the tool's parameters for `target` and `value`, and its other arguments.
 ACTION_TOOLS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "goto": ("navigateToUrl", {"target": "url"}, {}),
     "click": ("clickElement", {"target": "selector"}, {}),
@@ -31,7 +30,7 @@ ACTION_TOOLS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "select": ("selectOption", {"target": "selector"}, {}),
     "press": ("pressKey", {"value": "key"}, {}),
     "wait_for": ("waitFor", {"target": "selector", "value": "text"}, {}),
-    "expect_text": ("waitFor", {"target": "selector", "value": "text"}, {"seconds": EXPECT_TIMEOUT_S}),
+    "expect_text": ("waitFor", {"target": "selector", "value": "text"}, {"seconds": 5.0}),
     "screenshot": ("getCurrentUrl", {}, {}),
 }
 
@@ -57,23 +56,24 @@ class ScriptStep(BaseModel, extra="forbid", defer_build=True):
         return self
 
     def __str__(self) -> str:
-        shown = self.value if self.action not in ("type", None) else None
-        return " ".join(each for each in (self.action or self.tool, self.target, shown) if each)[:200]
+        value = self.value if self.action not in ("type", None) else None  # typed text may be a password
+        return " ".join(part for part in (self.action or self.tool, self.target, value) if part)[:200]
 
     def build_call(self, base: str) -> tuple[str, dict[str, Any]]:
-        """The tool and its arguments; addresses may be relative to `base`."""
+        """Return the tool and its arguments; addresses may be relative to `base`."""
         if self.action is None:
             return self.tool or "", dict(self.arguments)
-        tool, names, more = ACTION_TOOLS[self.action]
-        given = {name: getattr(self, field) for field, name in names.items() if getattr(self, field) is not None} | more
-        given |= {"url": urljoin(base, given["url"])} if self.action == "goto" else {}
-        given |= {"options": [self.value]} if self.action == "select" else {}
-        return tool, given
+        tool, parameters, fixed = ACTION_TOOLS[self.action]
+        arguments = {name: getattr(self, field) for field, name in parameters.items()}
+        arguments = {name: value for name, value in arguments.items() if value is not None} | fixed
+        arguments |= {"url": urljoin(base, arguments["url"])} if self.action == "goto" else {}
+        arguments |= {"options": [self.value]} if self.action == "select" else {}
+        return tool, arguments
 
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """How one step ended: `ok` or an error's code, and what it said."""
+    """The end of one step: `ok` or an error's code, and its text."""
 
     step: int
     action: str
@@ -88,11 +88,12 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class EvaluationScript:
-    """Steps and where they are done.
+    """Runs steps in one browser session.
 
     Attributes:
         allowed: The tools that a step may use.
-        on_step: Hears after each step how many are done.
+        base: The address that relative addresses start from.
+        on_step: Called before each step with the number of steps done and the next action.
     """
 
     toolbox: Toolbox
@@ -103,7 +104,7 @@ class EvaluationScript:
     on_step: Callable[[int, str], Awaitable[None]]
 
     async def run_steps(self, steps: Sequence[ScriptStep], outcomes: list[StepOutcome]) -> None:
-        """Does the steps in order, each into `outcomes`; one that fails is the last."""
+        """Run the steps in order until one fails, and add each outcome to `outcomes`."""
         for number, step in enumerate(steps, 1):
             await self.on_step(number - 1, str(step))
             outcomes.append(await self._run_step(number, step))
@@ -111,19 +112,19 @@ class EvaluationScript:
                 return
 
     async def _run_step(self, number: int, step: ScriptStep) -> StepOutcome:
-        max_text_chars = 500  # characters of a step's result that its outcome repeats
+        max_text_chars = 500
         started = time.monotonic()
+        tool, arguments = step.build_call(self.base)
         try:
-            outcome, text = "ok", await self._call_tool(*step.build_call(self.base))
+            if tool not in self.allowed:
+                raise Refused(
+                    f"tool: {tool!r} is not allowed in steps", hint=f"one of {', '.join(sorted(self.allowed))}"
+                )
+            result = await self.toolbox.call(tool, {"sessionId": self.session_id, **arguments}, self.call)
+            outcome, text = "ok", result.text
         except AnswerNeeded:
             outcome = "refused"
             text = "it needs a person's consent, which scripts cannot wait for: call the browser's tool yourself"
         except OutriderError as error:
             outcome, text = error.code, f"{error.message}{f' ({error.hint})' if error.hint else ''}"
         return StepOutcome(number, str(step), outcome, text[:max_text_chars], round(time.monotonic() - started, 3))
-
-    async def _call_tool(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        if tool not in self.allowed:
-            raise Refused(f"tool: {tool!r} is not for steps", hint=f"one of {', '.join(sorted(self.allowed))}")
-        given = {"sessionId": self.session_id, **arguments}
-        return (await self.toolbox.call(tool, given, self.call)).text

@@ -1,4 +1,4 @@
-"""What an operator says about evaluations of websites."""
+"""Settings of website evaluations."""
 
 from typing import Literal
 
@@ -6,10 +6,10 @@ from pydantic import BaseModel, Field
 
 
 class WebEvalSettings(BaseModel, extra="forbid", defer_build=True):
-    """The `web_eval` part of the settings: what holds where a call says nothing."""
+    """The `web_eval` part of the settings: defaults for calls."""
 
     mode: Literal["compact", "dev"] | None = Field(
-        None, description="How much answers hold; empty means dev for addresses of this machine, else compact"
+        None, description="Detail of answers; empty means dev for addresses of this machine, else compact"
     )
     budget_s: float | None = Field(None, gt=0, le=3_600, description="Seconds that an evaluation may take")
     max_steps: int | None = Field(

@@ -1,4 +1,4 @@
-"""Code and commands of a model, run in the session's workspace and kept in there."""
+"""Tools that run code and commands in the session's workspace."""
 
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -18,7 +18,6 @@ from outrider.toolsets.workspace.code_results import (
     build_poll_result,
     build_process_list,
     build_started_result,
-    build_stopped_result,
 )
 from outrider.toolsets.workspace.files import workspace
 from outrider.workspace import SessionWorkspace, SessionWorkspaces
@@ -27,14 +26,14 @@ from outrider.workspace.processes import Processes
 if TYPE_CHECKING:
     from outrider.workspace.sandbox.job import Job
 
-MAX_FOREGROUND_S = 300  # seconds in the foreground
-MAX_QUEUE_WAIT_S = 300  # seconds that a call may stand in line besides
+MAX_FOREGROUND_S = 300
+MAX_QUEUE_WAIT_S = 300  # until a slot for a process is free, in addition
 
 ScriptText = Annotated[str, Field(min_length=1, max_length=1_000_000, description="A whole script")]
 CommandText = Annotated[str, Field(min_length=1, max_length=1_000)]
 WorkingFolder = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
 TimeoutSeconds = Annotated[int, Field(ge=1, le=MAX_FOREGROUND_S, description="Seconds; sync only")]
-RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the background; answers a process_id")]
+RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the background; returns a process_id")]
 ProcessId = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -55,12 +54,12 @@ async def execute_python(
     timeout: TimeoutSeconds = 30,  # noqa: ASYNC109 - it ends the program, not the waiting
     run_mode: RunMode = "sync",
 ) -> Result:
-    """Run Python in the workspace; print what you want to see. Pictures that it saves or plt.show() come back."""
+    """Run Python in the workspace; print what you want to see. Pictures that it saves or shows are returned."""
     from outrider.workspace.jobs import build_python_job
 
-    place = await _get_workspace(workspaces, call)
-    job = await build_python_job(processes.sandbox, place.directory, code)
-    return await _run_job(processes, call, place, job, "python", timeout, run_mode)
+    session_workspace = await _get_workspace(workspaces, call)
+    job = await build_python_job(processes.sandbox, session_workspace.directory, code)
+    return await _run_job(processes, call, session_workspace, job, "python", timeout, run_mode)
 
 
 @workspace.tool(effect="act", title="Run TypeScript", timeout=MAX_FOREGROUND_S + MAX_QUEUE_WAIT_S)
@@ -76,9 +75,9 @@ async def execute_typescript(
     """Run TypeScript or JavaScript with Deno in the workspace; console.log what you want to see."""
     from outrider.workspace.jobs import build_typescript_job
 
-    place = await _get_workspace(workspaces, call)
-    job = await build_typescript_job(processes.sandbox, place.directory, code)
-    return await _run_job(processes, call, place, job, "typescript", timeout, run_mode)
+    session_workspace = await _get_workspace(workspaces, call)
+    job = await build_typescript_job(processes.sandbox, session_workspace.directory, code)
+    return await _run_job(processes, call, session_workspace, job, "typescript", timeout, run_mode)
 
 
 async def execute_shell(
@@ -117,9 +116,10 @@ workspace.tool(effect="act", title="Run a command", timeout=MAX_FOREGROUND_S + M
 async def poll_process(
     workspaces: SessionWorkspaces, processes: Processes, call: Call, /, process_id: ProcessId, tail: Tail | None = None
 ) -> Result:
-    """Whether a background process still runs, its exit code, and the end of its output."""
-    place = await _get_workspace(workspaces, call)
-    return await build_poll_result(processes.get(place, process_id), (tail or Tail()).src, (tail or Tail()).n)
+    """Show whether a background process still runs, its exit code, and the end of its output."""
+    session_workspace = await _get_workspace(workspaces, call)
+    tail = tail or Tail()
+    return await build_poll_result(processes.get(session_workspace, process_id), tail.src, tail.n)
 
 
 @workspace.tool(title="Read a process's output")
@@ -133,9 +133,9 @@ async def read_process_output(
     mode: Literal["tail", "head"] = "tail",
     lines: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> Result:
-    """The first or last lines that a background process has written."""
-    place = await _get_workspace(workspaces, call)
-    return build_output_result(processes.get(place, process_id), stream, mode, lines)
+    """Read the first or last lines that a background process has written."""
+    session_workspace = await _get_workspace(workspaces, call)
+    return build_output_result(processes.get(session_workspace, process_id), stream, mode, lines)
 
 
 @workspace.tool(title="List processes")
@@ -146,21 +146,21 @@ async def list_processes(
     /,
     status_filter: Literal["all", "running", "finished"] = "all",
 ) -> Result:
-    """This session's background processes."""
-    place = await _get_workspace(workspaces, call)
-    return build_process_list(processes.list(place), status_filter)
+    """List this session's background processes."""
+    session_workspace = await _get_workspace(workspaces, call)
+    return build_process_list(processes.list(session_workspace), status_filter)
 
 
 @workspace.tool(effect="write", title="Stop a process", stake="never_ask")
 async def stop_process(
     workspaces: SessionWorkspaces, processes: Processes, call: Call, /, process_id: ProcessId
 ) -> Result:
-    """Stop a background process with all that it started: asked first, ended after three seconds."""
-    place = await _get_workspace(workspaces, call)
-    found = processes.get(place, process_id)
-    if found.status == "running":
-        await found.process.stop()
-    return await build_stopped_result(found)
+    """Stop a background process and its children: asked to end, killed after three seconds."""
+    session_workspace = await _get_workspace(workspaces, call)
+    execution = processes.get(session_workspace, process_id)
+    if execution.status == "running":
+        await execution.process.stop()
+    return await build_poll_result(execution, "stdout", 10)
 
 
 async def _run_command(
@@ -176,15 +176,15 @@ async def _run_command(
 
     if "\0" in command:
         raise InvalidInput("command: holds a NUL character", hint="leave it out; a script can write such bytes")
-    place = await _get_workspace(workspaces, call)
-    job = await build_shell_job(processes.sandbox, place.directory, command, working_dir)
-    return await _run_job(processes, call, place, job, command, timeout, run_mode)
+    session_workspace = await _get_workspace(workspaces, call)
+    job = await build_shell_job(processes.sandbox, session_workspace.directory, command, working_dir)
+    return await _run_job(processes, call, session_workspace, job, command, timeout, run_mode)
 
 
 async def _run_job(
     processes: Processes,
     call: Call,
-    place: SessionWorkspace,
+    session_workspace: SessionWorkspace,
     job: "Job",
     title: str,
     seconds: int,
@@ -192,9 +192,9 @@ async def _run_job(
 ) -> Result:
     level = (await processes.sandbox.require_backend()).level
     if run_mode == "async":
-        return build_started_result(await processes.start_background(place, job, title), level)
+        return build_started_result(await processes.start_background(session_workspace, job, title), level)
     async with _send_heartbeats(call, seconds):
-        execution = await processes.run(place, job, title, seconds)
+        execution = await processes.run(session_workspace, job, title, seconds)
     return await build_execution_result(ExecutionReport(execution, level, job.limits, seconds))
 
 
@@ -203,14 +203,14 @@ async def _get_workspace(workspaces: SessionWorkspaces, call: Call) -> SessionWo
 
 
 def _send_heartbeats(call: Call, seconds: float) -> AbstractAsyncContextManager[None]:
-    """Tells the caller now and then that the code still runs: hosts give up on silence."""
+    """Report progress every 5 s while the block runs: hosts drop silent calls."""
 
     async def report_progress() -> None:
-        heartbeat_interval_s = 5.0  # seconds between two signs of life
-        spent = 0.0
+        interval_s = 5.0
+        elapsed_s = 0.0
         while True:
-            await anyio.sleep(heartbeat_interval_s)
-            spent += heartbeat_interval_s
-            await call.progress(min(spent, seconds), seconds, f"running for {spent:.0f} s")
+            await anyio.sleep(interval_s)
+            elapsed_s += interval_s
+            await call.progress(min(elapsed_s, seconds), seconds, f"running for {elapsed_s:.0f} s")
 
     return run_background(report_progress)

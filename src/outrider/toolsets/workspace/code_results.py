@@ -1,4 +1,4 @@
-"""What an execution was like, in words and as data."""
+"""Build results of executions and background processes."""
 
 import re
 import time
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from outrider.core.errors import OutriderError
-from outrider.core.result import ImageBlock, Result, ResultBlock, TextBlock
+from outrider.core.result import ImageBlock, Result, TextBlock
 from outrider.core.untrusted import clean_untrusted
 from outrider.workspace.processes import Execution
 
@@ -16,18 +16,11 @@ if TYPE_CHECKING:
     from outrider.workspace.sandbox.job import IsolationLevel, ResourceLimits
 
 ANSI_ESCAPES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-SIGNAL_NOTES = {
-    133: "it trapped, as Deno does when its memory is full",
-    134: "it aborted",
-    137: "it was killed",
-    139: "it crashed (segmentation fault)",
-    152: "CPU time limit",
-}
 
 
 @dataclass(frozen=True)
 class ExecutionReport:
-    """An execution in the foreground, with what it was allowed."""
+    """An execution in the foreground, with its isolation and limits."""
 
     execution: "Execution"
     level: "IsolationLevel"
@@ -36,40 +29,39 @@ class ExecutionReport:
 
 
 async def build_execution_result(report: ExecutionReport) -> Result:
-    """The result of an execution that is over: output, changed files and pictures."""
-    files_note = "the workspace holds more files than are looked at: which ones were made or removed is not told"
-    max_error_chars = 10_000  # of them for the stream of errors, where both are long
-    max_output_chars = 30_000  # characters of both streams together
+    """Build the result of an execution that has ended: output, changed files and pictures."""
+    max_output_chars = 30_000  # both streams together
+    max_error_chars = 10_000  # of stderr, if both are long
     execution = report.execution
-    running = execution.process
-    out, err = running.stdout.text, running.stderr.text
-    errors, cut_err = shorten_output(err, max(max_error_chars, max_output_chars - len(out)))
-    text, cut_out = shorten_output(out, max_output_chars - len(errors))
-    whole = {"stdout": out} if cut_out else {}
-    whole |= {"stderr": err} if cut_err else {}
-    facts: dict[str, Any] = {
-        "exit_code": running.exit_code,
-        "stdout": text,
-        "stderr": errors,
-        "duration_ms": round(running.seconds * 1_000),
-        "timed_out": running.end_reason == "timeout",
-        "truncated": bool(whole) or running.stdout.dropped + running.stderr.dropped > 0,
+    process = execution.process
+    out, err = process.stdout.text, process.stderr.text
+    short_err, cut_err = shorten_output(err, max(max_error_chars, max_output_chars - len(out)))
+    short_out, cut_out = shorten_output(out, max_output_chars - len(short_err))
+    full_outputs = {"stdout": out} if cut_out else {}
+    full_outputs |= {"stderr": err} if cut_err else {}
+    data: dict[str, Any] = {
+        "exit_code": process.exit_code,
+        "stdout": short_out,
+        "stderr": short_err,
+        "duration_ms": round(process.seconds * 1_000),
+        "timed_out": process.end_reason == "timeout",
+        "truncated": bool(full_outputs) or process.stdout.dropped + process.stderr.dropped > 0,
         "files_changed": _serialize_files(execution),
         "isolation": report.level,
     }
-    facts |= await _save_outputs(execution, whole)
-    facts |= {"files_note": files_note} if execution.has_too_many_files else {}
+    if paths := await _save_outputs(execution, full_outputs):
+        data["output_files"] = paths
+    if execution.has_too_many_files:
+        data["files_note"] = "the workspace has too many files to list those that were created or removed"
     if note := _explain_end(report):
-        facts["note"] = note
-    items: tuple[ResultBlock, ...] = (
-        TextBlock(_format_execution(facts, len(execution.changed))),
-        *await _load_pictures(execution),
-    )
-    return Result(items, data=facts, is_error=bool(running.exit_code or running.end_reason))
+        data["note"] = note
+    text = TextBlock(_format_execution(data, len(execution.changed)))
+    is_error = bool(process.exit_code or process.end_reason)
+    return Result((text, *await _load_pictures(execution)), data=data, is_error=is_error)
 
 
 def shorten_output(text: str, limit: int) -> tuple[str, bool]:
-    """The text without invisible characters and colours, its middle left out where it is too long."""
+    """Remove control sequences and the middle of a text over `limit` characters; tell whether it was cut."""
     text = clean_untrusted(ANSI_ESCAPES.sub("", text))
     limit = max(limit, 0)
     if len(text) <= limit:
@@ -78,119 +70,119 @@ def shorten_output(text: str, limit: int) -> tuple[str, bool]:
     return f"{text[:head]}\n… ({len(text) - limit:,} characters are left out here) …\n{text[-tail:]}", True
 
 
-async def _save_outputs(execution: "Execution", whole: dict[str, str]) -> dict[str, Any]:
-    """Keeps what is too long as files of the workspace, and says where."""
-    output_folder = "outputs"
+async def _save_outputs(execution: "Execution", outputs: dict[str, str]) -> list[str]:
+    """Save outputs as files of the workspace and return their paths."""
     paths: list[str] = []
-    for stream, text in whole.items():
-        path = f"{output_folder}/{execution.id}.{stream}.txt"
+    for stream, text in outputs.items():
+        path = f"outputs/{execution.id}.{stream}.txt"
         try:
             await anyio.to_thread.run_sync(execution.workspace.files.write, path, text)
-        except OutriderError:  # no room: what is shown must do
-            continue
+        except OutriderError:
+            continue  # the workspace is full; the result has the shortened output
         paths.append(path)
-    return {"output_files": paths} if paths else {}
+    return paths
 
 
 async def _load_pictures(execution: "Execution") -> list[ImageBlock]:
     from outrider.workspace.images import collect_images
 
-    found = await anyio.to_thread.run_sync(collect_images, execution.workspace.files, execution.changed)
-    return [ImageBlock(each.data, each.mime_type) for each in found]
+    images = await anyio.to_thread.run_sync(collect_images, execution.workspace.files, execution.changed)
+    return [ImageBlock(image.data, image.mime_type) for image in images]
 
 
 def _serialize_files(execution: "Execution") -> list[dict[str, Any]]:
-    max_files_shown = 50
-    return [vars(each) | {"path": _name(each.path)} for each in execution.changed[:max_files_shown]]
-
-
-def _name(path: str) -> str:
-    """A path on one line, without what hides or cannot be written down: code chose it."""
-    return clean_untrusted(path).replace("\n", " ")
+    max_listed_files = 50
+    # Hostile code may have chosen the paths: they are put on one line, without invisible characters.
+    return [
+        vars(file) | {"path": clean_untrusted(file.path).replace("\n", " ")}
+        for file in execution.changed[:max_listed_files]
+    ]
 
 
 def _explain_end(report: ExecutionReport) -> str:
-    running, limits = report.execution.process, report.limits
-    notes = {
+    """Explain why the process was ended or which signal killed it; empty for a normal exit."""
+    process, limits = report.execution.process, report.limits
+    end_notes = {
         "timeout": f"stopped after {report.seconds} s; give a longer timeout (at most 300) or run_mode=async",
-        "memory": f"ended: it took more than {limits.memory // 1_000_000:,} MB; work in smaller pieces",
+        "memory": f"ended: it used more than {limits.memory // 1_000_000:,} MB; work in smaller pieces",
         "disk": "ended: the workspace is full; remove files",
         "stopped": "it was stopped",
     }
-    if running.end_reason:
-        return notes[running.end_reason]
-    return SIGNAL_NOTES.get(running.exit_code or 0, "")
+    signal_notes = {
+        133: "it trapped, as Deno does when its memory is full",
+        134: "it aborted",
+        137: "it was killed",
+        139: "it crashed (segmentation fault)",
+        152: "it reached the CPU time limit",
+    }
+    if process.end_reason:
+        return end_notes[process.end_reason]
+    return signal_notes.get(process.exit_code or 0, "")
 
 
-def _format_execution(facts: dict[str, Any], changed: int) -> str:
-    took = f"{facts['duration_ms'] / 1_000:.1f} s, isolation: {facts['isolation']}"
-    lines = [f"exit code {facts['exit_code']} ({took})"]
-    lines += [facts["note"]] if "note" in facts else []
-    lines += [facts["stdout"].rstrip("\n")] if facts["stdout"] else []
-    lines += ["--- stderr ---", facts["stderr"].rstrip("\n")] if facts["stderr"] else []
-    lines += [f"the whole output: {', '.join(facts['output_files'])}"] if "output_files" in facts else []
-    lines += [_format_changed_files(facts["files_changed"], changed)] if changed else []
-    lines += [facts["files_note"]] if "files_note" in facts else []
+def _format_execution(data: dict[str, Any], changed: int) -> str:
+    lines = [f"exit code {data['exit_code']} ({data['duration_ms'] / 1_000:.1f} s, isolation: {data['isolation']})"]
+    lines += [data["note"]] if "note" in data else []
+    lines += [data["stdout"].rstrip("\n")] if data["stdout"] else []
+    lines += ["--- stderr ---", data["stderr"].rstrip("\n")] if data["stderr"] else []
+    lines += [f"the whole output: {', '.join(data['output_files'])}"] if "output_files" in data else []
+    lines += [_format_changed_files(data["files_changed"], changed)] if changed else []
+    lines += [data["files_note"]] if "files_note" in data else []
     return "\n".join(lines)
 
 
 def _format_changed_files(files: list[dict[str, Any]], count: int) -> str:
-    shown = ", ".join(f"{each['change']} {each['path']}" + _size(each) for each in files)
-    return f"files: {shown}" + (f" and {count - len(files)} more" if count > len(files) else "")
-
-
-def _size(each: dict[str, Any]) -> str:
-    return "" if each["change"] == "deleted" else f" ({each['size']:,} bytes)"
+    changes = []
+    for file in files:
+        size = "" if file["change"] == "deleted" else f" ({file['size']:,} bytes)"
+        changes.append(f"{file['change']} {file['path']}{size}")
+    return f"files: {', '.join(changes)}" + (f" and {count - len(files)} more" if count > len(files) else "")
 
 
 def build_started_result(execution: "Execution", level: "IsolationLevel") -> Result:
-    """A process that has been started in the background."""
-    facts = {"process_id": execution.id, "status": execution.status, "isolation": level}
-    text = f"process {execution.id} runs in the background (isolation: {level}); poll_process shows how it is"
-    return Result((TextBlock(text),), data=facts)
+    """Build the result of a process that was started in the background."""
+    data = {"process_id": execution.id, "status": execution.status, "isolation": level}
+    text = f"process {execution.id} runs in the background (isolation: {level}); poll_process shows its state"
+    return Result((TextBlock(text),), data=data)
 
 
 async def build_poll_result(execution: "Execution", stream: Literal["stdout", "stderr"], count: int) -> Result:
-    """How a background process is, with the end of one of its streams."""
-    max_polls = 5  # in a row, then advice
-    facts = _serialize_process(execution)
-    facts["tail"] = _split_stream_lines(execution, stream)[-count:]
-    running = execution.status == "running"
-    execution.poll_count = execution.poll_count + 1 if running else 0
+    """Build the state of a background process, with the last `count` lines of one of its streams."""
+    max_polls = 5  # in a row, before the model is advised to do something else
+    data = _serialize_process(execution)
+    data["tail"] = _split_stream_lines(execution, stream)[-count:]
+    is_running = execution.status == "running"
+    execution.poll_count = execution.poll_count + 1 if is_running else 0
     if execution.poll_count > max_polls:
-        facts["note"] = "it still runs; do something else meanwhile, or stop_process"
-    lines = [_format_process(execution), *facts["tail"]]
-    lines += [facts["note"]] if "note" in facts else []
-    if running:
-        return Result((TextBlock("\n".join(lines)),), data=facts)
-    facts["files_changed"] = _serialize_files(execution)
-    lines += [_format_changed_files(facts["files_changed"], len(execution.changed))] if execution.changed else []
-    return Result((TextBlock("\n".join(lines)), *await _load_pictures(execution)), data=facts)
+        data["note"] = "it still runs; do something else meanwhile, or stop_process"
+    lines = [_format_process(execution), *data["tail"]]
+    lines += [data["note"]] if "note" in data else []
+    if is_running:
+        return Result((TextBlock("\n".join(lines)),), data=data)
+    data["files_changed"] = _serialize_files(execution)
+    lines += [_format_changed_files(data["files_changed"], len(execution.changed))] if execution.changed else []
+    return Result((TextBlock("\n".join(lines)), *await _load_pictures(execution)), data=data)
 
 
 def build_output_result(
     execution: "Execution", stream: Literal["stdout", "stderr"], mode: Literal["tail", "head"], count: int
 ) -> Result:
-    """Lines of what a background process has written."""
-    every = _split_stream_lines(execution, stream)
-    shown = every[-count:] if mode == "tail" else every[:count]
-    facts = {**_serialize_process(execution), "stream": stream, "lines": shown, "total_lines": len(every)}
-    return Result((TextBlock("\n".join(shown) or f"nothing on {stream} yet"),), data=facts)
+    """Build the first or last `count` lines that a background process has written."""
+    all_lines = _split_stream_lines(execution, stream)
+    lines = all_lines[-count:] if mode == "tail" else all_lines[:count]
+    data = {**_serialize_process(execution), "stream": stream, "lines": lines, "total_lines": len(all_lines)}
+    return Result((TextBlock("\n".join(lines) or f"nothing on {stream} yet"),), data=data)
 
 
-def build_process_list(executions: "list[Execution]", wanted: Literal["all", "running", "finished"]) -> Result:
-    """The background processes of a session."""
-    fits = [each for each in executions if wanted == "all" or (each.status == "running") == (wanted == "running")]
-    facts = {"processes": [_serialize_process(each) for each in fits]}
-    return Result(
-        (TextBlock("\n".join(map(_format_process, fits)) or "none; execute_* with run_mode=async starts one"),),
-        data=facts,
-    )
-
-
-async def build_stopped_result(execution: "Execution") -> Result:
-    """A background process that has ended."""
-    return await build_poll_result(execution, "stdout", 10)
+def build_process_list(executions: "list[Execution]", status: Literal["all", "running", "finished"]) -> Result:
+    """Build the list of a session's background processes with that status."""
+    selected = [
+        execution
+        for execution in executions
+        if status == "all" or (execution.status == "running") == (status == "running")
+    ]
+    text = "\n".join(map(_format_process, selected)) or "none; execute_* with run_mode=async starts one"
+    return Result((TextBlock(text),), data={"processes": [_serialize_process(execution) for execution in selected]})
 
 
 def _serialize_process(execution: "Execution") -> dict[str, Any]:
@@ -205,13 +197,13 @@ def _serialize_process(execution: "Execution") -> dict[str, Any]:
 
 
 def _format_process(execution: "Execution") -> str:
-    code = execution.process.exit_code
-    ended = "" if code is None else f", exit code {code}"
-    seconds = f"{execution.process.seconds:.1f} s"
-    return f"process {execution.id} ({execution.title[:80]}): {execution.status}{ended}, {seconds}"
+    process = execution.process
+    exit_code = "" if process.exit_code is None else f", exit code {process.exit_code}"
+    state = f"{execution.status}{exit_code}, {process.seconds:.1f} s"
+    return f"process {execution.id} ({execution.title[:80]}): {state}"
 
 
 def _split_stream_lines(execution: "Execution", stream: Literal["stdout", "stderr"]) -> list[str]:
-    """What is kept of a stream, line by line; a line of a megabyte is shortened."""
+    """Return the stored lines of a stream, each cut to 500 characters."""
     text = clean_untrusted(ANSI_ESCAPES.sub("", getattr(execution.process, stream).text))
     return [line if len(line) <= 500 else f"{line[:500]}…" for line in text.splitlines()]

@@ -1,4 +1,4 @@
-"""What a system prompt may say of the session's workspace."""
+"""Describe the session's workspace for system prompts."""
 
 from typing import Any
 
@@ -9,20 +9,19 @@ from outrider.core.prompts import OfferedToolCount, format_status
 from outrider.toolsets.workspace.files import workspace
 from outrider.workspace import SessionWorkspaces
 from outrider.workspace.processes import Processes
+from outrider.workspace.tree import render_tree
 
 
 @workspace.register_context
 async def describe_workspace(
     workspaces: SessionWorkspaces, processes: Processes, call: Call, offered: OfferedToolCount
 ) -> tuple[str, dict[str, Any]]:
-    """Where it is, what runs in it, and two levels of what it holds."""
-    from outrider.workspace.tree import render_tree
-
-    place = workspaces.find_workspace(call)
-    drawn = await anyio.to_thread.run_sync(render_tree, place.files.jail)
-    directory = str(place.directory) if workspaces.settings.show_paths else "."
-    running = processes.count_running(place)
+    """Return its directory, its running processes and two levels of its files, as text and as data."""
+    session_workspace = workspaces.find_workspace(call)
+    tree = await anyio.to_thread.run_sync(render_tree, session_workspace.files.jail)
+    directory = str(session_workspace.directory) if workspaces.settings.show_paths else "."
+    running = processes.count_running(session_workspace)
     lines = [f"**Working Directory**: {directory}", *([f"**Running Processes**: {running}"] if running else [])]
     head = format_status("Workspace", "workspace", offered, *lines)
-    text = "\n".join([head, "", "## Current Directory Structure", *(drawn or ["(empty)"])])
-    return text, {"directory": directory, "processes": running, "entries": drawn}
+    text = "\n".join([head, "", "## Current Directory Structure", *(tree or ["(empty)"])])
+    return text, {"directory": directory, "processes": running, "entries": tree}
