@@ -33,6 +33,7 @@ TYPE_FAMILIES = (  # pattern; then what a person calls it and what to do instead
     ("application/vnd.apache.parquet", DATA_ADVICE),
     ("application/x-hdf5", DATA_ADVICE),
     ("application/x-numpy", DATA_ADVICE),
+    ("application/x-sqlite3", ("a SQLite database", "read it with code, or look for a CSV or JSON version of it")),
     ("application/*zip*", ARCHIVE_ADVICE),
     ("application/*tar*", ARCHIVE_ADVICE),
     ("application/*compressed*", ARCHIVE_ADVICE),

@@ -1,4 +1,4 @@
-"""Contact cards (vCard 2.1 to 4.0, RFC 6350): people and how to reach them."""
+"""Read contact cards (vCard 2.1 to 4.0, RFC 6350)."""
 
 from outrider.pages.document import Document, to_single_line
 from outrider.pages.reader import DocumentReader, ReaderInput
@@ -8,15 +8,15 @@ from outrider.pages.readers.parsing.errors import build_broken_error
 
 
 def read_contacts(source: ReaderInput) -> Document:
-    """Each card below its name; at most 5,000 of them. Pictures and keys are left out.
+    """Return each card below its name; at most 5,000 of them. Pictures and keys are left out.
 
     Raises:
-        Unavailable: code `broken_file`, if it holds no card.
+        Unavailable: code `broken_file`, if the file holds no card.
     """
     max_cards = 5_000
     cards = parse_components(source.text, "VCARD")
     if not cards:
-        raise build_broken_error(source, "contact card", "it does not begin as one")
+        raise build_broken_error(source, "contact card", "it does not start with BEGIN:VCARD")
     draft = DocumentDraft(source, "contacts")
     for card in cards[:max_cards]:
         if draft.is_full:
@@ -38,11 +38,9 @@ def _write_card(draft: DocumentDraft, card: Component) -> None:
     )  # fmt: skip
     draft.add_heading(2, _format_name(card))
     for name, word in fact_names:
-        for given in card.get_all(name):
-            draft.add_item(
-                0,
-                f"{word}{_format_kind(given)}: {', '.join(map(to_single_line, given.fields))}" if given.fields else "",
-            )
+        for entry in card.get_all(name):
+            if entry.fields:
+                draft.add_item(0, f"{word}{_format_kind(entry)}: {', '.join(map(to_single_line, entry.fields))}")
     draft.add_block(card.get_first("note").text)
 
 
@@ -51,11 +49,11 @@ def _format_name(card: Component) -> str:
     return to_single_line(card.get_first("fn").text) or to_single_line(" ".join(reversed(parts[:2]))) or "(no name)"
 
 
-def _format_kind(given: Property) -> str:
-    """What a number or an address is for, in brackets; version 2.1 writes it without the name of a parameter."""
+def _format_kind(entry: Property) -> str:
+    """Return what a number or an address is for, in brackets; vCard 2.1 omits the parameter's name."""
     contact_kinds = frozenset({"home", "work", "cell", "mobile", "fax", "pager", "main", "other"})
-    told = given.parameters.get("type", "").lower().split(",")
-    known = [each for each in told if each in contact_kinds]
+    kinds = entry.parameters.get("type", "").lower().split(",")
+    known = [kind for kind in kinds if kind in contact_kinds]
     return f" ({', '.join(known)})" if known else ""
 
 

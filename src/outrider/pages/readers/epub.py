@@ -1,4 +1,4 @@
-"""E-books (EPUB 3.3, and 2 before it): the chapters in reading order, their XHTML read as web pages are."""
+"""Read e-books (EPUB 2 and 3): chapters in reading order, their XHTML as web pages."""
 
 import posixpath
 import re
@@ -25,7 +25,7 @@ NAMED_ANCHOR = re.compile(r"""(\s(?:id=["']|href=["']#))([^"'<>\s]{1,100})(["'])
 
 
 def read_epub(source: ReaderInput) -> Document:
-    """The chapters, each under its heading; one without takes its name from the table of contents.
+    """Return each chapter under its heading, or under its name in the table of contents.
 
     Raises:
         Refused: code `encrypted` (also for books with rights management) or `too_large`.
@@ -34,14 +34,14 @@ def read_epub(source: ReaderInput) -> Document:
     book = EpubPackage(source)
     draft = DocumentDraft(source, "epub")
     titles = book.read_toc()
-    left = source.max_tags * ELEMENTS_PER_TAG
+    tags_left = source.max_tags * ELEMENTS_PER_TAG
     labels: set[str] = set()
     for path in book.iter_chapters():
-        if draft.is_full or left < 0:
+        if draft.is_full or tags_left < 0:
             draft.is_cut = True
             break
         body = book.archive.read(path)
-        left -= body.count(b"<")
+        tags_left -= body.count(b"<")
         _write_chapter(draft, body, titles.get(path, ""), labels)
     facts = book.read_facts()
     draft.skipped_deep += book.budget.skipped_deep
@@ -49,7 +49,7 @@ def read_epub(source: ReaderInput) -> Document:
 
 
 def _write_chapter(draft: DocumentDraft, body: bytes, title: str, labels: set[str]) -> None:
-    heading_chars = 300  # characters of a chapter in which its heading would stand
+    heading_chars = 300  # a chapter's own heading stands within them
     page = extract(
         _mark_notes(decode_body(body)[0]), main=False, chars=draft.source.max_chars, tags=draft.source.max_tags
     )
@@ -65,32 +65,37 @@ def _write_chapter(draft: DocumentDraft, body: bytes, title: str, labels: set[st
 
 
 def _mark_notes(source: str) -> str:
-    """A chapter whose notes are named as those of web pages are, by which they are told (EPUB 3.3 calls them so)."""
+    """Prefix the ids of a chapter's notes with `fn-`, by which web pages' notes are recognized.
+
+    EPUB 3.3 marks references to notes with `epub:type="noteref"`.
+    """
     max_notes = 5_000  # of one chapter
-    wanted = {found[1] for tag in NOTE_REFERENCE.findall(source)[:max_notes] if (found := FRAGMENT_LINK.search(tag))}
-    if not wanted:
+    links = map(FRAGMENT_LINK.search, NOTE_REFERENCE.findall(source)[:max_notes])
+    note_ids = {link[1] for link in links if link}
+    if not note_ids:
         return source
 
-    def rename_anchor(found: re.Match[str]) -> str:
-        return f"{found[1]}fn-{found[2]}{found[3]}" if found[2] in wanted else found[0]
+    def rename_anchor(anchor: re.Match[str]) -> str:
+        return f"{anchor[1]}fn-{anchor[2]}{anchor[3]}" if anchor[2] in note_ids else anchor[0]
 
     return NAMED_ANCHOR.sub(rename_anchor, source)
 
 
 def _relabel_notes(text: str, labels: set[str]) -> str:
-    """A chapter whose notes have labels of their own: most books count from 1 in each."""
-    found = set(NOTE_LABEL.findall(text))
-    if found & labels:
-        chapter = next(at for at in range(2, MAX_CHAPTERS + 2) if not any(f"{at}-{each}" in labels for each in found))
-        text = NOTE_LABEL.sub(rf"[^{chapter}-\1]", text)
-        found = {f"{chapter}-{each}" for each in found}
-    labels |= found
+    """Make a chapter's note labels unique in the book, since most books count from 1 in each chapter."""
+    own = set(NOTE_LABEL.findall(text))
+    if own & labels:
+        prefixes = range(2, MAX_CHAPTERS + 2)
+        prefix = next(number for number in prefixes if not any(f"{number}-{label}" in labels for label in own))
+        text = NOTE_LABEL.sub(rf"[^{prefix}-\1]", text)
+        own = {f"{prefix}-{label}" for label in own}
+    labels |= own
     return text
 
 
 @dataclass
 class EpubPackage:
-    """The package of a book: what its parts are, and their order."""
+    """The package document of a book: its parts and their order."""
 
     source: ReaderInput
 
@@ -98,7 +103,7 @@ class EpubPackage:
         self.archive = ZipArchive(self.source, EPUB_KIND)
         self.budget = ElementBudget(self.source.max_tags * ELEMENTS_PER_TAG)
         container = self._parse_part("META-INF/container.xml")
-        paths = [each.get("full-path") for each in container.iter_descendants("container:rootfile")]
+        paths = [rootfile.get("full-path") for rootfile in container.iter_descendants("container:rootfile")]
         self.path = next((path for path in paths if path in self.archive), "")
         if not self.path:
             raise build_broken_error(self.source, EPUB_KIND, "its package document is missing")
@@ -108,10 +113,10 @@ class EpubPackage:
             raise build_broken_error(self.source, EPUB_KIND, "its package document names no chapters")
         self.folder = posixpath.dirname(self.path)
         manifest = self.root.find("opf:manifest") or XmlElement("")
-        self.items = {each.get("id"): each for each in manifest.iter_named("opf:item")}
+        self.items = {item.get("id"): item for item in manifest.iter_named("opf:item")}
 
     def iter_chapters(self) -> Iterator[str]:
-        """The names of the chapters' files in reading order (EPUB 3.3 section 5.7)."""
+        """Yield the paths of the chapters in reading order (EPUB 3.3 section 5.7)."""
         chapter_types = frozenset(
             {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
         )
@@ -122,11 +127,13 @@ class EpubPackage:
                 yield self._resolve_path(item.get("href"), self.folder)
 
     def read_toc(self) -> dict[str, str]:
-        """What the table of contents calls each file: by the NCX, which readers of EPUB 3 carry along too."""
+        """Return each file's title in the table of contents.
+
+        It is read from the NCX of EPUB 2, which books of EPUB 3 usually hold as well.
+        """
         spine = self.root.find("opf:spine") or XmlElement("")
-        item = self.items.get(spine.get("toc")) or next(
-            (each for each in self.items.values() if each.get("media-type") == "application/x-dtbncx+xml"), None
-        )
+        ncx_items = (item for item in self.items.values() if item.get("media-type") == "application/x-dtbncx+xml")
+        item = self.items.get(spine.get("toc")) or next(ncx_items, None)
         path = self._resolve_path(item.get("href"), self.folder) if item else ""
         titles: dict[str, str] = {}
         for point in self._parse_part(path).iter_descendants("ncx:navPoint") if path else ():
@@ -137,7 +144,7 @@ class EpubPackage:
         return titles
 
     def read_facts(self) -> dict[str, str]:
-        """Title, author and the like (Dublin Core in the package document)."""
+        """Return title, author and the like (Dublin Core in the package document)."""
         texts = self._collect_metadata()
         date = ISO_DATE.match(texts.get("dc:date", [""])[0]) or ISO_DATE.match(texts.get("dcterms:modified", [""])[0])
         return {
@@ -150,28 +157,25 @@ class EpubPackage:
         }
 
     def read_metadata(self) -> dict[str, object]:
-        """Identifiers and subjects."""
+        """Return identifiers and subjects."""
         texts = self._collect_metadata()
         named = {"identifiers": texts.get("dc:identifier", []), "subjects": texts.get("dc:subject", [])}
-        return {name: [tidy_text(each)[:300] for each in values[:50]] for name, values in named.items() if values}
+        return {name: [tidy_text(value)[:300] for value in values[:50]] for name, values in named.items() if values}
 
     def _collect_metadata(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        texts: dict[str, list[str]] = {}
         metadata = self.root.find("opf:metadata") or XmlElement("")
-        for each in metadata.walk():
-            text = " ".join(each.text.split())
-            if each.name.startswith(("dc:", "dcterms:")) and text:
-                found.setdefault(each.name, []).append(text)
-        return found
+        for element in metadata.walk():
+            text = " ".join(element.text.split())
+            if element.name.startswith(("dc:", "dcterms:")) and text:
+                texts.setdefault(element.name, []).append(text)
+        return texts
 
     def _refuse_encrypted(self) -> None:
-        """Raises Refused if a chapter is encrypted; a font that is obfuscated locks nobody out."""
-        font_algorithms = (
-            "http://www.idpf.org/2008/embedding",
-            "http://ns.adobe.com/pdf/enc#RC",
-        )  # they hide fonts, not texts
-        for each in self._parse_part("META-INF/encryption.xml").iter_descendants("enc:EncryptedData"):
-            method = each.get_value("enc:EncryptionMethod", attribute="Algorithm")
+        """Raise Refused if anything but fonts is encrypted: obfuscated fonts do not hide the text."""
+        font_algorithms = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+        for entry in self._parse_part("META-INF/encryption.xml").iter_descendants("enc:EncryptedData"):
+            method = entry.get_value("enc:EncryptionMethod", attribute="Algorithm")
             if method not in font_algorithms:
                 raise build_encrypted_error(self.source, EPUB_KIND, "is protected by digital rights management")
 

@@ -1,21 +1,20 @@
-"""Workbooks in one XML file (XML Spreadsheet 2003), which many sites give as `.xls`."""
+"""Read workbooks in one XML file (XML Spreadsheet 2003), often served as `.xls`."""
 
 from outrider.pages.document import Document
 from outrider.pages.mime.container import WORKBOOK_2003_TYPE
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG
-from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 from outrider.pages.readers.parsing.errors import build_broken_error
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, parse_tree
 from outrider.pages.readers.spreadsheet.cells import CellAddress, NumberFormats
-from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells
+from outrider.pages.readers.spreadsheet.sheet import MAX_ROWS, SheetCells, report_hidden_sheets
 
 MAX_SHEET_COLUMNS = 16_384
-NAMED_FORMATS = {"Percent": "0%", "Euro Currency": '0 "€"'}  # formats that have names; others show numbers as they are
 
 
 def read_excel2003(source: ReaderInput) -> Document:
-    """The sheets in order, each with its name and its cells as tables, as other workbooks are read.
+    """Return each sheet's name and its cells as tables, as for xlsx workbooks.
 
     Raises:
         Unavailable: code `broken_file`.
@@ -28,65 +27,63 @@ def read_excel2003(source: ReaderInput) -> Document:
     except MalformedXML as error:
         raise build_broken_error(source, kind_name, f"it is malformed ({error})") from None
     draft, names, hidden = DocumentDraft(source, "excel"), list[str](), 0
-    looks = _read_style_formats(root)
-    for each in root.iter_named("ss:Worksheet"):
-        state = each.find("x:WorksheetOptions", "x:Visible")
+    formats = _StyleFormats(root)
+    for worksheet in root.iter_named("ss:Worksheet"):
+        state = worksheet.find("x:WorksheetOptions", "x:Visible")
         if state is not None and state.text.strip() != "SheetVisible":
             hidden += 1
             continue
-        names.append(each.get("ss:Name"))
-        _read_sheet(draft, each, looks).write(draft)
-    if hidden:
-        draft.hidden_count += hidden
-        draft.add_block(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
+        names.append(worksheet.get("ss:Name"))
+        _read_sheet(draft, worksheet, formats).write(draft)
+    report_hidden_sheets(draft, hidden)
     draft.record_budget(budget)
-    about = root.find("o:DocumentProperties") or XmlElement("")
-    known = {name: (about.find(tag) or XmlElement("")).text.strip() for name, tag in fact_elements.items()}
-    return draft.build_document(known, metadata={"sheets": names})
+    properties = root.find("o:DocumentProperties") or XmlElement("")
+    facts = {name: (properties.find(tag) or XmlElement("")).text.strip() for name, tag in fact_elements.items()}
+    return draft.build_document(facts, metadata={"sheets": names})
 
 
 class _StyleFormats:
-    """How styles show numbers, by their names."""
+    """Format numbers by the names of cell styles."""
 
-    def __init__(self, codes: dict[str, str]) -> None:
-        self._numbers = {name: str(at) for at, name in enumerate(codes)}
-        own = {str(1_000 + at): NAMED_FORMATS.get(code, code) for at, code in enumerate(codes.values())}
-        self._formats = NumberFormats(own, list(own), since_1904=False)
+    def __init__(self, root: XmlElement) -> None:
+        # Other named formats, such as Fixed and Scientific, show the number as it is.
+        named_formats = {"Percent": "0%", "Euro Currency": '0 "€"'}
+        codes: dict[str, str] = {}
+        for style in (root.find("ss:Styles") or XmlElement("")).iter_named("ss:Style"):
+            code = style.get_value("ss:NumberFormat", attribute="ss:Format") or ""
+            code = named_formats.get(code, code)
+            codes[style.get("ss:ID")] = code if any(sign in code for sign in '%"$') else ""
+        self._style_numbers = {name: str(number) for number, name in enumerate(codes)}
+        # Numbers from 1,000 on do not collide with those of built-in formats.
+        numbered = {str(1_000 + number): code for number, code in enumerate(codes.values())}
+        self._formats = NumberFormats(numbered, list(numbered), since_1904=False)
 
     def format_number(self, text: str, style: str) -> str:
-        return self._formats.format_number(text, self._numbers.get(style, ""))
+        return self._formats.format_number(text, self._style_numbers.get(style, ""))
 
 
-def _read_style_formats(root: XmlElement) -> _StyleFormats:
-    found: dict[str, str] = {}
-    for style in (root.find("ss:Styles") or XmlElement("")).iter_named("ss:Style"):
-        code = style.get_value("ss:NumberFormat", attribute="ss:Format") or ""
-        found[style.get("ss:ID")] = code if "%" in code or code in NAMED_FORMATS or '"' in code or "$" in code else ""
-    return _StyleFormats(found)
-
-
-def _read_sheet(draft: DocumentDraft, worksheet: XmlElement, looks: _StyleFormats) -> SheetCells:
+def _read_sheet(draft: DocumentDraft, worksheet: XmlElement, formats: _StyleFormats) -> SheetCells:
     sheet, row = SheetCells(worksheet.get("ss:Name")), 0
     table = worksheet.find("ss:Table") or XmlElement("")
     column = 0
-    for each in table.iter_named("ss:Column"):
-        column = _parse_number(each.get("ss:Index"), column + 1)
-        last = column + _parse_number(each.get("ss:Span"), 0)
-        if each.get("ss:Hidden") == "1" and last < MAX_SHEET_COLUMNS:
+    for column_element in table.iter_named("ss:Column"):
+        column = _parse_number(column_element.get("ss:Index"), column + 1)
+        last = column + _parse_number(column_element.get("ss:Span"), 0)
+        if column_element.get("ss:Hidden") == "1" and last < MAX_SHEET_COLUMNS:
             sheet.hidden_columns |= set(range(column, last + 1))
         column = last
-    for read, each in enumerate(table.iter_named("ss:Row")):
-        row = _parse_number(each.get("ss:Index"), row + 1)
+    for read, row_element in enumerate(table.iter_named("ss:Row")):
+        row = _parse_number(row_element.get("ss:Index"), row + 1)
         if read >= MAX_ROWS:
             sheet.more_rows += 1
-        elif each.get("ss:Hidden") == "1":
+        elif row_element.get("ss:Hidden") == "1":
             sheet.hidden_rows += 1
         else:
-            _read_row(draft, sheet, each, row, looks)
+            _read_row(draft, sheet, row_element, row, formats)
     return sheet
 
 
-def _read_row(draft: DocumentDraft, sheet: SheetCells, element: XmlElement, row: int, looks: _StyleFormats) -> None:
+def _read_row(draft: DocumentDraft, sheet: SheetCells, element: XmlElement, row: int, formats: _StyleFormats) -> None:
     column = 0
     for cell in element.iter_named("ss:Cell"):
         column = _parse_number(cell.get("ss:Index"), column + 1)
@@ -97,26 +94,23 @@ def _read_row(draft: DocumentDraft, sheet: SheetCells, element: XmlElement, row:
             sheet.merges.append((CellAddress(row, column), CellAddress(row + down, column + across)))
         data = cell.find("ss:Data") or XmlElement("")
         kind, style = data.get("ss:Type"), cell.get("ss:StyleID")
-        text = " ".join(_format_value(data.text, kind, style, looks).split())
-        address = draft.resolve_link(cell.get("ss:HRef"), text) if text and cell.get("ss:HRef") else ""
-        label = text.replace("[", "(").replace("]", ")")
-        sheet.put_cell(
-            CellAddress(row, column), f"[{label}]({address})" if address else text, typed=kind in ("Number", "DateTime")
-        )
+        text = " ".join(_format_value(data.text, kind, style, formats).split())
+        url = draft.resolve_link(cell.get("ss:HRef"), text) if text and cell.get("ss:HRef") else ""
+        is_typed = kind in ("Number", "DateTime")
+        sheet.put_cell(CellAddress(row, column), format_link(text, url) if url else text, typed=is_typed)
         column += across
 
 
-def _format_value(text: str, kind: str, style: str, looks: _StyleFormats) -> str:
-    midnight = "T00:00:00"
+def _format_value(text: str, kind: str, style: str, formats: _StyleFormats) -> str:
     if kind == "Number":
-        return looks.format_number(text.strip(), style)
+        return formats.format_number(text.strip(), style)
     if kind == "DateTime":
-        return text.partition(".")[0].replace(midnight, "").replace("T", " ")
+        return text.partition(".")[0].replace("T00:00:00", "").replace("T", " ")
     return {"1": "TRUE", "0": "FALSE"}.get(text.strip(), text) if kind == "Boolean" else text
 
 
-def _parse_number(given: str, otherwise: int) -> int:
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 8 else otherwise
+def _parse_number(text: str, default: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else default
 
 
 reader = DocumentReader("excel2003", (WORKBOOK_2003_TYPE,), read_excel2003, needs_whole_body=True)

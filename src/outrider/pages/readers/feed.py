@@ -1,7 +1,7 @@
-"""RSS, Atom, RDF and JSON Feed, as a list of their entries.
+"""Read RSS, Atom, RDF and JSON Feed as a list of their entries.
 
-Feeds are read as a stream of tags, not as XML: real ones are often broken, and hostile ones hold
-entities that explode. (Feedparser takes 9 s for a feed of 1.5 MB where this takes half a second.)
+Feeds are read as a stream of tags, not as XML: real ones are often malformed, and hostile ones hold entities that
+expand without end. It is also many times faster than feedparser.
 """
 
 import json
@@ -16,7 +16,7 @@ from outrider.pages.readers.json import read_json
 from outrider.pages.urls import resolve_url
 
 MAX_ENTRIES = 200
-MAX_VALUE_CHARS = 20_000  # characters of one element that are looked at
+MAX_VALUE_CHARS = 20_000  # of one element
 FIELD_NAMES = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
     "title": "title",
     "link": "url",
@@ -42,7 +42,7 @@ FIELD_NAMES = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
 
 @dataclass
 class FeedParser:
-    """Takes a feed's tokens: the first value of each field, for the feed and for each entry."""
+    """Collect the first value of each field from a feed's tags, for the feed and for each entry."""
 
     about: dict[str, str] = field(default_factory=dict)
     entries: list[dict[str, str]] = field(default_factory=list)
@@ -57,9 +57,11 @@ class FeedParser:
         if name in item_elements:
             self._start_entry(closing=tag.closing)
         elif self._open and name == self._open and tag.closing:
-            self._end()
+            self._set_field(FIELD_NAMES[name], "".join(self._pieces).strip())
+            self._open = ""
+            self._pieces.clear()
         elif self._open == "author" and name in ("name", "itunes:name") and not tag.closing:
-            self._open = name  # Atom's authors hold a name, those of RSS are one
+            self._open = name  # an Atom author holds a name element, an RSS author is a string
             self._pieces.clear()
         elif name == "enclosure" and not tag.closing:
             self._set_field("media", tag.get("url"))
@@ -80,7 +82,7 @@ class FeedParser:
                 self.entries.append(self._entry)
 
     def _start_field(self, name: str, tag: HtmlTag) -> None:
-        """A field opens; Atom's links say all in their attributes."""
+        """Open a field, or record an Atom link, whose values are attributes."""
         link_fields = {"alternate": "url", "enclosure": "media"}
         if name == "link" and tag.get("href"):
             rel = tag.get("rel") or "alternate"
@@ -92,19 +94,14 @@ class FeedParser:
             self._open = name
             self._pieces.clear()
 
-    def _end(self) -> None:
-        self._set_field(FIELD_NAMES[self._open], "".join(self._pieces).strip())
-        self._open = ""
-        self._pieces.clear()
-
     def _set_field(self, name: str, value: str) -> None:
-        where = self.about if self._entry is None else self._entry
+        fields = self.about if self._entry is None else self._entry
         if value:
-            where.setdefault(name, value[:MAX_VALUE_CHARS])
+            fields.setdefault(name, value[:MAX_VALUE_CHARS])
 
 
 def read_feed(source: ReaderInput) -> Document:
-    """An XML feed."""
+    """Return an XML feed's entries. Never raises."""
     feed = FeedParser()
     for token in iter_tokens(source.text, max_tags=source.max_tags, xml=True):
         if isinstance(token, HtmlTag):
@@ -112,11 +109,11 @@ def read_feed(source: ReaderInput) -> Document:
         else:
             feed.handle_text(token.text)
     about = feed.about | {"description": feed.about.get("summary", "")}
-    return _build_document(source, about, [_normalize_entry(each) for each in feed.entries], total=feed.total)
+    return _build_document(source, about, [_normalize_entry(entry) for entry in feed.entries], total=feed.total)
 
 
 def read_json_feed(source: ReaderInput) -> Document:
-    """A JSON Feed (jsonfeed.org/version/1.1); JSON that is none is shown as JSON."""
+    """Return a JSON Feed's entries (jsonfeed.org/version/1.1); show other JSON as JSON. Never raises."""
     try:
         feed = json.loads(source.text)
     except (ValueError, RecursionError):
@@ -129,9 +126,10 @@ def read_json_feed(source: ReaderInput) -> Document:
 
 
 def _normalize_entry(entry: dict[str, str]) -> dict[str, str]:
+    guid = entry.get("guid", "")  # the entry's URL unless it says otherwise (RSS 2.0)
     return {
         "title": entry.get("title", ""),
-        "url": entry.get("url") or _web(entry.get("guid", "")),
+        "url": entry.get("url") or (guid if guid.startswith(("http://", "https://")) else ""),
         "author": entry.get("author", ""),
         "media": entry.get("media", ""),
         "when": entry.get("when") or entry.get("updated", ""),
@@ -139,34 +137,27 @@ def _normalize_entry(entry: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _web(guid: str) -> str:
-    """A guid that is the entry's address, as it is unless it says otherwise (RSS 2.0)."""
-    return guid if guid.startswith(("http://", "https://")) else ""
-
-
 def _convert_json_item(item: dict[str, Any]) -> dict[str, str]:
-    people = item.get("authors")
-    first = people[0] if isinstance(people, list) and people else item.get("author")
+    authors = item.get("authors")
+    author = authors[0] if isinstance(authors, list) and authors else item.get("author")
     media = item.get("attachments")
-    attached = media[0] if isinstance(media, list) and media else None
-    given = {
-        "author": first.get("name") if isinstance(first, dict) else None,
-        "media": attached.get("url") if isinstance(attached, dict) else None,
+    attachment = media[0] if isinstance(media, list) and media else None
+    entry = {
+        "author": author.get("name") if isinstance(author, dict) else None,
+        "media": attachment.get("url") if isinstance(attachment, dict) else None,
         "title": item.get("title"),
         "url": item.get("url") or item.get("external_url"),
         "when": item.get("date_published") or item.get("date_modified"),
         "summary": item.get("summary") or item.get("content_text") or item.get("content_html"),
     }
-    return {name: value if isinstance(value, str) else "" for name, value in given.items()}
+    return {name: value if isinstance(value, str) else "" for name, value in entry.items()}
 
 
 def _build_document(
     source: ReaderInput, about: dict[str, Any], entries: list[dict[str, str]], *, total: int
 ) -> Document:
-    title, summary = (
-        to_single_line(_to_visible_text(_get_string(about, "title"))),
-        to_single_line(_to_visible_text(_get_string(about, "description"))),
-    )
+    title = to_single_line(_to_visible_text(_get_string(about, "title")))
+    summary = to_single_line(_to_visible_text(_get_string(about, "description")))
     blocks = [f"# {title}"] if title else []
     blocks += [summary] if summary else []
     links: dict[str, DocumentLink] = {}
@@ -176,30 +167,28 @@ def _build_document(
         )
         media = resolve_url(entry["media"], source.url)
         blocks.append(_format_entry(link, entry, media))
-        for each in (link, DocumentLink("", media)):
-            if each.url:
-                links.setdefault(each.url, each)
+        for found_link in (link, DocumentLink("", media)):
+            if found_link.url:
+                links.setdefault(found_link.url, found_link)
     if total > len(entries):
         blocks.append(f"({total - len(entries)} more entries)")
     markdown = tidy_text("\n\n".join(blocks))
     return Document(
-        markdown, strip_markdown(markdown), title, summary, language=to_single_line(_get_string(about, "language"), 20), kind="feed",
+        markdown, strip_markdown(markdown), title, summary, kind="feed",
+        language=to_single_line(_get_string(about, "language"), 20),
         author=to_single_line(_to_visible_text(_get_string(about, "author"))),
         links=list(links.values()), metadata={"entries": total},
     )  # fmt: skip
 
 
 def _format_entry(link: DocumentLink, entry: dict[str, str], media: str) -> str:
-    max_summary_chars = 600  # characters of an entry's summary
+    max_summary_chars = 600
     name = (link.text or link.url or "(untitled)").replace("[", "(").replace("]", ")")
     head = f"- [{name}]({link.url})" if link.url else f"- {name}"
-    told = ", ".join(
-        fact
-        for fact in (to_single_line(_to_visible_text(entry["author"]), 100), to_single_line(entry["when"], 60))
-        if fact
-    )
+    author = to_single_line(_to_visible_text(entry["author"]), 100)
+    facts = ", ".join(filter(None, (author, to_single_line(entry["when"], 60))))
     summary = to_single_line(_to_visible_text(entry["summary"]), max_summary_chars)
-    lines = [head + (f" ({told})" if told else "")]
+    lines = [head + (f" ({facts})" if facts else "")]
     lines += [summary] if summary and summary != link.text else []
     return "\n  ".join([*lines, *([f"media: <{media}>"] if media else [])])
 
@@ -210,7 +199,7 @@ def _get_string(about: dict[str, Any], name: str) -> str:
 
 
 def _to_visible_text(markup: str) -> str:
-    """The visible text of a title or summary that may be HTML."""
+    """Return the visible text of a title or summary that may be HTML."""
     return extract(markup[:MAX_VALUE_CHARS], main=False, tags=2_000).text if "<" in markup or "&" in markup else markup
 
 

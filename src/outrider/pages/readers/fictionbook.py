@@ -1,4 +1,4 @@
-"""E-books of one XML file (FictionBook 2): made into the web page that they would be, and read as one."""
+"""Read e-books of one XML file (FictionBook 2) by converting them to a web page."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from outrider.pages.readers.parsing.draft import describe_skipped_depth
 from outrider.pages.readers.parsing.errors import build_broken_error
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, parse_tree
 
-HTML_TAGS = {  # of FictionBook 2.21, as HTML calls them; what is not named is only what it holds
+HTML_TAGS = {  # FictionBook 2.21 elements as HTML; of other elements only the content is kept
     "p": "p", "v": "p", "text-author": "p", "date": "p", "subtitle": "h6", "cite": "blockquote",
     "epigraph": "blockquote", "poem": "blockquote", "annotation": "blockquote", "stanza": "div", "section": "section",
     "emphasis": "em", "strong": "strong", "strikethrough": "s", "code": "code", "sup": "sup", "sub": "sub",
@@ -23,7 +23,7 @@ OMITTED_ELEMENTS = frozenset({"binary", "image", "empty-line", "description", "s
 
 
 def read_fictionbook(source: ReaderInput) -> Document:
-    """The book in its order, its notes last.
+    """Return the book in its order, its notes last.
 
     Raises:
         Unavailable: code `broken_file`.
@@ -35,25 +35,25 @@ def read_fictionbook(source: ReaderInput) -> Document:
     except MalformedXML as error:
         raise build_broken_error(source, kind_name, str(error)) from None
     if root.name != "FictionBook":
-        raise build_broken_error(source, kind_name, "it does not begin as such a file does")
+        raise build_broken_error(source, kind_name, "its root element is not FictionBook")
     page = "".join(_iter_html(root, 0))
-    made = extract(
+    document = extract(
         f"<html><body>{page}</body></html>", url=source.url, main=False, chars=source.max_chars, tags=source.max_tags
     )
     if budget.skipped_deep:
-        told = f"\n\n{describe_skipped_depth(budget.skipped_deep)}"
-        made = replace(made, markdown=made.markdown + told, text=made.text + told)
+        notice = f"\n\n{describe_skipped_depth(budget.skipped_deep)}"
+        document = replace(document, markdown=document.markdown + notice, text=document.text + notice)
     cut = {"cut": True} if budget.is_spent or budget.skipped_deep else {}
-    return replace(made, kind="fictionbook", metadata=made.metadata | cut, **_read_facts(root))
+    return replace(document, kind="fictionbook", metadata=document.metadata | cut, **_read_facts(root))
 
 
 def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
-    """What an element becomes; `depth` counts the sections around it, which their titles tell by their level."""
+    """Yield an element as HTML; `depth` is its number of enclosing sections, which sets the heading level."""
     if element.name in OMITTED_ELEMENTS:
         return
     if element.name == "title":
         level = min(depth + 1, 6)
-        yield f"<h{level}>{escape(' '.join(_join_words(each) for each in element.iter_children()))}</h{level}>"
+        yield f"<h{level}>{escape(' '.join(_join_words(line) for line in element.iter_children()))}</h{level}>"
         return
     opening, closing = _build_tags(element)
     yield opening
@@ -67,7 +67,7 @@ def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
 
 
 def _group_code_lines(children: list[XmlElement | str]) -> Iterator[XmlElement | str]:
-    """What an element holds, paragraphs of nothing but code as one listing."""
+    """Yield children with successive code-only paragraphs joined into one listing."""
     lines: list[str] = []
     for child in children:
         code = _get_code_line(child)
@@ -83,12 +83,13 @@ def _group_code_lines(children: list[XmlElement | str]) -> Iterator[XmlElement |
 def _get_code_line(child: XmlElement | str) -> str | None:
     if isinstance(child, str) or child.name != "p":
         return None
-    told = [each for each in child.children if isinstance(each, XmlElement) or each.strip()]
-    return told[0].text if len(told) == 1 and isinstance(told[0], XmlElement) and told[0].name == "code" else None
+    parts = [part for part in child.children if isinstance(part, XmlElement) or part.strip()]
+    is_code = len(parts) == 1 and isinstance(parts[0], XmlElement) and parts[0].name == "code"
+    return parts[0].text if is_code else None
 
 
 def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
-    """One line stays a paragraph."""
+    """Yield the lines as a listing; a single one stays a paragraph."""
     if len(lines) > 1:
         yield XmlElement("pre", {}, ["\n".join(lines)])
     elif lines:
@@ -96,21 +97,21 @@ def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
 
 
 def _iter_notes(body: XmlElement) -> Iterator[XmlElement]:
-    """Notes without their titles, which are the marks that lead to them."""
+    """Yield the notes without their titles, which repeat the reference marks."""
     for note in body.iter_named("section"):
-        yield replace(note, children=[each for each in note.children if isinstance(each, str) or each.name != "title"])
+        children = [child for child in note.children if isinstance(child, str) or child.name != "title"]
+        yield replace(note, children=children)
 
 
 def _build_tags(element: XmlElement) -> tuple[str, str]:
-    note_prefix = "#fn-"  # how web pages call the places of notes, by which these are told
-    span_attributes = ("colspan", "rowspan")
+    # Anchors with the prefix `fn-` are recognized as notes by the reader of web pages.
     if element.name == "a":
-        address = next((value for name, value in element.attributes.items() if name.endswith("href")), "")
-        return f'<a href="{escape(note_prefix + address[1:] if address.startswith("#") else address)}">', "</a>"
+        href = next((value for name, value in element.attributes.items() if name.endswith("href")), "")
+        return f'<a href="{escape("#fn-" + href[1:] if href.startswith("#") else href)}">', "</a>"
     tag = HTML_TAGS.get(element.name, "")
-    spans = "".join(f' {name}="{escape(element.get(name))}"' for name in span_attributes if element.get(name))
-    named = f' id="{escape(note_prefix[1:] + element.get("id"))}"' if element.get("id") else ""
-    return (f"<{tag}{named}{spans}>", f"</{tag}>") if tag else ("", "")
+    spans = "".join(f' {name}="{escape(element.get(name))}"' for name in ("colspan", "rowspan") if element.get(name))
+    anchor = f' id="{escape("fn-" + element.get("id"))}"' if element.get("id") else ""
+    return (f"<{tag}{anchor}{spans}>", f"</{tag}>") if tag else ("", "")
 
 
 def _join_words(element: XmlElement) -> str:
@@ -119,22 +120,22 @@ def _join_words(element: XmlElement) -> str:
 
 
 def _read_facts(root: XmlElement) -> dict[str, str]:
-    told = root.find("description", "title-info") or XmlElement("")
-    people = (
+    info = root.find("description", "title-info") or XmlElement("")
+    authors = (
         " ".join(_read_text(author, part) for part in ("first-name", "middle-name", "last-name"))
-        for author in told.iter_named("author")
+        for author in info.iter_named("author")
     )
     return {
-        "title": _read_text(told, "book-title"),
-        "author": to_single_line(", ".join(filter(None, (" ".join(each.split()) for each in people)))),
-        "language": _read_text(told, "lang")[:20],
-        "published": _read_text(told, "date")[:40],
+        "title": _read_text(info, "book-title"),
+        "author": to_single_line(", ".join(filter(None, (" ".join(author.split()) for author in authors)))),
+        "language": _read_text(info, "lang")[:20],
+        "published": _read_text(info, "date")[:40],
     }
 
 
 def _read_text(element: XmlElement, name: str) -> str:
-    found = element.find(name)
-    return to_single_line("".join(child for child in found.children if isinstance(child, str))) if found else ""
+    named = element.find(name) or XmlElement("")
+    return to_single_line("".join(child for child in named.children if isinstance(child, str)))
 
 
 reader = DocumentReader(

@@ -1,4 +1,4 @@
-"""Web pages."""
+"""Read web pages."""
 
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
@@ -6,6 +6,7 @@ from outrider.pages.reader import DocumentReader, ReaderInput
 
 
 def read_html(source: ReaderInput) -> Document:
+    """Return the web page's main content as Markdown."""
     return extract(
         source.text, url=source.url, main=source.main, links=source.links, images=source.images,
         chars=source.max_chars, tags=source.max_tags,

@@ -1,14 +1,15 @@
-"""Pictures: their type, size and notes, for files at hand. Those on the web are saved instead of read.
+"""Read the type, size and metadata of image files on disk. Images on the web are saved instead of read.
 
-The headers are read by a few lines of our own: decoding hostile pictures is what Pillow would add.
-Where a picture was taken is left out, and that it is known is said: nobody asked for it, and it is
-where somebody lives more often than not.
+Only headers are parsed, here: a decoder such as Pillow would add an attack surface for hostile files.
+The place where a photo was taken is left out for privacy; the document only says that it is recorded.
 """
 
 import re
 import struct
 import zlib
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 
 from outrider.pages.document import Document
 from outrider.pages.mime.html_tokens import HtmlTag, iter_tokens
@@ -18,12 +19,6 @@ from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error
 from outrider.pages.readers.parsing.exif import ExifData, read_exif
 
-FRAME_MARKERS = frozenset(
-    {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
-)  # markers that begin a picture (ITU-T T.81 table B.1)
-ISPE_BOX = re.compile(
-    rb"ispe\x00\x00\x00\x00(.{8})", re.DOTALL
-)  # image spatial extents (ISO/IEC 23008-12 section 6.5.3)
 MAX_CHUNKS = 2_000
 MAX_TEXT_BYTES = 2_000
 EXIF_DATE = re.compile(r"(\d{4}):(\d{2}):(\d{2})(?: (\d{2}:\d{2}:\d{2}))?")
@@ -31,31 +26,31 @@ EXIF_DATE = re.compile(r"(\d{4}):(\d{2}):(\d{2})(?: (\d{2}:\d{2}:\d{2}))?")
 
 @dataclass
 class ImageFacts:
-    """What a picture's header says."""
+    """Facts from an image's header."""
 
     width: int = 0
     height: int = 0
     texts: dict[str, str] = field(default_factory=dict)
     has_location: bool = False
 
-    def add_exif(self, noted: ExifData) -> None:
-        """Takes in what the camera noted."""
-        self.texts |= noted.texts
-        self.has_location = self.has_location or noted.has_location
+    def add_exif(self, exif: ExifData) -> None:
+        """Merge the camera's metadata."""
+        self.texts |= exif.texts
+        self.has_location = self.has_location or exif.has_location
 
 
 def read_image(source: ReaderInput) -> Document:
-    """Type, size in pixels, and what the maker wrote into it; the words of a drawing in SVG.
+    """Return type, size in pixels and embedded metadata of an image; of an SVG its words.
 
     Raises:
-        Unavailable: code `broken_file`, if it is no picture.
+        Unavailable: code `broken_file`, if it is not an image.
     """
     head = source.body[:SNIFF_BYTES]
     kind = match_magic_number(head)
     if not kind and is_svg(head):
         return _read_svg(source)
     if not kind.startswith("image/"):
-        raise build_broken_error(source, "picture", "it does not begin as one")
+        raise build_broken_error(source, "picture", "it does not start as one")
     facts = ImageFacts()
     try:
         HEADER_PARSERS.get(kind, _parse_heif)(source.body, facts)
@@ -86,8 +81,8 @@ def _build_document(source: ReaderInput, kind: str, facts: ImageFacts) -> Docume
     if facts.has_location:
         draft.add_block("(It also notes where it was taken, which is left out.)")
     texts = facts.texts
-    found = EXIF_DATE.match(texts.get("taken") or texts.get("changed", ""))
-    date = f"{found[1]}-{found[2]}-{found[3]}" + (f"T{found[4]}" if found[4] else "") if found else ""
+    taken = EXIF_DATE.match(texts.get("taken") or texts.get("changed", ""))
+    date = f"{taken[1]}-{taken[2]}-{taken[3]}" + (f"T{taken[4]}" if taken[4] else "") if taken else ""
     known = {"content_type": kind, "width": facts.width, "height": facts.height, "located": facts.has_location}
     named = {"title": texts.get("title", ""), "description": texts.get("description", "")}
     return draft.build_document(
@@ -97,8 +92,8 @@ def _build_document(source: ReaderInput, kind: str, facts: ImageFacts) -> Docume
 
 
 def _parse_png(body: bytes, facts: ImageFacts) -> None:
-    """Chunks (w3.org/TR/png-3 section 5)."""
-    max_packed_bytes = 4_000  # bytes of a packed text
+    """Parse PNG chunks (w3.org/TR/png-3 section 5)."""
+    max_packed_bytes = 4_000  # of a compressed text
     facts.width, facts.height = struct.unpack_from(">LL", body, 16)
     at, left = 8, MAX_CHUNKS
     while at + 12 <= len(body) and left:
@@ -123,7 +118,7 @@ def _parse_png(body: bytes, facts: ImageFacts) -> None:
 
 
 def _decompress_text(data: bytes) -> bytes:
-    """The first letters of a text that is packed; none if it is damaged."""
+    """Return the first bytes of a compressed text; none if it is damaged."""
     try:
         return zlib.decompressobj().decompress(data, MAX_TEXT_BYTES)
     except zlib.error:
@@ -131,11 +126,12 @@ def _decompress_text(data: bytes) -> bytes:
 
 
 def _parse_jpeg(body: bytes, facts: ImageFacts) -> None:
-    """Segments (ITU-T T.81 annex B); Exif stands in the first ones."""
+    """Parse JPEG segments (ITU-T T.81 annex B) up to the first frame header."""
+    frame_markers = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # table B.1
     at, left = 2, MAX_CHUNKS
     while at + 4 <= len(body) and body[at] == 0xFF and left:
         marker, size = body[at + 1], struct.unpack_from(">H", body, at + 2)[0]
-        if marker in FRAME_MARKERS:
+        if marker in frame_markers:
             facts.height, facts.width = struct.unpack_from(">HH", body, at + 5)
             return
         if marker == 0xE1 and body.startswith(b"Exif\x00\x00", at + 4):
@@ -147,27 +143,25 @@ def _parse_jpeg(body: bytes, facts: ImageFacts) -> None:
         at, left = at + 2 + max(2, size), left - 1
 
 
-def _parse_gif(body: bytes, facts: ImageFacts) -> None:
-    facts.width, facts.height = struct.unpack_from("<HH", body, 6)
-
-
-def _parse_bmp(body: bytes, facts: ImageFacts) -> None:
-    width, height = struct.unpack_from("<ll", body, 18)
-    facts.width, facts.height = abs(width), abs(height)
-
-
-def _parse_icon(body: bytes, facts: ImageFacts) -> None:
-    facts.width, facts.height = body[6] or 256, body[7] or 256
+def _parse_fixed_header(kind: str, body: bytes, facts: ImageFacts) -> None:
+    """Parse formats that have their size in one place: GIF, BMP and ICO."""
+    if kind == "image/gif":
+        facts.width, facts.height = struct.unpack_from("<HH", body, 6)
+    elif kind == "image/bmp":
+        width, height = struct.unpack_from("<ll", body, 18)
+        facts.width, facts.height = abs(width), abs(height)
+    else:
+        facts.width, facts.height = body[6] or 256, body[7] or 256  # 0 stands for 256
 
 
 def _parse_tiff(body: bytes, facts: ImageFacts) -> None:
-    noted = read_exif(body)
-    facts.add_exif(noted)
-    facts.width, facts.height = noted.width, noted.height
+    exif = read_exif(body)
+    facts.add_exif(exif)
+    facts.width, facts.height = exif.width, exif.height
 
 
 def _parse_webp(body: bytes, facts: ImageFacts) -> None:
-    """Its three kinds of first chunk (RFC 9649 section 2)."""
+    """Parse WebP by its three kinds of first chunk (RFC 9649 section 2)."""
     kind = body[12:16]
     if kind == b"VP8X":
         facts.width = int.from_bytes(body[24:27], "little") + 1
@@ -185,42 +179,41 @@ def _parse_webp(body: bytes, facts: ImageFacts) -> None:
 
 
 def _parse_heif(body: bytes, facts: ImageFacts) -> None:
-    """AVIF, HEIC and the like: the largest extent is the picture's, smaller ones are tiles and thumbnails."""
-    sizes = [struct.unpack(">LL", found[1]) for found in list(ISPE_BOX.finditer(body[:200_000]))[:100]]
+    """Parse AVIF, HEIC and other HEIF files: the largest extent is the image, others are tiles."""
+    extents = re.finditer(rb"ispe\x00\x00\x00\x00(.{8})", body[:200_000], re.DOTALL)  # ISO/IEC 23008-12 section 6.5.3
+    sizes = [struct.unpack(">LL", extent[1]) for extent in islice(extents, 100)]
     if sizes:
         facts.width, facts.height = max(sizes, key=lambda size: size[0] * size[1])
 
 
 def _read_svg(source: ReaderInput) -> Document:
-    """The title, the description and the words of an SVG (w3.org/TR/SVG2)."""
+    """Return the title, description and words of an SVG (w3.org/TR/SVG2)."""
     max_svg_tags = 20_000
     draft = DocumentDraft(source, "image")
-    found: dict[str, list[str]] = {"title": [], "desc": [], "text": []}
+    texts: dict[str, list[str]] = {"title": [], "desc": [], "text": []}
     inside = ""
     pieces: list[str] = []
     for token in iter_tokens(source.text, max_tags=min(source.max_tags, max_svg_tags), xml=True):
         if isinstance(token, HtmlTag):
             name = token.name.rpartition(":")[2]
-            if name in found and not token.raw.endswith("/"):
+            if name in texts and not token.raw.endswith("/"):
                 if inside and token.closing:
-                    found[inside].append(" ".join("".join(pieces).split()))
+                    texts[inside].append(" ".join("".join(pieces).split()))
                 inside, pieces = ("" if token.closing else name), []
         elif inside:
             pieces.append(token.text)
-    title = next(iter(found["title"]), "")
+    title = next(iter(texts["title"]), "")
     draft.add_block(f"A drawing (image/svg+xml, {len(source.body)} bytes).")
-    for each in (*found["title"][:100], *found["desc"][:100], *found["text"]):
-        draft.add_block(each)
-    facts = {"title": title, "description": next(iter(found["desc"]), "")}
+    for text in (*texts["title"][:100], *texts["desc"][:100], *texts["text"]):
+        draft.add_block(text)
+    facts = {"title": title, "description": next(iter(texts["desc"]), "")}
     return draft.build_document(facts, metadata={"content_type": "image/svg+xml"})
 
 
 HEADER_PARSERS = {
     "image/png": _parse_png,
     "image/jpeg": _parse_jpeg,
-    "image/gif": _parse_gif,
-    "image/bmp": _parse_bmp,
-    "image/x-icon": _parse_icon,
+    **{kind: partial(_parse_fixed_header, kind) for kind in ("image/gif", "image/bmp", "image/x-icon")},
     "image/tiff": _parse_tiff,
     "image/webp": _parse_webp,
 }

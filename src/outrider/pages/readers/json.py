@@ -1,4 +1,4 @@
-"""JSON documents and JSON Lines."""
+"""Read JSON documents and JSON Lines."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from outrider.pages.readers.text import format_code_block, mark_cut
 
 
 def read_json(source: ReaderInput) -> Document:
-    """JSON, indented; what does not parse is shown as it is, with the fact noted."""
+    """Return JSON, indented; text that does not parse is read as JSON Lines. Never raises."""
     text = source.text.strip()
     try:
         value = json.loads(text)
@@ -19,7 +19,7 @@ def read_json(source: ReaderInput) -> Document:
 
 
 def read_json_lines(source: ReaderInput) -> Document:
-    """One JSON value a line, each line as short as it can be."""
+    """Return one compact JSON value a line; show what does not parse as it is. Never raises."""
     lines = [line for line in source.text.split("\n") if line.strip()]
     lines = lines[:-1] if source.is_cut and len(lines) > 1 else lines
     try:
@@ -33,7 +33,7 @@ def read_json_lines(source: ReaderInput) -> Document:
 
 
 def _indent_json(value: Any, text: str) -> str:
-    max_growth = 4  # how much longer indentation may make a text before it is left as it came
+    max_growth = 4  # deeply nested data is left unindented rather than multiplied in length
     try:
         pretty = json.dumps(value, ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):

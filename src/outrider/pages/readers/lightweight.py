@@ -1,4 +1,4 @@
-"""Text marked up for people: reStructuredText, AsciiDoc, Org and LaTeX, their structure in Markdown's signs."""
+"""Read reStructuredText, AsciiDoc and Org as Markdown."""
 
 from collections.abc import Callable
 
@@ -10,19 +10,19 @@ from outrider.pages.readers.parsing.lightweight_markup import (
     convert_org,
     convert_rst,
 )
-from outrider.pages.readers.parts.markup.latex import latex
 from outrider.pages.readers.text import collect_links, mark_cut
 
 
 def _convert_source(source: ReaderInput, convert: Callable[[str], ConvertedMarkup]) -> Document:
-    """The text with headings, listings and links as Markdown has them; the rest as it is. Never raises."""
-    max_markup_chars = 1_000_000  # characters whose markup is looked at; what is behind them stands as it is
+    """Convert headings, listings and links to Markdown; keep the rest as it is. Never raises."""
+    max_markup_chars = 1_000_000  # the rest is appended unconverted
     text = tidy_text(source.text)
     end = text.rfind("\n", 0, max_markup_chars) + 1 if len(text) > max_markup_chars else len(text)
-    made = convert(text[:end])
-    markdown, facts = tidy_text(f"{made.markdown}\n{text[end:]}"), made.facts
+    converted = convert(text[:end])
+    markdown, facts = tidy_text(f"{converted.markdown}\n{text[end:]}"), converted.facts
     document = Document(
-        markdown, strip_markdown(markdown), title=to_single_line(facts.get("title")), author=to_single_line(facts.get("author")),
+        markdown, strip_markdown(markdown), title=to_single_line(facts.get("title")),
+        author=to_single_line(facts.get("author")),
         published=to_single_line(facts.get("published"), 40), description=to_single_line(facts.get("description")),
         language=to_single_line(facts.get("language"), 20), kind="text", links=collect_links(markdown, source.url),
     )  # fmt: skip
@@ -30,23 +30,18 @@ def _convert_source(source: ReaderInput, convert: Callable[[str], ConvertedMarku
 
 
 def read_rst(source: ReaderInput) -> Document:
-    """The markup of docutils. Never raises."""
+    """Return reStructuredText (docutils) as Markdown. Never raises."""
     return _convert_source(source, convert_rst)
 
 
 def read_asciidoc(source: ReaderInput) -> Document:
-    """AsciiDoc. Never raises."""
+    """Return AsciiDoc as Markdown. Never raises."""
     return _convert_source(source, convert_asciidoc)
 
 
 def read_org(source: ReaderInput) -> Document:
-    """Org. Never raises."""
+    """Return an Org document as Markdown. Never raises."""
     return _convert_source(source, convert_org)
-
-
-def read_latex(source: ReaderInput) -> Document:
-    """LaTeX. Never raises."""
-    return _convert_source(source, latex)
 
 
 rst_reader = DocumentReader("rst", ("text/x-rst", "text/prs.fallenstein.rst"), read_rst, suffixes=(".rst",))
@@ -54,9 +49,3 @@ asciidoc_reader = DocumentReader(
     "asciidoc", ("text/asciidoc", "text/x-asciidoc"), read_asciidoc, suffixes=(".adoc", ".asciidoc")
 )
 org_reader = DocumentReader("org", ("text/org", "text/x-org"), read_org, suffixes=(".org",))
-latex_source = DocumentReader(
-    "latex",
-    ("text/x-tex", "application/x-tex", "application/x-latex", "text/x-latex"),
-    read_latex,
-    suffixes=(".tex", ".ltx"),
-)

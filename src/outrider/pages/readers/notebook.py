@@ -1,4 +1,4 @@
-"""Jupyter notebooks (nbformat 4, and the worksheets of 3): text, code and what the code gave."""
+"""Read Jupyter notebooks (nbformat 3 and 4): text, code and outputs."""
 
 import json
 import re
@@ -11,14 +11,14 @@ from outrider.pages.readers.json import read_json
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.text import format_code_block
 
-MAX_OUTPUT_CHARS = 4_000  # characters of one output that are shown
+MAX_OUTPUT_CHARS = 4_000  # shown of one output
 EMBEDDED_IMAGE = re.compile(r"!\[([^\]\n]*)\]\((?:data:|attachment:)[^)\s]*\)")
 ANSI_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 TOP_HEADING = re.compile(r"^#{1,2} +(.{1,300}?) *#*$", re.MULTILINE)
 
 
 def read_notebook(source: ReaderInput) -> Document:
-    """The cells in order; pictures and other binary outputs are named, not shown. Never raises."""
+    """Return the cells in order; images and other binary outputs are only named. Never raises."""
     max_cells = 5_000
     try:
         book = json.loads(source.text)
@@ -34,9 +34,9 @@ def read_notebook(source: ReaderInput) -> Document:
             break
         _write_cell(cell, language, draft)
     draft.is_cut = draft.is_cut or draft.is_full or len(cells) > max_cells
-    facts = _facts(book)
-    found = TOP_HEADING.search("".join(draft.blocks)[:20_000])
-    facts["title"] = facts["title"] or (found[1] if found else "")
+    facts = _read_facts(book)
+    heading = TOP_HEADING.search("".join(draft.blocks)[:20_000])
+    facts["title"] = facts["title"] or (heading[1] if heading else "")
     return draft.build_document(facts, metadata={"cells": len(cells), "language": language})
 
 
@@ -45,14 +45,14 @@ def _find_cells(book: Any) -> list[dict[str, Any]] | None:
         return None
     sheets = book.get("worksheets")
     cells = book.get("cells")
-    if cells is None and isinstance(sheets, list):
-        found = (sheet.get("cells") for sheet in sheets if isinstance(sheet, dict))
-        cells = [cell for each in found if isinstance(each, list) for cell in each]
+    if cells is None and isinstance(sheets, list):  # nbformat 3
+        lists = (sheet.get("cells") for sheet in sheets if isinstance(sheet, dict))
+        cells = [cell for sheet_cells in lists if isinstance(sheet_cells, list) for cell in sheet_cells]
     return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else None
 
 
 def _write_cell(cell: dict[str, Any], language: str, draft: DocumentDraft) -> None:
-    max_outputs = 200  # of one cell
+    max_outputs = 200
     text = _join_lines(cell.get("source", cell.get("input")))
     kind = cell.get("cell_type")
     if kind == "heading":
@@ -67,16 +67,15 @@ def _write_cell(cell: dict[str, Any], language: str, draft: DocumentDraft) -> No
     elif kind == "raw":
         draft.add_block(format_code_block(text, "") if text.strip() else "")
     else:
-        draft.add_block(EMBEDDED_IMAGE.sub(lambda found: f"(picture: {found[1] or 'attached'})", text))
+        draft.add_block(EMBEDDED_IMAGE.sub(lambda image: f"(picture: {image[1] or 'attached'})", text))
 
 
 def _write_output(output: dict[str, Any], draft: DocumentDraft) -> None:
     if output.get("output_type") in ("error", "pyerr"):
-        trace = _join_lines(output.get("traceback")) if isinstance(output.get("traceback"), str) else ""
         lines = output.get("traceback")
-        trace = trace or "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
-        said = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
-        draft.add_block(format_code_block(_shorten_output(ANSI_ESCAPE.sub("", trace).strip("\n") or said), "text"))
+        trace = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
+        message = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
+        draft.add_block(format_code_block(_shorten_output(ANSI_ESCAPE.sub("", trace).strip("\n") or message), "text"))
         return
     data = output.get("data", output)
     if not isinstance(data, dict):
@@ -87,52 +86,49 @@ def _write_output(output: dict[str, Any], draft: DocumentDraft) -> None:
         draft.add_block(_shorten_output(extract(html[: 50 * MAX_OUTPUT_CHARS], main=False, tags=5_000).markdown))
     elif text := _join_lines(data.get("text/latex") or data.get("latex")):
         draft.add_block(_shorten_output(text))
-    elif text := ANSI_ESCAPE.sub(
-        "", _join_lines(data.get("text/plain") or data.get("text") or output.get("text"))
-    ).strip("\n"):
-        draft.add_block(format_code_block(_shorten_output(text), "text"))
+    else:
+        plain = _join_lines(data.get("text/plain") or data.get("text") or output.get("text"))
+        if text := ANSI_ESCAPE.sub("", plain).strip("\n"):
+            draft.add_block(format_code_block(_shorten_output(text), "text"))
     kinds = [name for name in data if name.startswith(("image/", "audio/", "video/")) or name in ("png", "jpeg", "svg")]
     if kinds:
         draft.add_block(f"(output: {to_single_line(kinds[0], 60)})")
 
 
 def _shorten_output(text: str) -> str:
-    return (
-        text
-        if len(text) <= MAX_OUTPUT_CHARS
-        else f"{text[:MAX_OUTPUT_CHARS]}\n(… {len(text) - MAX_OUTPUT_CHARS} more characters of this output)"
-    )
+    if len(text) <= MAX_OUTPUT_CHARS:
+        return text
+    return f"{text[:MAX_OUTPUT_CHARS]}\n(… {len(text) - MAX_OUTPUT_CHARS} more characters of this output)"
 
 
 def _join_lines(value: Any) -> str:
-    """A multi-line string, which notebooks keep as a list of lines."""
+    """Return a multi-line string, which notebooks store as a list of lines."""
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
     return value if isinstance(value, str) else ""
 
 
 def _get_metadata(book: dict[str, Any]) -> dict[str, Any]:
-    found = book.get("metadata")
-    return found if isinstance(found, dict) else {}
+    metadata = book.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _find_language(book: dict[str, Any]) -> str:
     for name, key in (("language_info", "name"), ("kernelspec", "language")):
-        about = _get_metadata(book).get(name)
-        if isinstance(about, dict) and isinstance(about.get(key), str):
-            return re.sub(r"[^\w+#-]", "", about[key])[:30].lower()
+        section = _get_metadata(book).get(name)
+        if isinstance(section, dict) and isinstance(section.get(key), str):
+            return re.sub(r"[^\w+#-]", "", section[key])[:30].lower()
     return "python"
 
 
-def _facts(book: dict[str, Any]) -> dict[str, str]:
-    about = _get_metadata(book)
-    authors = about.get("authors")
-    names = (
-        [_join_lines(each.get("name")) for each in authors if isinstance(each, dict)]
-        if isinstance(authors, list)
-        else []
-    )
-    return {"title": _join_lines(about.get("title") or about.get("name")), "author": ", ".join(filter(None, names))}
+def _read_facts(book: dict[str, Any]) -> dict[str, str]:
+    metadata = _get_metadata(book)
+    authors = metadata.get("authors")
+    people = [author for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
+    return {
+        "title": _join_lines(metadata.get("title") or metadata.get("name")),
+        "author": ", ".join(filter(None, (_join_lines(person.get("name")) for person in people))),
+    }
 
 
 reader = DocumentReader("notebook", ("application/x-ipynb+json",), read_notebook, suffixes=(".ipynb",), rank=20)

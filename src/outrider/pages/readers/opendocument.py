@@ -1,4 +1,7 @@
-"""OpenDocument (OASIS OpenDocument 1.3, ISO/IEC 26300): texts, sheets and slides, zipped or as one XML file."""
+"""Read OpenDocument texts, sheets and slides, zipped or as one XML file.
+
+OASIS OpenDocument 1.3, ISO/IEC 26300.
+"""
 
 import posixpath
 from dataclasses import dataclass, field
@@ -8,13 +11,13 @@ from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.archives.zip_archive import ZipArchive
 from outrider.pages.readers.odf.table import read_table
-from outrider.pages.readers.odf.text import OdfRunBuilder, OdfStyles
+from outrider.pages.readers.odf.text import OdfRunBuilder, OdfStyle, OdfStyles
 from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG, ISO_DATE
-from outrider.pages.readers.parsing.draft import DocumentDraft, render_inline, render_plain
+from outrider.pages.readers.parsing.draft import ITEM_INDENT, DocumentDraft, TextRun, render_inline, render_plain
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
 from outrider.pages.readers.parsing.monospace import is_code_line
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, parse_tree
-from outrider.pages.readers.spreadsheet.sheet import SheetCells
+from outrider.pages.readers.spreadsheet.sheet import report_hidden_sheets
 from outrider.pages.readers.text import format_code_block
 from outrider.pages.readers.word import format_item
 
@@ -24,12 +27,10 @@ OMITTED_ELEMENTS = frozenset(
     "text:sequence-decls text:variable-decls text:user-field-decls table:named-expressions table:database-ranges "
     "table:calculation-settings table:content-validations presentation:settings svg:title svg:desc".split()
 )
-MAX_OBJECTS = 500  # of one document that are looked into
-LISTED = frozenset({"outline", "subtitle"})
 
 
 def read_opendocument(source: ReaderInput) -> Document:
-    """A text, a workbook or a presentation.
+    """Return a text, a workbook or a presentation as Markdown.
 
     Hidden text, hidden sheets and slides, deleted changes and tables of contents are left out.
 
@@ -39,14 +40,14 @@ def read_opendocument(source: ReaderInput) -> Document:
     """
     budget = ElementBudget(source.max_tags * ELEMENTS_PER_TAG)
     content, styles, meta, objects = _parse_parts(source, budget)
-    looks = OdfStyles()
-    looks.load_styles(styles)
-    looks.load_styles(content)
+    odf_styles = OdfStyles()
+    odf_styles.load_styles(styles)
+    odf_styles.load_styles(content)
     body = content.find("office:body")
     if body is None:
         raise build_broken_error(source, ODF_KIND, "it has no body")
     draft = DocumentDraft(source, "opendocument")
-    writer = OdfWriter(draft, looks, objects)
+    writer = OdfWriter(draft, odf_styles, objects)
     writer.write_body(body)
     draft.record_budget(budget)
     facts = _read_facts(meta)
@@ -57,7 +58,7 @@ def read_opendocument(source: ReaderInput) -> Document:
 def _parse_parts(
     source: ReaderInput, budget: ElementBudget
 ) -> tuple[XmlElement, XmlElement, XmlElement, "EmbeddedObjects"]:
-    """Content, styles and properties, all three the same root where the document is one XML file; and its objects."""
+    """Return content, styles, properties and embedded objects; of a flat file the root is all of the first three."""
     try:
         if source.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
             root = parse_tree(source.body, budget)
@@ -77,18 +78,18 @@ def _parse_parts(
 
 @dataclass
 class EmbeddedObjects:
-    """The formulas and charts that a document holds; of a single XML file they stand in their frames."""
+    """The formulas and charts of a document; in a flat file their content is in their frames."""
 
     archive: ZipArchive | None
     budget: ElementBudget
-    objects_left: int = MAX_OBJECTS
+    objects_left: int = 500
 
     def find_object(self, frame: XmlElement) -> XmlElement:
-        """The content of the object in a frame; an empty element if there is none, or it is damaged."""
-        found = frame.find("draw:object")
-        if found is None or self.archive is None or found.find("office:document") or found.find("math:math"):
-            return found or XmlElement("")
-        name = posixpath.normpath(f"{found.get('xlink:href')}/content.xml").lstrip("/")
+        """Return the content of the object in a frame; an empty element if there is none, or it is damaged."""
+        element = frame.find("draw:object")
+        if element is None or self.archive is None or element.find("office:document") or element.find("math:math"):
+            return element or XmlElement("")
+        name = posixpath.normpath(f"{element.get('xlink:href')}/content.xml").lstrip("/")
         self.objects_left -= 1
         try:
             body = self.archive.read(name) if self.objects_left >= 0 else b""
@@ -99,7 +100,7 @@ class EmbeddedObjects:
 
 def _read_facts(root: XmlElement) -> dict[str, str]:
     meta = root.find("office:meta") or XmlElement("")
-    texts = {each.name: " ".join(each.text.split()) for each in meta.iter_children()}
+    texts = {element.name: " ".join(element.text.split()) for element in meta.iter_children()}
     date = ISO_DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
     return {
         "title": texts.get("dc:title", ""),
@@ -112,17 +113,16 @@ def _read_facts(root: XmlElement) -> dict[str, str]:
 
 @dataclass
 class OdfWriter:
-    """Writes the body's blocks in order."""
+    """Write the body's blocks in order."""
 
     draft: DocumentDraft
     styles: OdfStyles
     objects: EmbeddedObjects
     title: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
-    _numbers: dict[int, int] = field(default_factory=dict)
     _code: list[str] = field(default_factory=list)
-    _shift: int = 0
-    _counted: dict[str, int] = field(default_factory=dict)
+    _title_levels: int = 0  # 1 once a title took heading level 1
+    _list_counts: dict[str, int] = field(default_factory=dict)  # by list id, and by style
 
     def __post_init__(self) -> None:
         self.run_builder = OdfRunBuilder(self.draft, self.styles, find_object=self.objects.find_object)
@@ -137,11 +137,11 @@ class OdfWriter:
                 self._write_blocks(kind)
         self._end_code()
         for label, note in self.run_builder.notes:
-            who = note.find("dc:creator")
-            said = self.run_builder.flatten_text(note)
-            self.draft.add_note(
-                label, f"Comment{f' by {who.text}' if who else ''}: {said}" if label[0] == "c" else said
-            )
+            author = note.find("dc:creator")
+            text = self.run_builder.flatten_text(note)
+            if label[0] == "c":
+                text = f"Comment{f' by {author.text}' if author else ''}: {text}"
+            self.draft.add_note(label, text)
 
     def _write_blocks(self, parent: XmlElement) -> None:
         for child in parent.iter_children():
@@ -158,41 +158,41 @@ class OdfWriter:
             self._write_list(element, 0, "")
         elif element.name == "table:table":
             self._end_code()
-            self._table(read_table(element, "", self.run_builder.flatten_text))
+            sheet = read_table(element, "", self.run_builder.flatten_text)
+            sheet.fill_merged()
+            # Unlike in a sheet, gaps do not separate tables here.
+            columns = sorted({column for row in sheet.rows.values() for column in row})
+            rows = [[sheet.rows[row].get(column, "") for column in columns] for row in sorted(sheet.rows)]
+            self.draft.add_table(rows)
         elif element.name not in OMITTED_ELEMENTS:
             self._write_blocks(element)
 
     def _write_paragraph(self, paragraph: XmlElement) -> None:
-        look = self.styles.resolve_style("paragraph", paragraph.get("text:style-name"))
+        style = self.styles.resolve_style("paragraph", paragraph.get("text:style-name"))
         runs = self.run_builder.build_runs(paragraph)
         boxes, self.run_builder.boxes = self.run_builder.boxes, []
-        listed = is_code_line(runs) and not look.quote
-        if look.code or (listed and paragraph.name == "text:p"):
+        if style.code or (is_code_line(runs) and not style.quote and paragraph.name == "text:p"):
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()
-            self._write_text(
-                paragraph,
-                render_inline(runs),
-                render_plain(runs),
-                title=look.title or paragraph.get("text:style-name") == "Title",
-                quote=look.quote,
-            )
+            self._write_text(paragraph, runs, style)
         for box in boxes:
             self._write_blocks(box)
 
-    def _write_text(self, paragraph: XmlElement, text: str, bare: str, *, title: bool, quote: bool) -> None:
-        if title and bare:
-            self._shift, self.title = 1, self.title or bare
-            self.draft.add_heading(1, bare)
+    def _write_text(self, paragraph: XmlElement, runs: list[TextRun], style: OdfStyle) -> None:
+        plain = render_plain(runs)
+        if plain and (style.title or paragraph.get("text:style-name") == "Title"):
+            self._title_levels, self.title = 1, self.title or plain
+            self.draft.add_heading(1, plain)
         elif paragraph.name == "text:h":
-            level = paragraph.get("text:outline-level")
-            self.draft.add_heading((int(level) if level.isdigit() and len(level) < 3 else 1) + self._shift, bare)
-            self.title = self.title or bare
-        elif quote:
-            self.draft.add_quote(text)
+            outline = paragraph.get("text:outline-level")
+            level = int(outline) if outline.isdigit() and len(outline) < 3 else 1
+            self.draft.add_heading(level + self._title_levels, plain)
+            self.title = self.title or plain
+        elif style.quote:
+            self.draft.add_quote(render_inline(runs))
         else:
-            self.draft.add_block(text)
+            self.draft.add_block(render_inline(runs))
 
     def _end_code(self) -> None:
         code, self._code = "\n".join(self._code).strip("\n"), []
@@ -203,57 +203,52 @@ class OdfWriter:
         style = element.get("text:style-name") or style
         number = self._find_previous_number(element, style)
         for item in element.iter_named("text:list-item", "text:list-header"):
-            given = item.get("text:start-value")
+            start = item.get("text:start-value")
             counts = item.name == "text:list-item" and any(True for _ in item.iter_named("text:p", "text:h"))
-            number = int(given) if given.isdigit() and len(given) < 6 else number + counts
-            numbering = self.styles.lists.get(style, {}).get(level + 1)
-            marker = numbering.format_marker(number) if numbering else "-"
-            first = True
-            for child in item.iter_children():
-                if child.name == "text:list":
-                    self._write_list(child, level + 1, style)
-                elif child.name in ("text:p", "text:h"):
-                    text = render_inline(self.run_builder.build_runs(child))
-                    if first and (style, level + 1) not in self.styles.blank_levels:
-                        self.draft.add_item(level, *format_item(text, marker))
-                    else:
-                        self.draft.add_block("    " * (level + 1) + text)
-                    first = False
-                else:
-                    self._write_block(child)
+            number = int(start) if start.isdigit() and len(start) < 6 else number + counts
+            self._write_item(item, number, level, style)
         for name in (element.get("id"), f"style {style}", self._get_list_id(element)):
-            self._counted[name] = number
+            self._list_counts[name] = number
+
+    def _write_item(self, item: XmlElement, number: int, level: int, style: str) -> None:
+        numbering = self.styles.lists.get(style, {}).get(level + 1)
+        marker = numbering.format_marker(number) if numbering else "-"
+        has_marker = (style, level + 1) not in self.styles.blank_levels
+        for child in item.iter_children():
+            if child.name == "text:list":
+                self._write_list(child, level + 1, style)
+            elif child.name not in ("text:p", "text:h"):
+                self._write_block(child)
+            else:
+                text = render_inline(self.run_builder.build_runs(child))
+                if has_marker:
+                    self.draft.add_item(level, *format_item(text, marker))
+                else:
+                    self.draft.add_block(ITEM_INDENT * (level + 1) + text)
+                has_marker = False  # further paragraphs continue the item
 
     def _find_previous_number(self, element: XmlElement, style: str) -> int:
-        """The number of the item before a list that goes on from another one; 0 if it begins."""
+        """Return the last number of the list that this one continues; 0 if it starts anew."""
         if element.get("text:continue-list"):
-            return self._counted.get(self._get_list_id(element), 0)
-        return self._counted.get(f"style {style}", 0) if element.get("text:continue-numbering") == "true" else 0
+            return self._list_counts.get(self._get_list_id(element), 0)
+        return self._list_counts.get(f"style {style}", 0) if element.get("text:continue-numbering") == "true" else 0
 
     @staticmethod
     def _get_list_id(element: XmlElement) -> str:
         return element.get("text:continue-list") or element.get("id")
 
-    def _table(self, sheet: SheetCells) -> None:
-        """A table of a text: no gaps in it mean anything, so it is one."""
-        sheet.fill_merged()
-        columns = sorted({column for row in sheet.rows.values() for column in row})
-        self.draft.add_table([[sheet.rows[row].get(column, "") for column in columns] for row in sorted(sheet.rows)])
-
     def _write_sheets(self, workbook: XmlElement) -> None:
         names, hidden = [], 0
-        for each in workbook.iter_named("table:table"):
-            if each.get("table:style-name") in self.styles.hidden_styles:
+        for sheet in workbook.iter_named("table:table"):
+            if sheet.get("table:style-name") in self.styles.hidden_styles:
                 hidden += 1
                 continue
             if self.draft.is_full:
                 self.draft.is_cut = True
                 break
-            names.append(each.get("table:name"))
-            read_table(each, each.get("table:name"), self.run_builder.flatten_text).write(self.draft)
-        if hidden:
-            self.draft.hidden_count += hidden
-            self.draft.add_block(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
+            names.append(sheet.get("table:name"))
+            read_table(sheet, sheet.get("table:name"), self.run_builder.flatten_text).write(self.draft)
+        report_hidden_sheets(self.draft, hidden)
         self.metadata["sheets"] = names
 
     def _write_slides(self, show: XmlElement) -> None:
@@ -275,14 +270,11 @@ class OdfWriter:
         for shape in slide.iter_children():
             kind = shape.get("presentation:class")
             if shape.name == "presentation:notes":
-                frames = (
-                    each
-                    for each in shape.iter_descendants("draw:frame")
-                    if each.get("presentation:class") not in footer_classes
-                )
+                frames = shape.iter_descendants("draw:frame")
+                frames = (frame for frame in frames if frame.get("presentation:class") not in footer_classes)
                 boxes = (box for frame in frames for box in frame.iter_named("draw:text-box"))
-                said = "\n".join(text for each in boxes if (text := self.run_builder.flatten_text(each)))
-                self.draft.add_quote(f"Notes: {said}" if said else "")
+                notes = "\n".join(filter(None, map(self.run_builder.flatten_text, boxes)))
+                self.draft.add_quote(f"Notes: {notes}" if notes else "")
             elif kind == "title":
                 text = self.run_builder.flatten_text(shape)
                 self.draft.add_heading(2, text)

@@ -1,20 +1,20 @@
-"""Lists of addresses in XML: OPML (opml.org/spec2.opml) and sitemaps (sitemaps.org/protocol.html).
+"""Read lists of URLs in XML: OPML (opml.org/spec2.opml) and sitemaps (sitemaps.org/protocol.html).
 
-Read as a stream of tags, as feeds are.
+Both are read as a stream of tags, as feeds are.
 """
 
 from outrider.pages.document import Document, to_single_line
 from outrider.pages.mime.html_tokens import HtmlTag, iter_tokens
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers.parsing.draft import DocumentDraft
+from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 
 
 def read_opml(source: ReaderInput) -> Document:
-    """The outline as a nested list, its entries leading where they say."""
+    """Return the outline as a nested list of links. Never raises."""
     draft, depth, title, in_title = DocumentDraft(source, "outline"), 0, "", False
-    seen = 0
+    tag_count = 0
     for token in iter_tokens(source.text, max_tags=source.max_tags, xml=True):
-        seen += isinstance(token, HtmlTag)
+        tag_count += isinstance(token, HtmlTag)
         if not isinstance(token, HtmlTag):
             title, in_title = (title or token.text, False) if in_title else (title, False)
         elif token.name == "title":
@@ -24,7 +24,7 @@ def read_opml(source: ReaderInput) -> Document:
         elif token.name == "outline":
             _write_entry(draft, token, depth)
             depth += not token.raw.rstrip().endswith("/")
-    draft.is_cut = draft.is_cut or source.is_cut or seen >= source.max_tags
+    draft.is_cut = draft.is_cut or source.is_cut or tag_count >= source.max_tags
     if title:
         draft.blocks.insert(0, f"# {to_single_line(title)}")
     return draft.build_document({"title": title})
@@ -33,32 +33,33 @@ def read_opml(source: ReaderInput) -> Document:
 def _write_entry(draft: DocumentDraft, tag: HtmlTag, depth: int) -> None:
     max_depth = 8
     url_attributes = ("htmlurl", "xmlurl", "url")
-    words = to_single_line(tag.get("text") or tag.get("title"), 300)
-    addresses = [draft.resolve_link(given, words) for name in url_attributes if (given := tag.get(name))]
-    address = next((each for each in addresses if each), "")
-    label = words.replace("[", "(").replace("]", ")") or address
-    more = f" (feed: {addresses[-1]})" if len(addresses) > 1 and addresses[-1] != address else ""
-    draft.add_item(min(depth, max_depth), (f"[{label}]({address})" if address else label) + more)
+    label = to_single_line(tag.get("text") or tag.get("title"), 300)
+    urls = [draft.resolve_link(value, label) for name in url_attributes if (value := tag.get(name))]
+    url = next(filter(None, urls), "")
+    feed = f" (feed: {urls[-1]})" if len(urls) > 1 and urls[-1] != url else ""
+    text = format_link(label or url, url) if url else label.replace("[", "(").replace("]", ")")
+    draft.add_item(min(depth, max_depth), text + feed)
 
 
 def read_sitemap(source: ReaderInput) -> Document:
-    """The addresses, with the time of their last change where it is told."""
-    draft, name, found = DocumentDraft(source, "sitemap"), "", {"loc": "", "lastmod": ""}
+    """Return the listed URLs, with their last change where the sitemap states it. Never raises."""
+    draft, field, entry = DocumentDraft(source, "sitemap"), "", {"loc": "", "lastmod": ""}
     total = 0
     for token in iter_tokens(source.text, max_tags=max(source.max_tags, 300_000), xml=True):
         if not isinstance(token, HtmlTag):
-            if name and not found[name]:
-                found[name] = token.text.strip()
+            if field and not entry[field]:
+                entry[field] = token.text.strip()
             continue
-        local = token.name.rpartition(":")[2]
-        name = local if local in found and not token.closing and ":" not in token.name else ""
-        if local in ("url", "sitemap") and token.closing:
-            address = draft.resolve_link(found["loc"])
-            total += bool(address)
-            changed = f" ({to_single_line(found['lastmod'], 40)})" if found["lastmod"] else ""
-            draft.add_item(0, f"<{address}>{changed}" if address else "")
-        if local in ("url", "sitemap"):
-            found = {"loc": "", "lastmod": ""}
+        name = token.name.rpartition(":")[2]
+        # Elements with a prefix belong to extensions, such as the `image:loc` of image sitemaps.
+        field = name if name in entry and not token.closing and ":" not in token.name else ""
+        if name in ("url", "sitemap") and token.closing:
+            url = draft.resolve_link(entry["loc"])
+            total += bool(url)
+            changed = f" ({to_single_line(entry['lastmod'], 40)})" if entry["lastmod"] else ""
+            draft.add_item(0, f"<{url}>{changed}" if url else "")
+        if name in ("url", "sitemap"):
+            entry = {"loc": "", "lastmod": ""}
     draft.is_cut = draft.is_cut or source.is_cut
     return draft.build_document(metadata={"entries": total})
 

@@ -1,4 +1,4 @@
-"""Messages as Outlook saves them (msg), read as e-mail is."""
+"""Read messages that Outlook saved (msg), in the form of e-mail."""
 
 import struct
 
@@ -12,7 +12,7 @@ from outrider.pages.readers.parsing.errors import build_broken_error
 
 
 def read_outlook(source: ReaderInput) -> Document:
-    """A message, an appointment or a task: its headers, its text, its attachments by name, and messages in it.
+    """Return a message, an appointment or a task: headers, text, attachment names, nested messages.
 
     Raises:
         Unavailable: code `broken_file`.
@@ -25,7 +25,7 @@ def read_outlook(source: ReaderInput) -> Document:
     except (ValueError, IndexError, struct.error):
         raise build_broken_error(source, kind_name, "it is damaged") from None
     if not any((*mail.headers.values(), mail.text, mail.html, mail.rtf, mail.attachments, mail.forwarded)):
-        raise build_broken_error(source, kind_name, "nothing stands in it")
+        raise build_broken_error(source, kind_name, "it is empty")
     draft = DocumentDraft(source, "mail")
     write_message(draft, mail, 1)
     return draft.build_document(build_facts(mail), metadata=build_metadata(mail))

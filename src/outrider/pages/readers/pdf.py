@@ -78,8 +78,8 @@ class PdfConverter:
 
     def convert(self) -> Document:
         scanned_notice = (
-            "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or have "
-            "its letters recognised first, for instance with `ocrmypdf`.)"
+            "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or "
+            "have its letters recognised first, for instance with `ocrmypdf`.)"
         )
         total, first = len(self.pdf), self.source.first_page
         if first > total > 0:
@@ -127,8 +127,8 @@ class PdfConverter:
         """Says which pages hold pictures in the place of words."""
         max_listed_pages = 100  # pages that are named
         picture_notice = (
-            "(No text was found on page{} {}, of which pictures take the place. To have their letters recognised, use for "
-            "instance `ocrmypdf --skip-text`.)"
+            "(No text was found on page{} {}, of which pictures take the place. To have their letters recognised, use "
+            "for instance `ocrmypdf --skip-text`.)"
         )
         if self.picture_pages:
             facts["pictured"] = self.picture_pages
@@ -140,9 +140,9 @@ class PdfConverter:
     def _unread(self, last: int, total: int) -> None:
         """Says which pages there are besides, and how to get them; also where nothing more is taken."""
         if last < total:
-            what = "address" if "://" in self.source.url else "file's name"
-            told = f"pages {last + 1} to {total} were not read; for them put #page={last + 1} behind the {what}"
-            self.draft.blocks.append(f"\n\n--- {told} ---")
+            target = "URL" if "://" in self.source.url else "file name"
+            notice = f"pages {last + 1} to {total} were not read: to read them, append #page={last + 1} to the {target}"
+            self.draft.blocks.append(f"\n\n--- {notice} ---")
 
     def _add_attachments(self, facts: dict[str, Any]) -> None:
         """Names the files that the document carries along, and tells a form that is none to PDFium."""

@@ -1,4 +1,7 @@
-"""PowerPoint presentations (Office Open XML, ISO/IEC 29500-1 part 19): pptx, pptm, ppsx and templates."""
+"""Read PowerPoint presentations (Office Open XML): pptx, pptm, ppsx and templates.
+
+ISO/IEC 29500-1 part 19.
+"""
 
 from dataclasses import dataclass
 
@@ -14,7 +17,7 @@ FALSE_VALUES = frozenset({"0", "false"})
 
 
 def read_powerpoint(source: ReaderInput) -> Document:
-    """The slides in order: title, text, tables, numbers of charts, speaker notes and comments.
+    """Return the slides in order: title, text, tables, chart numbers, speaker notes and comments.
 
     Hidden slides are left out and counted.
 
@@ -22,18 +25,18 @@ def read_powerpoint(source: ReaderInput) -> Document:
         Refused: code `encrypted` or `too_large`.
         Unavailable: code `broken_file`.
     """
-    kind_name = "PowerPoint presentation"
-    package = Package(source, kind_name)
+    package = Package(source, "PowerPoint presentation")
     draft = DocumentDraft(source, "powerpoint")
     relations = package.get_relationships(package.main_part)
-    listed = package.parse_part(package.main_part).find("p:sldIdLst") or XmlElement("")
-    targets = [relations[each.get("r:id")].target for each in listed.iter_children() if each.get("r:id") in relations]
+    slides = package.parse_part(package.main_part).find("p:sldIdLst") or XmlElement("")
+    relation_ids = (slide.get("r:id") for slide in slides.iter_children())
+    targets = [relations[relation_id].target for relation_id in relation_ids if relation_id in relations]
     titles = _write_slides(package, draft, targets[: source.max_pages])
     if len(targets) > source.max_pages:
         draft.add_block(f"--- {len(targets) - source.max_pages} more slides were not read ---")
     draft.record_budget(package.budget)
     facts = package.read_facts()
-    facts["title"] = facts["title"] or next((each for each in titles if each), "")
+    facts["title"] = facts["title"] or next(filter(None, titles), "")
     return draft.build_document(facts, metadata={"slides": len(targets)})
 
 
@@ -55,13 +58,13 @@ def _write_slides(package: Package, draft: DocumentDraft, targets: list[str]) ->
 
 @dataclass
 class SlideWriter:
-    """Writes one slide.
+    """Write one slide.
 
     Args:
         package: The presentation.
-        draft: Takes it.
+        draft: The document that the slide is added to.
         part: The slide's part.
-        root: Its content.
+        root: The part's content.
     """
 
     package: Package
@@ -73,38 +76,31 @@ class SlideWriter:
         self.relations = self.package.get_relationships(self.part)
 
     def write(self) -> str:
-        """Writes it; returns its title."""
-        title_kinds = frozenset({"title", "ctrTitle"})
-        shapes = [] if (tree := self.root.find("p:cSld", "p:spTree")) is None else _list_shapes(tree)
-        heads = [shape for shape in shapes if _get_placeholder(shape) in title_kinds]
-        titled = next((text for each in heads if (text := self._title(each))), "")
-        self.draft.add_heading(2, titled)
+        """Write the slide; return its title."""
+        tree = self.root.find("p:cSld", "p:spTree") or XmlElement("")
+        shapes = _list_shapes(tree)
+        title_shapes = [shape for shape in shapes if _get_placeholder(shape) in ("title", "ctrTitle")]
+        titles = [render_title(shape.find("p:txBody"), self.draft, self.relations) for shape in title_shapes]
+        title = next(filter(None, titles), "")
+        self.draft.add_heading(2, title)
         for shape in shapes:
-            if shape not in heads:
+            if shape not in title_shapes:
                 self._write_shape(shape)
         self._write_notes()
         self._write_comments()
-        return titled
-
-    def _title(self, shape: XmlElement) -> str:
-        return render_title(shape.find("p:txBody"), self.draft, self.relations)
+        return title
 
     def _write_shape(self, shape: XmlElement) -> None:
-        bulleted_kinds = frozenset(
-            {"body", "obj", ""}
-        )  # placeholders whose paragraphs have bullets, as masters have it
-        footer_kinds = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
+        kind = _get_placeholder(shape)
         if shape.name == "p:pic":
-            self._picture(shape)
+            words = " ".join((shape.get_value("p:nvPicPr", "p:cNvPr", attribute="descr") or "").split())
+            self.draft.add_block(f"(picture: {words[:500]})" if words else "")
         elif shape.name == "p:graphicFrame":
             self._write_graphic(shape)
-        elif (kind := _get_placeholder(shape)) not in footer_kinds:
-            write_paragraphs(shape.find("p:txBody"), self.draft, self.relations, listed=kind in bulleted_kinds)
-
-    def _picture(self, shape: XmlElement) -> None:
-        words = " ".join((shape.get_value("p:nvPicPr", "p:cNvPr", attribute="descr") or "").split())
-        if words:
-            self.draft.add_block(f"(picture: {words[:500]})")
+        elif kind not in ("dt", "ftr", "hdr", "sldNum", "sldImg"):  # footers and the like
+            # Masters give bullets to these placeholders.
+            listed = kind in ("body", "obj", "")
+            write_paragraphs(shape.find("p:txBody"), self.draft, self.relations, listed=listed)
 
     def _write_graphic(self, frame: XmlElement) -> None:
         for table in frame.iter_descendants("a:tbl"):
@@ -121,15 +117,15 @@ class SlideWriter:
                 self.draft.add_item(0, render_line(point, self.draft, self.relations))
 
     def _build_table(self, table: XmlElement) -> list[list[str]]:
-        """Its rows: what spans columns or rows stands in each of them."""
+        """Return a table's rows; cells that span columns or rows are repeated in each."""
         max_span = 60
         rows: list[list[str]] = []
         for row in table.iter_named("a:tr"):
             cells: list[tuple[str, int]] = []
-            for at, cell in enumerate(row.iter_named("a:tc")):
+            for column, cell in enumerate(row.iter_named("a:tc")):
                 text = render_line(cell.find("a:txBody"), self.draft, self.relations)
-                if cell.get("vMerge") not in ("", *FALSE_VALUES) and rows and at < len(rows[-1]):
-                    text = rows[-1][at]
+                if cell.get("vMerge") not in ("", *FALSE_VALUES) and rows and column < len(rows[-1]):
+                    text = rows[-1][column]
                 if cell.get("hMerge") not in ("", *FALSE_VALUES) and cells:
                     cells[-1] = (cells[-1][0], min(max_span, cells[-1][1] + 1))
                 else:
@@ -140,38 +136,36 @@ class SlideWriter:
     def _write_notes(self) -> None:
         part = self.package.find_part(self.part, "notesSlide")
         tree = self.package.parse_part(part).find("p:cSld", "p:spTree")
-        said: list[str] = []
+        lines: list[str] = []
         for shape in _list_shapes(tree) if tree else ():
             if _get_placeholder(shape) == "body" and (body := shape.find("p:txBody")):
                 relations = self.package.get_relationships(part or "")
-                said += [
-                    render_line(XmlElement("", {}, [each]), self.draft, relations) for each in body.iter_named("a:p")
-                ]
-        if any(said):
-            self.draft.add_quote("Notes: " + "\n".join(each for each in said if each))
+                paragraphs = (XmlElement("", {}, [paragraph]) for paragraph in body.iter_named("a:p"))
+                lines += [render_line(paragraph, self.draft, relations) for paragraph in paragraphs]
+        if any(lines):
+            self.draft.add_quote("Notes: " + "\n".join(filter(None, lines)))
 
     def _write_comments(self) -> None:
-        """Comments of both kinds: those of PowerPoint to 2019, and the threaded ones since."""
+        """Write comments of both kinds: those of PowerPoint up to 2019, and threaded ones."""
         for part in self.package.find_parts(self.part, "comments"):
             for comment in self.package.parse_part(part).iter_descendants("p:cm", "p188:cm", "p188:reply"):
-                text = comment.find("p:text")
+                old_text = comment.find("p:text")
                 body = comment.find("p188:txBody")
-                said = text.text if text is not None else render_line(body, self.draft, self.relations)
-                self.draft.add_quote(f"Comment: {' '.join(said.split())}" if said.strip() else "")
+                text = old_text.text if old_text is not None else render_line(body, self.draft, self.relations)
+                self.draft.add_quote(f"Comment: {' '.join(text.split())}" if text.strip() else "")
 
 
 def _list_shapes(tree: XmlElement) -> list[XmlElement]:
-    """The shapes in reading order, which is that of the file; groups are dissolved."""
-    return [
-        each for each in tree.iter_outermost("p:sp", "p:pic", "p:graphicFrame", "p:cxnSp") if each.name != "p:cxnSp"
-    ]
+    """Return the shapes in reading order, which is that of the file; groups are flattened."""
+    shapes = tree.iter_outermost("p:sp", "p:pic", "p:graphicFrame", "p:cxnSp")
+    return [shape for shape in shapes if shape.name != "p:cxnSp"]  # connectors have no text
 
 
 def _get_placeholder(shape: XmlElement) -> str | None:
-    """What a shape holds the place of; None if it is a shape of its own."""
+    """Return the type of a placeholder, often empty; None for other shapes."""
     for name in ("p:nvSpPr", "p:nvPicPr", "p:nvGraphicFramePr"):
-        if (found := shape.find(name, "p:nvPr", "p:ph")) is not None:
-            return found.get("type")
+        if (placeholder := shape.find(name, "p:nvPr", "p:ph")) is not None:
+            return placeholder.get("type")
     return None
 
 

@@ -1,6 +1,6 @@
-"""PowerPoint presentations from before 2007 (MS-PPT): titles, points, tables and notes, without any extra.
+"""Read PowerPoint 97-2003 presentations (MS-PPT): titles, points, tables and notes.
 
-Files of PowerPoint 95 and earlier, which are rare, are left to the extra.
+Files of PowerPoint 95 and earlier, which are rare, need the extra `documents`.
 """
 
 import struct
@@ -22,17 +22,18 @@ CONTROL_CHARS = str.maketrans({"\x0b": " ", "\t": " ", "\xa0": " ", "\x00": ""})
 
 
 def read_powerpoint97(source: ReaderInput) -> Document:
-    """The slides in order: title, points, text, tables, speaker notes. Hidden slides are left out and counted.
+    """Return the slides in order: title, points, text, tables, speaker notes.
+
+    Hidden slides are left out and counted.
 
     Raises:
-        NotConfigured: code `missing_extra`, for a file of PowerPoint 95 or before without the extra.
+        NotConfigured: code `missing_extra`, for a file of PowerPoint 95 or earlier without the extra.
         Refused: code `encrypted`.
         Unavailable: code `broken_file`.
     """
-    properties_stream = "\x05SummaryInformation"
     kind_name = "PowerPoint 97 presentation"
     if not source.body.startswith(COMPOUND_MAGIC):
-        raise build_broken_error(source, kind_name, "it does not begin as such a file does")
+        raise build_broken_error(source, kind_name, "it does not start as such a file does")
     try:
         files = CompoundFile(source.body)
         if "PowerPoint Document" not in files or "Current User" not in files:
@@ -40,16 +41,16 @@ def read_powerpoint97(source: ReaderInput) -> Document:
         show = Presentation(files)
         if show.encrypted:
             raise build_encrypted_error(source, kind_name)
-        document = _build_document(source, show, read_properties(files.read(properties_stream)))
+        document = _build_document(source, show, read_properties(files.read("\x05SummaryInformation")))
         return mark_end_missing(document) if files.is_truncated("PowerPoint Document") else document
-    except (CompoundFileError, ValueError, IndexError, struct.error) as error:
-        raise build_broken_error(
-            source, kind_name, str(error) if isinstance(error, CompoundFileError) else "it is damaged"
-        ) from None
+    except CompoundFileError as error:
+        raise build_broken_error(source, kind_name, str(error)) from None
+    except (ValueError, IndexError, struct.error):
+        raise build_broken_error(source, kind_name, "it is damaged") from None
 
 
-def _build_document(source: ReaderInput, show: Presentation, known: dict[str, str]) -> Document:
-    placeholder_titles = frozenset({"", "PowerPoint Presentation", "Slide 1", "Presentation", "No Slide Title"})
+def _build_document(source: ReaderInput, show: Presentation, facts: dict[str, str]) -> Document:
+    placeholder_titles = ("", "PowerPoint Presentation", "Slide 1", "Presentation", "No Slide Title")
     draft, total = DocumentDraft(source, "powerpoint"), show.count_slides()
     titles: list[str] = []
     for number, slide in enumerate(show.iter_slides(), 1):
@@ -62,39 +63,39 @@ def _build_document(source: ReaderInput, show: Presentation, known: dict[str, st
             continue
         draft.add_block(f"--- slide {number} of {total} ---")
         titles.append(_write_slide(draft, slide))
-    title = known.get("title", "")
-    named = next(filter(None, titles), "") if title in placeholder_titles else title
-    return draft.build_document(known | {"title": named}, metadata={"slides": total})
+    title = facts.get("title", "")
+    if title in placeholder_titles:
+        title = next(filter(None, titles), "")
+    return draft.build_document(facts | {"title": title}, metadata={"slides": total})
 
 
 def _write_slide(draft: DocumentDraft, slide: Slide) -> str:
-    """Writes a slide; returns its title."""
-    title_kinds = frozenset({0, 6})
-    heads = [shape for shape in slide.shapes if shape.text.kind in title_kinds]
-    titled = next((text for each in heads if (text := _clean_line(each.text.characters))), "")
-    draft.add_heading(2, titled)
+    """Write a slide; return its title."""
+    title_shapes = [shape for shape in slide.shapes if shape.text.kind in (0, 6)]
+    title = next(filter(None, (_clean_line(shape.text.characters) for shape in title_shapes)), "")
+    draft.add_heading(2, title)
     for shape in slide.shapes:
         if shape.cells:
             draft.add_table(_build_rows(shape))
-        elif shape not in heads or _clean_line(shape.text.characters) != titled:
+        elif shape not in title_shapes or _clean_line(shape.text.characters) != title:
             _write_paragraphs(draft, shape.text)
-    said = [text for each in slide.notes.split("\r") if (text := _clean_line(each))]
-    draft.add_quote("Notes: " + "\n".join(said) if said else "")
-    return titled
+    notes = list(filter(None, map(_clean_line, slide.notes.split("\r"))))
+    draft.add_quote("Notes: " + "\n".join(notes) if notes else "")
+    return title
 
 
 def _write_paragraphs(draft: DocumentDraft, text: SlideText) -> None:
-    body_kinds = frozenset({1, 7, 8})
-    looks = [*text.paragraph_styles, *[(0, None)] * (text.characters.count("\r") + 1)]
-    for each, (level, bullet) in zip(text.characters.split("\r"), looks, strict=False):
-        if bullet or (bullet is None and text.kind in body_kinds):
-            draft.add_item(level, _clean_line(each))
+    # Paragraphs past the end of the styles inherit everything.
+    styles = [*text.paragraph_styles, *[(0, None)] * (text.characters.count("\r") + 1)]
+    for paragraph, (level, bullet) in zip(text.characters.split("\r"), styles, strict=False):
+        if bullet or (bullet is None and text.kind in (1, 7, 8)):  # bodies have bullets in their master
+            draft.add_item(level, _clean_line(paragraph))
         else:
-            draft.add_block(_clean_line(each))
+            draft.add_block(_clean_line(paragraph))
 
 
 def _build_rows(table: SlideShape) -> list[list[str]]:
-    """The cells by their places; what spans several columns or rows stands in each of them."""
+    """Return a table's rows; cells that span columns or rows are repeated in each."""
     lefts = sorted({box[0] for _, box in table.cells})
     tops = sorted({box[1] for _, box in table.cells})
     rows = [["" for _ in lefts] for _ in tops]

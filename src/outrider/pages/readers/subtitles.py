@@ -1,4 +1,4 @@
-"""Subtitles as paragraphs of whole sentences with the time they begin at.
+"""Read subtitles as paragraphs of whole sentences with their start times.
 
 SubRip, WebVTT (w3.org/TR/webvtt1), SubStation Alpha, YouTube's SBV and TTML (w3.org/TR/ttml2).
 """
@@ -27,7 +27,7 @@ SENTENCE_END = re.compile(r"""[.!?…。！？؟]["'”’»)\]]*$""")
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What is shown between two times, in seconds."""
+    """Text shown between two times, in seconds."""
 
     start: float
     end: float
@@ -35,7 +35,10 @@ class Cue:
 
 
 def read_subtitles(source: ReaderInput) -> Document:
-    """The cues joined to paragraphs, each with its time; what does not parse is shown as it is. Never raises."""
+    """Return the cues joined to paragraphs, each with its time.
+
+    Text without cues is shown as it is. Never raises.
+    """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     draft = DocumentDraft(source, "subtitles")
     cues = list(_drop_repeated_lines(_parse_cues(source, text)))
@@ -50,7 +53,7 @@ def read_subtitles(source: ReaderInput) -> Document:
 
 
 def _parse_cues(source: ReaderInput, text: str) -> Iterator[Cue]:
-    """The cues of a text in any of the formats."""
+    """Yield the cues of a text in any of the formats."""
     if "ttml" in source.content_type or TTML_ROOT.search(text[:2_000]):
         return _parse_ttml(text, source.max_tags)
     if SSA_HEADER.search(text[:2_000]):
@@ -59,7 +62,7 @@ def _parse_cues(source: ReaderInput, text: str) -> Iterator[Cue]:
 
 
 def _parse_ssa(text: str) -> Iterator[Cue]:
-    """SubStation Alpha: the fields that the line `Format` of the events names, the last of them the words."""
+    """Yield SubStation Alpha cues; the line `Format` names the fields, of which the last is the text."""
     names: list[str] = []
     for line in text.partition("[Events]")[2].split("\n"):
         kind, _, rest = line.partition(":")
@@ -69,12 +72,12 @@ def _parse_ssa(text: str) -> Iterator[Cue]:
             fields = dict(zip(names, rest.split(",", len(names) - 1), strict=False))
             start, end = (CLOCK_TIME.match(fields.get(name, "").strip()) for name in ("start", "end"))
             if start and end:
-                said = fields.get("text", "").replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
-                yield Cue(_to_seconds(start, 1), _to_seconds(end, 1), _strip_markup(said.split("\n")))
+                words = fields.get("text", "").replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
+                yield Cue(_to_seconds(start, 1), _to_seconds(end, 1), _strip_markup(words.split("\n")))
 
 
 def _parse_ttml(text: str, tags: int) -> Iterator[Cue]:
-    """TTML: the paragraphs that say when they begin."""
+    """Yield TTML paragraphs that have a start time."""
     start = end = 0.0
     pieces: list[str] | None = None
     for token in iter_tokens(text, max_tags=tags, xml=True):
@@ -95,36 +98,31 @@ def _parse_ttml(text: str, tags: int) -> Iterator[Cue]:
 
 
 def _parse_time(time: str) -> float:
-    """Seconds of a time expression: a clock or a number with its unit (w3.org/TR/ttml2 section 12.3); 0 if neither."""
-    unit_seconds = {
-        "h": 3600.0,
-        "m": 60.0,
-        "s": 1.0,
-        "ms": 0.001,
-        "t": 1e-7,
-    }  # ticks as players take them where none are named
+    """Return the seconds of a TTML time (section 12.3), a clock or a number with its unit; 0 if neither."""
+    # Ticks of 100 ns are what players assume if the file names no tick rate.
+    unit_seconds = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "t": 1e-7}
     if clock := CLOCK_TIME.match(time.replace(",", ".")):
         return _to_seconds(clock, 1)
-    found = OFFSET_TIME.match(time)
-    return float(found[1]) * unit_seconds.get(found[2], 0.0) if found else 0.0
+    offset = OFFSET_TIME.match(time)
+    return float(offset[1]) * unit_seconds.get(offset[2], 0.0) if offset else 0.0
 
 
 def _parse_srt(text: str) -> Iterator[Cue]:
-    """The cues in order. A block begins at its line of times; what stands before that is its name."""
+    """Yield the cues in order; a block begins at its line of times, lines before that are its name."""
     block: list[str] = []
     times: re.Match[str] | None = None
     for line in [*text.split("\n"), ""]:
-        found = TIMES_LINE.match(line[:200])
-        if found or not line.strip():
+        next_times = TIMES_LINE.match(line[:200])
+        if next_times or not line.strip():
             if times and block:
                 yield Cue(_to_seconds(times, 1), _to_seconds(times, 5), _strip_markup(block))
-            block, times = [], found
+            block, times = [], next_times
         elif times:
             block.append(line)
 
 
 def _drop_repeated_lines(cues: Iterator[Cue]) -> Iterator[Cue]:
-    """The cues without the lines that live captions show again in the next one."""
+    """Yield the cues without the lines that live captions repeat in the next cue."""
     before: list[str] = []
     for cue in cues:
         lines = [line for line in cue.text.split("\n") if line]
@@ -135,9 +133,9 @@ def _drop_repeated_lines(cues: Iterator[Cue]) -> Iterator[Cue]:
 
 
 def _join_paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:
-    max_chars = 900  # characters after which it ends in any case
-    soft_max_chars = 400  # characters after which a paragraph ends with its sentence
-    min_pause_s = 4.0  # seconds of silence after which something new begins
+    max_chars = 900  # a paragraph ends at the first cue past this length
+    soft_max_chars = 400  # past this length it ends with its sentence
+    min_pause_s = 4.0  # a longer silence ends it as well
     pieces: list[str] = []
     start, size = 0.0, 0
     for at, cue in enumerate(cues):
@@ -151,17 +149,18 @@ def _join_paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:
 
 
 def _strip_markup(lines: list[str]) -> str:
-    """The words, with who says them; styles and places left out."""
-    said = (STYLE_TAG.sub("", VOICE_TAG.sub(lambda found: f"{to_single_line(found[1], 60)}: ", line)) for line in lines)
-    text = "\n".join(" ".join(line.split()) for line in said)
-    for name, letter in (("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")):
-        text = text.replace(name, letter)
+    """Return the words with the speakers' names, without styles and positions."""
+    named = (VOICE_TAG.sub(lambda voice: f"{to_single_line(voice[1], 60)}: ", line) for line in lines)
+    text = "\n".join(" ".join(STYLE_TAG.sub("", line).split()) for line in named)
+    for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")):
+        text = text.replace(entity, char)
     return text.strip()
 
 
-def _to_seconds(found: re.Match[str], first: int) -> float:
-    hours, minutes, seconds, part = found.group(first, first + 1, first + 2, first + 3)
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int((part or "0").ljust(3, "0")) / 1000
+def _to_seconds(times: re.Match[str], group: int) -> float:
+    """Return the seconds of the clock whose four groups begin at `group`."""
+    hours, minutes, seconds, fraction = times.group(group, group + 1, group + 2, group + 3)
+    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int((fraction or "0").ljust(3, "0")) / 1000
 
 
 def _format_clock(seconds: float) -> str:

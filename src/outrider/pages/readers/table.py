@@ -1,4 +1,4 @@
-"""Tables of separated values (RFC 4180 and its looser kin): CSV, TSV and what spreadsheets call so."""
+"""Read CSV, TSV and similar separated values (RFC 4180)."""
 
 import csv
 import io
@@ -14,12 +14,12 @@ MIN_FIELDS = 2
 
 
 def read_table(source: ReaderInput) -> Document:
-    """The rows as a Markdown table, at most 5,000 and 60 columns, and how many more there are.
+    """Return the rows as a Markdown table of at most 5,000 rows and 60 columns.
 
-    What makes no table is shown as it is. Never raises.
+    The number of further rows is reported. Text that does not form a table is returned as plain text. Never raises.
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    text = text[: text.rfind("\n") + 1] if source.is_cut and "\n" in text else text  # its last row is half a row
+    text = text[: text.rfind("\n") + 1] if source.is_cut and "\n" in text else text  # drop the row that the limit cuts
     separator, text = _split_named_separator(text)
     separator = separator or ("\t" if "tab" in source.content_type else _detect_separator(text))
     rows, more = _read_rows(text, separator)
@@ -40,15 +40,15 @@ def read_table(source: ReaderInput) -> Document:
 
 
 def _split_named_separator(text: str) -> tuple[str, str]:
-    """The separator that a first line `sep=;` names, as Excel writes it, and the text without that line."""
+    """Split off a first line `sep=;`, as Excel writes it, and return its separator and the rest."""
     head, _, rest = text.partition("\n")
     return (head[4], rest) if head.lower().startswith("sep=") and len(head) == len("sep=;") else ("", text)
 
 
 def _detect_separator(text: str) -> str:
-    """The one that splits the first lines into the same number of fields most often, and into most of them."""
+    """Return the separator that splits the most of the first lines into equally many fields."""
     separators = ",;\t|"
-    sample_lines = 20  # lines by which the separator is told
+    sample_lines = 20
     sample = text[:100_000].split("\n")[:sample_lines]
 
     def score_separator(separator: str) -> tuple[int, int]:
@@ -63,7 +63,7 @@ def _detect_separator(text: str) -> str:
 
 
 def _read_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
-    """The first rows that hold something, and how many follow."""
+    """Return the first non-empty rows, and how many follow."""
     max_rows = 5_000
     reader = (row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row))
     rows: list[list[str]] = []
@@ -75,8 +75,8 @@ def _read_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
 
 
 def _split_preamble(rows: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """The rows from the table's head on, and the lines before it that tell what the table is."""
-    max_preamble_rows = 20  # lines that may stand before a table
+    """Return the rows from the table's header on, and the caption lines before it."""
+    max_preamble_rows = 20
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     if not rows or len(rows[0]) * 2 > width:
         return rows, []
@@ -89,7 +89,7 @@ def _count_columns(rows: list[list[str]]) -> int:
 
 
 def _has_even_rows(rows: list[list[str]]) -> bool:
-    """Whether most rows are as wide as the first one; prose with commas is not."""
+    """Return whether at least 70 % of the rows are as wide as the first; prose with commas is not."""
     width = len(rows[0])
     return width >= MIN_FIELDS and sum(len(row) == width for row in rows) * 10 >= len(rows) * 7
 

@@ -1,4 +1,4 @@
-"""Plain text, Markdown and source code."""
+"""Read plain text, Markdown and source code."""
 
 import re
 from dataclasses import replace
@@ -21,12 +21,13 @@ SUFFIX_LANGUAGES = {
     ".mjs": "javascript", ".ml": "ocaml", ".nim": "nim", ".patch": "diff", ".php": "php", ".pl": "perl",
     ".pm": "perl", ".properties": "properties", ".proto": "protobuf", ".ps1": "powershell", ".py": "python",
     ".pyi": "python", ".r": "r", ".rb": "ruby", ".rs": "rust", ".sass": "sass", ".scala": "scala", ".scss": "scss",
-    ".sh": "bash", ".sol": "solidity", ".sql": "sql", ".svelte": "svelte", ".swift": "swift", ".tf": "hcl",
-    ".toml": "toml", ".ts": "typescript", ".tsx": "tsx", ".v": "verilog", ".vb": "vb", ".vhdl": "vhdl", ".vim": "vim",
-    ".vue": "vue", ".yaml": "yaml", ".yml": "yaml", ".zig": "zig", ".zsh": "bash",
+    ".sh": "bash", ".sol": "solidity", ".sql": "sql", ".svelte": "svelte", ".swift": "swift", ".tex": "latex",
+    ".tf": "hcl", ".toml": "toml", ".ts": "typescript", ".tsx": "tsx", ".v": "verilog", ".vb": "vb", ".vhdl": "vhdl",
+    ".vim": "vim", ".vue": "vue", ".yaml": "yaml", ".yml": "yaml", ".zig": "zig", ".zsh": "bash",
 }  # fmt: skip
 TYPE_LANGUAGES = {
     "text/css": "css", "text/javascript": "javascript", "application/javascript": "javascript",
+    "text/x-tex": "latex", "text/x-latex": "latex", "application/x-tex": "latex", "application/x-latex": "latex",
     "text/x-python": "python", "application/x-sh": "bash", "text/x-c": "c", "application/toml": "toml",
     "application/yaml": "yaml",
     "application/x-yaml": "yaml", "text/yaml": "yaml", "application/sql": "sql", "application/x-httpd-php": "php",
@@ -44,7 +45,7 @@ MARKDOWN_LINK = re.compile(
 
 
 def read_text(source: ReaderInput) -> Document:
-    """Text as it is; source code in a fence that names its language."""
+    """Return text unchanged; source code goes into a fence that names its language. Never raises."""
     name_languages = {
         "dockerfile": "dockerfile",
         "makefile": "makefile",
@@ -62,12 +63,15 @@ def read_text(source: ReaderInput) -> Document:
 
 
 def read_markdown(source: ReaderInput) -> Document:
-    """Markdown as it is, with what its front matter says; titled by that or by its first heading."""
+    """Return Markdown unchanged, with the facts of its front matter. Never raises.
+
+    The title is that of the front matter, else the first heading.
+    """
     text = tidy_text(source.text)
     front = FRONT_MATTER.match(text[:20_000])
     facts = {name: to_single_line(value) for name, value in FRONT_MATTER_FACT.findall(front[1])} if front else {}
-    found = MARKDOWN_TITLE.search(text[front.end() if front else 0 :][:20_000])
-    title = facts.get("title") or (to_single_line(found[1] or found[2]) if found else "")
+    heading = MARKDOWN_TITLE.search(text[front.end() if front else 0 :][:20_000])
+    title = facts.get("title") or (to_single_line(heading[1] or heading[2]) if heading else "")
     document = Document(
         text, strip_markdown(text), title=title, author=facts.get("author", ""), published=facts.get("date", "")[:40],
         description=facts.get("description", ""), language=facts.get("lang", "")[:20], kind="text",
@@ -77,19 +81,20 @@ def read_markdown(source: ReaderInput) -> Document:
 
 
 def collect_links(text: str, url: str) -> list[DocumentLink]:
-    """Where the text leads, each address once."""
+    """Return the links of a Markdown text, each URL once."""
     max_links = 5_000
-    found: dict[str, DocumentLink] = {}
-    for each in islice(MARKDOWN_LINK.finditer(text), 4 * max_links):
-        picture, words, target = each.groups()
-        address = resolve_url(target, url)
-        if address and not picture and len(found) < max_links:
-            found.setdefault(address, DocumentLink(to_single_line(words, 300), address))
-    return list(found.values())
+    links: dict[str, DocumentLink] = {}
+    # Bounded attempts too: a hostile text may consist of links that resolve to nothing.
+    for match in islice(MARKDOWN_LINK.finditer(text), 4 * max_links):
+        is_picture, label, target = match.groups()
+        resolved = resolve_url(target, url)
+        if resolved and not is_picture and len(links) < max_links:
+            links.setdefault(resolved, DocumentLink(to_single_line(label, 300), resolved))
+    return list(links.values())
 
 
 def mark_cut(document: Document, source: ReaderInput) -> Document:
-    """The document; it says so where the source is longer than what was read of it."""
+    """Append a notice to the document if its source is longer than what was read."""
     cut_notice = "(the rest of this document was not read: it is longer than the limit)"
     if not source.is_cut:
         return document
@@ -98,7 +103,7 @@ def mark_cut(document: Document, source: ReaderInput) -> Document:
 
 
 def format_code_block(text: str, language: str) -> str:
-    """A code block, its fence longer than any in the text."""
+    """Return a fenced code block whose fence is longer than any in the text."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`{3,}", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 

@@ -1,7 +1,7 @@
-"""Word documents (Office Open XML, ISO/IEC 29500-1): docx, docm and their templates.
+"""Read Word documents (Office Open XML, ISO/IEC 29500-1): docx, docm and their templates.
 
-Read by a stream over the main part rather than by python-docx, which takes lxml and a tree of the
-whole document, and knows neither list numbers nor notes, comments and formulas.
+The main part is read as a stream. python-docx needs lxml and a tree of the whole document, and knows neither list
+numbers nor notes, comments and formulas.
 """
 
 from dataclasses import dataclass, field
@@ -23,12 +23,12 @@ from outrider.pages.readers.parsing.monospace import is_code_line
 from outrider.pages.readers.parsing.xml import XmlElement
 from outrider.pages.readers.text import format_code_block
 
-MAX_TABLE_COLUMNS = 60  # columns
-MAX_SPAN = 60  # columns that one cell may claim
+MAX_TABLE_COLUMNS = 60
+MAX_SPAN = 60  # columns of one cell
 
 
 def read_word(source: ReaderInput) -> Document:
-    """The body with headings, lists, tables and formulas, then footnotes and comments.
+    """Return the body with headings, lists, tables and formulas, then footnotes and comments.
 
     Deleted and hidden text, the table of contents, headers and footers are left out.
 
@@ -36,15 +36,12 @@ def read_word(source: ReaderInput) -> Document:
         Refused: code `encrypted` or `too_large`.
         Unavailable: code `broken_file`.
     """
-    kind_name = "Word document"
-    package = Package(source, kind_name)
-    body = WordWriter(package, DocumentDraft(source, "word"))
-    return body.build_document()
+    return WordWriter(Package(source, "Word document"), DocumentDraft(source, "word")).build_document()
 
 
 @dataclass
 class WordCell:
-    """A cell of a table: its text, its columns, and whether it goes on from the row above."""
+    """A table cell: its text, its number of columns, and whether it continues the cell above."""
 
     text: str
     span: int = 1
@@ -53,13 +50,13 @@ class WordCell:
 
 @dataclass
 class WordWriter:
-    """Writes the paragraphs and tables of a document."""
+    """Write the paragraphs and tables of a document."""
 
     package: Package
     draft: DocumentDraft
     title: str = ""
     _code: list[str] = field(default_factory=list)
-    _shift: int = 0
+    _title_levels: int = 0  # 1 once a title took heading level 1
 
     def __post_init__(self) -> None:
         main = self.package.main_part
@@ -95,13 +92,13 @@ class WordWriter:
 
     def _write_paragraph(self, paragraph: XmlElement) -> None:
         properties = paragraph.find("w:pPr")
-        style = self._style(properties)
+        style = self.styles.get_style(paragraph.get_value("w:pPr", "w:pStyle", attribute="w:val") or "")
         level = read_outline_level(properties) or style.heading
         runs = self.run_builder.build_runs(paragraph)
         boxes, self.run_builder.boxes = self.run_builder.boxes, []
         is_item = style.list or read_numbering(properties)[0]
-        listed = is_code_line(runs) and not (style.kind or is_item)
-        if (style.kind == "code" or listed) and not level:
+        is_code = style.kind == "code" or (is_code_line(runs) and not (style.kind or is_item))
+        if is_code and not level:
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()
@@ -116,11 +113,11 @@ class WordWriter:
 
     def _write_heading(self, level: int, text: str, marker: str | None, *, title: bool) -> None:
         if title:
-            self._shift = 1
+            self._title_levels = 1
             self.draft.add_heading(1, text)
         else:
             number = f"{marker} " if marker and marker != "-" and text else ""
-            self.draft.add_heading(level + self._shift, number + text)
+            self.draft.add_heading(level + self._title_levels, number + text)
         self.title = self.title or text
 
     def _write_text(self, text: str, style: ParagraphStyle, properties: XmlElement | None) -> None:
@@ -131,15 +128,12 @@ class WordWriter:
         if marker is None:
             self.draft.add_block(text)
             return
-        own, level = read_numbering(properties)
-        depth = (level if own else style.level) or style.depth
+        own_list, level = read_numbering(properties)
+        depth = (level if own_list else style.level) or style.depth
         if marker:
             self.draft.add_item(depth, *format_item(text, marker))
         else:
             self.draft.add_block(ITEM_INDENT * (depth + 1) + text)
-
-    def _style(self, properties: XmlElement | None) -> ParagraphStyle:
-        return self.styles.get_style((properties.get_value("w:pStyle", attribute="w:val") or "") if properties else "")
 
     def _next_marker(self, properties: XmlElement | None, style: ParagraphStyle) -> str | None:
         name, level = read_numbering(properties)
@@ -153,16 +147,14 @@ class WordWriter:
             self.draft.add_block(format_code_block(code, ""))
 
     def _write_table(self, element: XmlElement) -> None:
-        rows = [self._row(row) for row in _list_rows(element)]
+        elements = _find_children(element, "w:tr")
+        rows = [[self._read_cell(cell) for cell in _find_children(row, "w:tc")][: 4 * MAX_SPAN] for row in elements]
         if rows and all(len(row) == 1 for row in rows) and not any(cell.is_continued for row in rows for cell in row):
-            for row in _list_rows(element):
+            for row in elements:  # a single column is a frame around text
                 for child in row.iter_children():
                     self._write_block(child)
             return
         self.draft.add_table(expand_spans(rows))
-
-    def _row(self, row: XmlElement) -> list[WordCell]:
-        return [self._read_cell(cell) for cell in _find_children(row, "w:tc")][: 4 * MAX_SPAN]
 
     def _read_cell(self, cell: XmlElement) -> WordCell:
         properties = cell.find("w:tcPr") or XmlElement("")
@@ -176,7 +168,7 @@ class WordWriter:
         )
 
     def _read_texts(self, cell: XmlElement) -> list[str]:
-        """The paragraphs in a cell; a table inside of it becomes words, row by row."""
+        """Return the paragraphs in a cell; of a nested table only the words, row by row."""
         texts: list[str] = []
         for child in cell.iter_children():
             if child.name == "w:p":
@@ -189,7 +181,7 @@ class WordWriter:
         return [text for text in texts if text]
 
     def _describe_drawing(self, drawing: XmlElement) -> str:
-        """What a drawing shows: its description, or its chart's numbers, which become a table of their own."""
+        """Return a drawing's description; write a chart's numbers as a table instead."""
         for reference in drawing.iter_descendants("c:chart"):
             relation = self.run_builder.relations.get(reference.get("r:id"))
             title, rows = read_chart(self.package.parse_part(relation.target)) if relation else ("", [])
@@ -197,43 +189,37 @@ class WordWriter:
                 self.draft.add_block(f"Chart: {title or 'untitled'}")
                 self.draft.add_table(rows)
                 return ""
-        described = next(
-            (each for each in drawing.iter_descendants("wp:docPr") if each.get("descr") or each.get("title")), None
-        )
-        words = (described.get("descr") or described.get("title")) if described else ""
-        words = words or next((each.get("alt") for each in drawing.iter_descendants("v:shape") if each.get("alt")), "")
+        descriptions = [
+            *(shape.get("descr") or shape.get("title") for shape in drawing.iter_descendants("wp:docPr")),
+            *(shape.get("alt") for shape in drawing.iter_descendants("v:shape")),
+        ]
+        words = next(filter(None, descriptions), "")
         return f"picture: {' '.join(words.split())[:500]}" if words.strip() else ""
 
     def _write_notes(self) -> None:
-        note_parts = (
-            ("footnotes", "w:footnote", "w:footnoteReference"),
-            ("endnotes", "w:endnote", "w:endnoteReference"),
-        )
-        main, words = self.package.main_part, self.run_builder
-        for kind, name, reference in note_parts:
-            part = self.package.find_part(main, kind)
-            words.relations = self.package.get_relationships(part) if part else {}
-            for element in self.package.iter_elements(part, name):
-                label = words.note_labels.get(f"{reference}:{element.get('w:id')}")
+        main, builder = self.package.main_part, self.run_builder
+        for name in ("footnote", "endnote"):
+            part = self.package.find_part(main, f"{name}s")
+            builder.relations = self.package.get_relationships(part) if part else {}
+            for element in self.package.iter_elements(part, f"w:{name}"):
+                label = builder.note_labels.get(f"w:{name}Reference:{element.get('w:id')}")
                 if label:
                     self.draft.add_note(label, "\n".join(self._read_texts(element)))
         part = self.package.find_part(main, "comments")
-        words.relations = self.package.get_relationships(part) if part else {}
+        builder.relations = self.package.get_relationships(part) if part else {}
         for comment in self.package.iter_elements(part, "w:comment"):
-            said = "\n".join(self._read_texts(comment))
-            if said:
-                label = words.get_note_label("w:commentReference", comment.get("w:id"))
-                who = comment.get("w:author") or "somebody"
-                self.draft.add_note(
-                    label, f"Comment by {who}, {comment.get('w:date')[:10]}: {said}".replace(", :", ":")
-                )
+            text = "\n".join(self._read_texts(comment))
+            if text:
+                label = builder.get_note_label("w:commentReference", comment.get("w:id"))
+                author, date = comment.get("w:author") or "somebody", comment.get("w:date")[:10]
+                self.draft.add_note(label, f"Comment by {author}, {date}: {text}".replace(", :", ":"))
 
 
 def expand_spans(rows: list[list[WordCell]]) -> list[list[str]]:
-    """Rows of equal length: what spans several columns or rows stands in each of them."""
+    """Return rows of equal length, cells that span columns or rows repeated in each of them."""
     width = min(MAX_SPAN, max((sum(cell.span for cell in row) for row in rows), default=0))
     above: list[str] = []
-    made: list[list[str]] = []
+    expanded: list[list[str]] = []
     for row in rows:
         column, cells = 0, []
         for cell in row:
@@ -241,59 +227,56 @@ def expand_spans(rows: list[list[WordCell]]) -> list[list[str]]:
             cells.append((text, cell.span))
             column += cell.span
         above = [text for text, span in cells for _ in range(span)]
-        made.append(spread_spans(cells, width))
-    return made
+        expanded.append(spread_spans(cells, width))
+    return expanded
 
 
 def align_cell_ends(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
-    """Rows of cells by the places where they end: one that goes over several columns stands in each of them.
+    """Return rows of equal length, columns found by where cells end, wide cells repeated in each column.
 
     Args:
-        rows: Of each cell its text, where it ends in twips, and whether it goes on from the one `beside` or `above` it.
+        rows: Of each cell its text, its right edge in twips, and whether it is merged with the cell `beside` or
+            `above` it.
     """
-    merge_distance_twips = 30  # twips between ends of cells that are one
+    merge_distance_twips = 30  # edges that are nearer belong to one column
     ends: list[int] = []
     for end in sorted({end for row in rows for _, end, _ in row}):
         if not ends or end - ends[-1] > merge_distance_twips:
             ends.append(end)
     if 0 in ends or not 1 < len(ends) <= MAX_TABLE_COLUMNS:
         return [[text for text, _, _ in row] for row in rows]
-    made = []
+    word_rows = []
     for row in rows:
         cells: list[WordCell] = []
-        before = 0
+        column = 0
         for text, end, merged in row:
-            at = sum(each <= end + merge_distance_twips for each in ends)
+            next_column = sum(edge <= end + merge_distance_twips for edge in ends)
             if merged == "beside" and cells:
-                cells[-1].span += max(1, at - before)
+                cells[-1].span += max(1, next_column - column)
             else:
-                cells.append(WordCell(text, max(1, at - before), is_continued=merged == "above"))
-            before = at
-        made.append(cells)
-    return expand_spans(made)
+                cells.append(WordCell(text, max(1, next_column - column), is_continued=merged == "above"))
+            column = next_column
+        word_rows.append(cells)
+    return expand_spans(word_rows)
 
 
 def format_item(text: str, marker: str) -> tuple[str, str]:
-    """An item's text and its marker in Markdown, which knows bullets and plain numbers only."""
+    """Return an item's text and Markdown marker; markers that Markdown lacks go into the text."""
     plain = marker.removesuffix(".").removesuffix(")")
     if marker == "-" or (plain.isascii() and plain.isdigit() and len(plain) < 10 and plain != marker):
         return text, marker
     return f"{marker} {text}" if marker else text, "-"
 
 
-def _list_rows(element: XmlElement) -> list[XmlElement]:
-    return _find_children(element, "w:tr")
-
-
 def _find_children(element: XmlElement, name: str) -> list[XmlElement]:
-    """The children of a name, those inside of content controls and insertions too."""
-    found: list[XmlElement] = []
+    """Return the children of a name, including those inside content controls and insertions."""
+    children: list[XmlElement] = []
     for child in element.iter_children():
         if child.name == name:
-            found.append(child)
+            children.append(child)
         elif child.name in ("w:sdt", "w:sdtContent", "w:ins", "w:customXml"):
-            found += _find_children(child, name)
-    return found
+            children += _find_children(child, name)
+    return children
 
 
 WORD_TYPES = (

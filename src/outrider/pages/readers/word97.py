@@ -1,6 +1,6 @@
-"""Word documents from before 2007 (MS-DOC): headings, lists, tables, links, notes, without any extra.
+"""Read Word 97-2003 documents (MS-DOC): headings, lists, tables, links and notes.
 
-Files of Word 6 and 95, which are rare, are left to the extra.
+Files of Word 6 and 95, which are rare, need the extra `documents`.
 """
 
 import struct
@@ -37,17 +37,18 @@ CHAR_REPLACEMENTS = {
 
 
 def read_word97(source: ReaderInput) -> Document:
-    """The text with headings, lists, tables, links and notes. Hidden and deleted text is left out.
+    """Return the text with headings, lists, tables, links and notes.
+
+    Hidden and deleted text is left out.
 
     Raises:
         NotConfigured: code `missing_extra`, for a file of Word 6 or 95 without the extra.
         Refused: code `encrypted`.
         Unavailable: code `broken_file`.
     """
-    properties_stream = "\x05SummaryInformation"
     kind_name = "Word 97 document"
     if not source.body.startswith(COMPOUND_MAGIC):
-        raise build_broken_error(source, kind_name, "it does not begin as such a file does")
+        raise build_broken_error(source, kind_name, "it does not start as such a file does")
     try:
         files = CompoundFile(source.body)
         word = WordFile(files)
@@ -55,18 +56,17 @@ def read_word97(source: ReaderInput) -> Document:
             raise build_encrypted_error(source, kind_name)
         if word.version < WORD_97:
             return legacy.read_legacy(source)
-        return Word97Writer(DocumentDraft(source, "word"), word).build_document(
-            read_properties(files.read(properties_stream))
-        )
-    except (CompoundFileError, ValueError, IndexError, struct.error) as error:
-        raise build_broken_error(
-            source, kind_name, str(error) if isinstance(error, CompoundFileError) else "it is damaged"
-        ) from None
+        facts = read_properties(files.read("\x05SummaryInformation"))
+        return Word97Writer(DocumentDraft(source, "word"), word).build_document(facts)
+    except CompoundFileError as error:
+        raise build_broken_error(source, kind_name, str(error)) from None
+    except (ValueError, IndexError, struct.error):
+        raise build_broken_error(source, kind_name, "it is damaged") from None
 
 
 @dataclass
 class Word97Writer:
-    """Takes characters in order, writes blocks."""
+    """Turn characters into blocks of a draft."""
 
     draft: DocumentDraft
     word: WordFile
@@ -76,124 +76,121 @@ class Word97Writer:
     _cells: list[str] = field(default_factory=list)
     _rows: list[list[tuple[str, int, str]]] = field(default_factory=list)
     _open_fields: list[ComplexField] = field(default_factory=list)
-    _counts: dict[tuple[int, int], int] = field(default_factory=dict)
-    _labels: dict[str, int] = field(default_factory=dict)
-    _hiding: bool = False
+    _item_counts: dict[tuple[int, int], int] = field(default_factory=dict)  # by list and level
+    _note_counts: dict[str, int] = field(default_factory=dict)  # by the prefix of labels
+    _was_hidden: bool = False  # whether the last text was hidden
 
     def __post_init__(self) -> None:
-        self._letters, self._paragraphs = self.word.read_character_runs(), self.word.read_paragraph_runs()
+        self._characters, self._paragraphs = self.word.read_character_runs(), self.word.read_paragraph_runs()
         self._lists, self._endnotes = self.word.read_lists(), self.word.find_endnotes()
 
-    def build_document(self, known: dict[str, str]) -> Document:
-        """What was written."""
-        text, foot, comments, ends = self.word.get_text_ranges()
-        for place, offset, letter in self.word.iter_stretches(text, self._letters):
+    def build_document(self, facts: dict[str, str]) -> Document:
+        """Write the text and its notes, and return the document."""
+        text, footnotes, comments, endnotes = self.word.get_text_ranges()
+        for position, offset, stretch in self.word.iter_stretches(text, self._characters):
             if self.draft.is_full:
                 self.draft.is_cut = True
                 break
-            if letter in PARAGRAPH_ENDS:
-                self._end_paragraph(letter, self._paragraphs.get_at(offset) or ParagraphProperties())
+            if stretch in PARAGRAPH_ENDS:
+                self._end_paragraph(stretch, self._paragraphs.get_at(offset) or ParagraphProperties())
             else:
-                self._add_char(letter, self._letters.get_at(offset) or CharacterProperties(), place)
+                self._add_text(stretch, self._characters.get_at(offset) or CharacterProperties(), position)
         self._end_paragraph("\r", ParagraphProperties())
         self._end_table()
-        for part, sign, prefix in ((foot, NOTE_MARK, ""), (ends, NOTE_MARK, "e"), (comments, COMMENT_MARK, "c")):
-            self._write_notes(part, sign, prefix)
-        return self.draft.build_document(known | {"title": known.get("title") or self.title})
+        self._write_notes(footnotes, NOTE_MARK, "")
+        self._write_notes(endnotes, NOTE_MARK, "e")
+        self._write_notes(comments, COMMENT_MARK, "c")
+        return self.draft.build_document(facts | {"title": facts.get("title") or self.title})
 
-    def _write_notes(self, part: range, sign: str, prefix: str) -> None:
-        """The notes of one kind, each behind its sign."""
+    def _write_notes(self, part: range, mark: str, prefix: str) -> None:
+        """Write the notes of one kind, each of which begins with its mark."""
         notes: list[list[TextRun]] = []
         self._open_fields = []
-        for _, offset, letter in self.word.iter_stretches(part, self._letters):
-            if letter == sign:
+        for _, offset, stretch in self.word.iter_stretches(part, self._characters):
+            if stretch == mark:
                 notes.append([])
                 self._runs = notes[-1]
             elif notes:
-                self._add_char(
-                    " " if letter in PARAGRAPH_ENDS else letter,
-                    self._letters.get_at(offset) or CharacterProperties(),
-                    -1,
-                )
+                text = " " if stretch in PARAGRAPH_ENDS else stretch
+                self._add_text(text, self._characters.get_at(offset) or CharacterProperties(), -1)
         for number, runs in enumerate(notes, 1):
-            said = " ".join(render_inline(runs).split())
-            self.draft.add_note(f"{prefix}{number}", f"Comment: {said}" if prefix == "c" and said else said)
+            text = " ".join(render_inline(runs).split())
+            self.draft.add_note(f"{prefix}{number}", f"Comment: {text}" if prefix == "c" and text else text)
 
-    def _add_char(self, letter: str, style: CharacterProperties, place: int) -> None:
-        max_instruction_chars = 3_000  # characters of a field's instruction
-        if letter in (FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END):
-            self._handle_field_char(letter)
-        elif not all(each.has_result for each in self._open_fields):
-            self._open_fields[-1].instruction = (self._open_fields[-1].instruction + letter)[:max_instruction_chars]
-        elif style.deleted or any(each.instruction.strip().startswith("TOC") for each in self._open_fields):
+    def _add_text(self, text: str, style: CharacterProperties, position: int) -> None:
+        """Add characters of one style; `position` is negative in notes, which have no notes themselves."""
+        max_instruction_chars = 3_000
+        fields = self._open_fields
+        if text in (FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END):
+            self._handle_field_char(text)
+        elif not all(open_field.has_result for open_field in fields):
+            fields[-1].instruction = (fields[-1].instruction + text)[:max_instruction_chars]
+        elif style.deleted or any(open_field.instruction.strip().startswith("TOC") for open_field in fields):
             return
         elif style.hidden:
-            self.draft.hidden_count += not self._hiding
-        elif letter in (NOTE_MARK, COMMENT_MARK) and place >= 0:
-            self._runs.append(TextRun(f"[^{self._next_note_label(letter, place)}]", literal=True))
-        elif text := format_script_digits(CHAR_REPLACEMENTS.get(letter, letter), style.rise):
-            address = next((each.address for each in reversed(self._open_fields) if each.address), "")
+            self.draft.hidden_count += not self._was_hidden
+        elif text in (NOTE_MARK, COMMENT_MARK) and position >= 0:
+            prefix = "c" if text == COMMENT_MARK else "e" if position in self._endnotes else ""
+            self._note_counts[prefix] = self._note_counts.get(prefix, 0) + 1
+            self._runs.append(TextRun(f"[^{prefix}{self._note_counts[prefix]}]", literal=True))
+        elif text := format_script_digits(CHAR_REPLACEMENTS.get(text, text), style.rise):
+            address = next((open_field.address for open_field in reversed(fields) if open_field.address), "")
             self._runs.append(TextRun(text, style.bold, style.italic, style.struck, address))
-        self._hiding = style.hidden
+        self._was_hidden = style.hidden
 
-    def _next_note_label(self, letter: str, place: int) -> str:
-        prefix = "c" if letter == COMMENT_MARK else "e" if place in self._endnotes else ""
-        self._labels[prefix] = self._labels.get(prefix, 0) + 1
-        return f"{prefix}{self._labels[prefix]}"
-
-    def _handle_field_char(self, letter: str) -> None:
-        max_fields = 20  # fields in fields
-        if letter == FIELD_BEGIN and len(self._open_fields) < max_fields:
+    def _handle_field_char(self, char: str) -> None:
+        max_depth = 20
+        if char == FIELD_BEGIN and len(self._open_fields) < max_depth:
             self._open_fields.append(ComplexField())
-        elif letter == FIELD_SEPARATOR and self._open_fields:
+        elif char == FIELD_SEPARATOR and self._open_fields:
             address = parse_hyperlink_field(self._open_fields[-1].instruction)
             self._open_fields[-1].has_result = True
             self._open_fields[-1].address = self.draft.resolve_link(address) if address else ""
-        elif letter == FIELD_END and self._open_fields:
+        elif char == FIELD_END and self._open_fields:
             self._open_fields.pop()
 
-    def _end_paragraph(self, letter: str, about: ParagraphProperties) -> None:
-        """A paragraph, a cell or a row ends."""
+    def _end_paragraph(self, mark: str, paragraph: ParagraphProperties) -> None:
+        """End a paragraph, a cell or a row."""
         runs, self._runs = self._runs, []
-        if letter == CELL_MARK and about.row_end:
-            self._end_row(about.cells)
-        elif letter == CELL_MARK or about.in_table:
+        if mark == CELL_MARK and paragraph.row_end:
+            self._end_row(paragraph.cells)
+        elif mark == CELL_MARK or paragraph.in_table:
             self._cell.append(render_inline(runs))
-            if letter == CELL_MARK:
-                self._cells.append(" ".join(text for text in self._cell if text))
+            if mark == CELL_MARK:
+                self._cells.append(" ".join(filter(None, self._cell)))
                 self._cell = []
         else:
             self._end_table()
-            self._write_paragraph(runs, about)
+            self._write_paragraph(runs, paragraph)
 
-    def _write_paragraph(self, runs: list[TextRun], about: ParagraphProperties) -> None:
-        heading_levels = 9  # of the styles the first nine are headings, in every file (section 2.9.271)
-        level = (
-            about.style
-            if 1 <= about.style <= heading_levels
-            else about.outline + 1
-            if about.outline < heading_levels
-            else 0
-        )
+    def _write_paragraph(self, runs: list[TextRun], paragraph: ParagraphProperties) -> None:
+        heading_levels = 9  # styles 1 to 9 are headings in every file (section 2.9.271)
+        level = 0
+        if 1 <= paragraph.style <= heading_levels:
+            level = paragraph.style
+        elif paragraph.outline < heading_levels:
+            level = paragraph.outline + 1
         text = render_inline(runs)
+        list_id, list_levels = self._lists.get(paragraph.list, (0, []))
         if level and text:
             self.title = self.title or render_plain(runs)
             self.draft.add_heading(level, render_plain(runs))
-        elif text and (found := self._lists.get(about.list)) and found[1]:
-            self.draft.add_item(about.level, *format_item(text, self._next_marker(about, *found)))
+        elif text and list_levels:
+            number_format, _ = list_levels[min(paragraph.level, len(list_levels) - 1)]
+            marker = self._next_marker(list_id, paragraph.level, number_format)
+            self.draft.add_item(paragraph.level, *format_item(text, marker))
         else:
             self.draft.add_block(text)
 
-    def _next_marker(self, about: ParagraphProperties, identity: int, levels: list[tuple[str, str]]) -> str:
-        """What stands before the next item of a list."""
-        way, _ = levels[min(about.level, len(levels) - 1)]
-        if way == "bullet":
+    def _next_marker(self, list_id: int, level: int, number_format: str) -> str:
+        """Count the next item of a list and return its marker."""
+        if number_format == "bullet":
             return "-"
-        place = identity, about.level
-        for deeper in [each for each in self._counts if each[0] == identity and each[1] > about.level]:
-            del self._counts[deeper]
-        self._counts[place] = self._counts.get(place, 0) + 1
-        return f"{format_list_number(self._counts[place], way)}."
+        counts = self._item_counts
+        for deeper in [key for key in counts if key[0] == list_id and key[1] > level]:
+            del counts[deeper]
+        counts[list_id, level] = counts.get((list_id, level), 0) + 1
+        return f"{format_list_number(counts[list_id, level], number_format)}."
 
     def _end_table(self) -> None:
         if self._cell or self._cells:
@@ -202,9 +199,9 @@ class Word97Writer:
         rows, self._rows, self._cell = self._rows, [], []
         self.draft.add_table(align_cell_ends(rows))
 
-    def _end_row(self, known: tuple[tuple[int, str], ...]) -> None:
+    def _end_row(self, edges: tuple[tuple[int, str], ...]) -> None:
         cells, self._cells = self._cells, []
-        ends = [*known[: len(cells)], *((0, "") for _ in cells[len(known) :])]
+        ends = [*edges[: len(cells)], *((0, "") for _ in cells[len(edges) :])]
         self._rows.append([(text, *end) for text, end in zip(cells, ends, strict=True)])
 
 

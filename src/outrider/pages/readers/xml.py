@@ -1,4 +1,7 @@
-"""XML of no special kind: shown as it is. It is not parsed, so its entities cannot explode."""
+"""Read XML of unknown kinds as source text.
+
+It is not parsed, so its entities cannot expand.
+"""
 
 import re
 
@@ -12,12 +15,12 @@ TITLE_ELEMENT = re.compile(r"<title>([^<>]{1,500})</title>", re.IGNORECASE)
 
 
 def read_xml(source: ReaderInput) -> Document:
-    """The source in a fence; its text without the tags."""
+    """Return the source in a code fence; the plain text has no tags. Never raises."""
     markup = tidy_text(source.text)
-    found = TITLE_ELEMENT.search(markup)
+    title_element = TITLE_ELEMENT.search(markup)
     lines = (line.strip() for line in XML_TAG.sub("", markup).split("\n"))
     text = HtmlText("\n".join(line for line in lines if line)).text
-    title = to_single_line(HtmlText(found[1]).text) if found else ""
+    title = to_single_line(HtmlText(title_element[1]).text) if title_element else ""
     return mark_cut(Document(format_code_block(markup, "xml"), tidy_text(text), title=title, kind="xml"), source)
 
 

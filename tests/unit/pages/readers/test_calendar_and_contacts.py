@@ -91,7 +91,7 @@ def test_cards_tell_how_people_are_reached_and_no_pictures():
 def test_the_suffix_decides_and_what_holds_none_is_told(name: str, kind: str):
     reader = find_reader(detect_mime_type("text/plain", b"tide", name), name)
     assert reader.name == kind
-    with pytest.raises(Unavailable, match="does not begin as one"):
+    with pytest.raises(Unavailable, match="does not start with BEGIN"):
         reader.read(ReaderInput(b"tide", name))
 
 

@@ -41,7 +41,9 @@ def test_hidden_font_files_lock_nobody_out_and_rights_management_does():
 
 
 def test_a_long_book_is_cut_and_says_so():
-    document = read_document(build_epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), chars=3_000)
+    document = read_document(
+        build_epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), max_chars=3_000
+    )
     assert len(document.markdown) < 3_200
     assert document.metadata["cut"] is True
 

@@ -146,8 +146,6 @@ def test_records_as_scripts_write_them_are_a_workbook():
     assert read_document(record(0x809, struct.pack("<4H", 0, 16, 0, 0)) + cells + record(0x0A)).markdown.endswith(
         "Wend\n\n41"
     )
-    excel_2 = record(0x03, struct.pack("<HH3sd", 0, 0, bytes(3), 41))
-    assert read_document(record(0x09, struct.pack("<HH", 2, 16)) + excel_2 + record(0x0A)).markdown.endswith("41")
 
 
 def test_an_odd_link_costs_itself_and_no_cell():
@@ -173,10 +171,8 @@ def test_a_small_file_cannot_unfold_to_a_large_one():
     assert read_document(records(rows)).markdown == "## A\n\n41"
 
 
-def test_a_sheet_of_excel_4_is_read_by_its_formats():
-    codes = b"".join(record(0x41E, bytes([0, 0, len(code)]) + code) for code in (b"General", b"yyyy-mm-dd", b"0%"))
-    looks = b"".join(record(0x443, bytes([0, at]) + bytes(10)) for at in range(3))
-    cells = number(0, 1.5) + number(1, 40_000, look=1) + number(2, 0.5, look=2)
-    stream = record(0x409, struct.pack("<3H", 0, 16, 0)) + codes + looks + record(0x200, bytes(10)) + cells
-    assert read_document(stream + record(0x0A)).markdown == "## Sheet 1\n\n1.5\n\n2009-07-06\n\n50%"
-    assert read_document(stream).markdown.endswith("50%\n\n(the end of this file is missing)")
+@pytest.mark.parametrize(("kind", "size"), [(0x009, 4), (0x209, 6), (0x409, 6)])
+def test_a_workbook_of_excel_2_to_4_is_refused_by_name(kind: int, size: int):
+    with pytest.raises(Refused, match="Excel 4 or earlier") as caught:
+        read_document(record(kind, struct.pack("<3H", 0, 16, 0)[:size]) + number(0, 1.5) + record(0x0A))
+    assert (caught.value.code, "save it as .xlsx" in caught.value.hint) == ("unreadable_type", True)

@@ -11,7 +11,6 @@ from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
 from outrider.pages.readers.legacy import reader
 from support.documents.office_files import build_zip, read_document
-from support.fakes.website import build_pdf
 
 XLS = Path(__file__).parents[3] / "data" / "documents" / "lights.xls"
 WITHOUT = """
@@ -19,10 +18,10 @@ import sys
 sys.modules["xberg"] = None  # what an interpreter without it finds
 from pathlib import Path
 from outrider.core.errors import NotConfigured
-from outrider.pages.reader import Source
+from outrider.pages.reader import ReaderInput
 from outrider.pages.readers.legacy import reader
 try:
-    reader.read(Source(Path(sys.argv[1]).read_bytes(), "https://a.b/x.xls", "application/vnd.ms-excel"))
+    reader.read(ReaderInput(Path(sys.argv[1]).read_bytes(), "https://a.b/x.xls", "application/vnd.ms-excel"))
 except NotConfigured as error:
     print(error.code, error.hint)
 """
@@ -60,12 +59,7 @@ def test_without_its_parser_the_remedy_is_told():
 
 @pytest.mark.parametrize("name", ["a.pages", "a.numbers", "a.key"])
 @pytest.mark.parametrize("member", ["Index/Document.iwa", "index.xml"])
-def test_a_file_of_apples_programs_is_read_by_the_preview_that_it_carries(name: str, member: str):
-    body = build_zip({member: b"\0\0\0", "QuickLook/Preview.pdf": build_pdf("still here")})
-    assert read_document(body, name).markdown == "--- page 1 of 1 ---\n\nstill here"
-
-
-def test_one_without_a_preview_says_how_to_get_at_its_words():
+def test_a_damaged_iwork_file_says_so(name: str, member: str):
     with pytest.raises(Unavailable) as caught:
-        read_document(build_zip({"Index/Document.iwa": b"\0\0\0", "preview.jpg": b"x"}), "a.key")
-    assert caught.value.hint.startswith("open it in Keynote and export it as PDF")
+        read_document(build_zip({member: b"\0\0\0", "preview.jpg": b"x"}), name)
+    assert caught.value.code == "broken_file"

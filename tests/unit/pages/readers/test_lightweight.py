@@ -52,24 +52,11 @@ def test_org_has_its_title_above_its_headings_and_no_drawers():
     assert document.author == "Ida"
 
 
-def test_latex_has_its_sections_items_looks_and_formulas_and_no_comments():
-    document = read(
-        "\\documentclass{article}\n\\title{On \\emph{tides}\\thanks{x}}\n"
-        "\\author{Ida Marsh \\and Tom}\n\\date{\\today}\n"
-        "\\begin{document}\n\\maketitle\n\\section{One} Text with $x^2$, 5\\% and \\emph{words}. % gone\n"
-        "\\begin{itemize}\n  \\item first\n  \\item[b] second\n\\end{itemize}\n\\subsection{Two}\\label{s}\n"
-        "\\begin{verbatim}\n% kept\n\\section{no}\n\\end{verbatim}\n"
-        "\\begin{equation}\na = b\n\\end{equation}\n\\end{document}\n",
-        "a.tex",
-    )
-    assert document.markdown == (
-        "# On tides\n\n## One\n\nText with $x^2$, 5% and *words*.\n- first\n- **b** second\n\n### Two\n\n"
-        "```\n% kept\n\\section{no}\n```\n\n$$\na = b\n$$"
-    )
-    assert (document.title, document.author, document.published) == ("On tides", "Ida Marsh, Tom", "")
+def test_latex_is_shown_as_source_code():
+    assert read("\\section{One} 5\\%\n", "a.tex").markdown == "```latex\n\\section{One} 5\\%\n```"
 
 
-@pytest.mark.parametrize("name", ["a.rst", "a.adoc", "a.org", "a.tex"])
+@pytest.mark.parametrize("name", ["a.rst", "a.adoc", "a.org"])
 def test_no_word_is_lost_of_what_has_no_markup(name: str):
     text = "The tide comes in.\n\nIt goes out again, 5 times: a, b and c.\n"
     assert read(text, name).markdown == text.strip()

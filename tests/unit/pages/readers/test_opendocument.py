@@ -85,7 +85,8 @@ def test_slides_have_titles_notes_and_pages():
 
 
 def test_one_xml_file_is_read_too():
-    flat = f"<?xml version='1.0'?><office:document {ODF_NAMESPACES}><office:body><office:text><text:p>flat</text:p></office:text>"
+    flat = f"<?xml version='1.0'?><office:document {ODF_NAMESPACES}>"
+    flat += "<office:body><office:text><text:p>flat</text:p></office:text>"
     assert read_document(f"{flat}</office:body></office:document>".encode()).markdown == "flat"
 
 

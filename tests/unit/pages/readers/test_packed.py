@@ -56,7 +56,7 @@ def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
         ["data/lights.csv", "19 bytes"],
         ["README.md", "8 bytes"],
     ]
-    assert "put #file=NAME behind" in document.markdown
+    assert "append #file=NAME to the" in document.markdown
     assert document.metadata == {"files": 2, "size": 27}
 
 
@@ -113,7 +113,7 @@ def test_what_stands_before_the_end_that_is_missing_is_read_and_told():
 
 
 def streamed(files: dict[str, bytes]) -> bytes:
-    """A zip archive as one writes it who cannot go back: sizes stand behind the files."""
+    """A zip archive as programs write it that cannot seek: sizes follow the files."""
 
     class Pipe(io.RawIOBase):
         def __init__(self) -> None:

@@ -117,17 +117,17 @@ def test_running_heads_and_page_numbers_are_left_out():
     assert text.endswith("Story 5 of the day.")
 
 
-@pytest.mark.parametrize("bound", [{"pages": 1}, {"seconds": 0}])
+@pytest.mark.parametrize("bound", [{"max_pages": 1}, {"time_limit_s": 0}])
 def test_pages_beyond_the_bounds_are_told_with_the_way_to_them(bound: dict[str, Any]):
-    told = "pages 2 to 3 were not read; for them put #page=2 behind the address"
-    assert read_document(build_pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {told} ---")
+    notice = "pages 2 to 3 were not read: to read them, append #page=2 to the URL"
+    assert read_document(build_pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {notice} ---")
 
 
 def test_pages_are_read_from_the_one_that_was_asked_for() -> None:
-    document = read_document(build_pdf("one", "two", "three"), first=2)
+    document = read_document(build_pdf("one", "two", "three"), first_page=2)
     assert document.markdown == "--- page 2 of 3 ---\n\ntwo\n\n--- page 3 of 3 ---\n\nthree"
     with pytest.raises(InvalidInput, match="no page 4"):
-        read_document(build_pdf("one", "two", "three"), first=4)
+        read_document(build_pdf("one", "two", "three"), first_page=4)
 
 
 def test_a_page_without_letters_is_told_as_scanned():

@@ -66,7 +66,9 @@ def test_small_type_to_which_nothing_leads_is_no_footnote(note: str):
 
 def test_an_exponent_is_no_footnote():
     content = (
-        draw_text(72, 700, "About 10") + draw_text(116.5, 704, "2", size=6) + draw_text(122, 700, " boats rise with the tide.")
+        draw_text(72, 700, "About 10")
+        + draw_text(116.5, 704, "2", size=6)
+        + draw_text(122, 700, " boats rise with the tide.")
         + draw_text(72, 60, "2 Nothing.", size=8)
     )  # fmt: skip
     assert "10²" in read_document(build_pdf_page(content)).markdown

@@ -83,7 +83,11 @@ def test_a_stamp_at_the_margin_does_not_mix_with_the_text():
 
 def test_letters_that_nobody_sees_are_left_out_and_counted():
     content = (
-        draw_text(72, 700, "Seen.") + "3 Tr " + draw_text(72, 650, "Not drawn.") + "0 Tr 1 1 1 rg " + draw_text(72, 600, "White.")
+        draw_text(72, 700, "Seen.")
+        + "3 Tr "
+        + draw_text(72, 650, "Not drawn.")
+        + "0 Tr 1 1 1 rg "
+        + draw_text(72, 600, "White.")
         + "0 0 0 rg " + draw_text(72, 550, "Tiny.", size=0.5) + draw_text(-400, 500, "Beside.")
     )  # fmt: skip
     document = read_document(build_pdf_page(content))

@@ -80,7 +80,7 @@ def test_the_numbers_of_a_chart_are_a_table():
 
 
 def test_no_more_slides_are_read_than_pages_may_be():
-    document = read_document(build_pptx(*[build_slide(build_shape(f"s{at}")) for at in range(5)]), pages=2)
+    document = read_document(build_pptx(*[build_slide(build_shape(f"s{at}")) for at in range(5)]), max_pages=2)
     assert document.markdown.endswith("--- 3 more slides were not read ---")
 
 

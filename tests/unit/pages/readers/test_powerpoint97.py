@@ -44,7 +44,7 @@ def test_an_encrypted_one_says_so():
 
 
 def test_slides_beyond_the_bound_are_told():
-    document = read_document(PPT, pages=1)
+    document = read_document(PPT, max_pages=1)
     assert "Lights" not in document.markdown
     assert document.metadata["cut"]
 

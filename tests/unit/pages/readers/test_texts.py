@@ -80,14 +80,14 @@ def test_a_json_feed_that_is_called_json_is_a_feed():
 def test_what_is_longer_than_the_limit_says_so(name: str):
     body = b'<?xml version="1.0"?>' if name == "a.xml" else b"" + b'{"tide": 1, "moon": 2}\n' * 100
     body += b"x" * 500
-    document = read_document(body, name, chars=300)
+    document = read_document(body, name, max_chars=300)
     assert document.metadata["cut"] is True
     assert "valid" not in document.metadata
     assert "not read" in document.markdown.splitlines()[-1]
 
 
 def test_rows_beyond_the_limit_are_counted():
-    document = read_document(b"port,ships\n" + b"Wend,12\n" * 1_000, "a.csv", chars=400)
+    document = read_document(b"port,ships\n" + b"Wend,12\n" * 1_000, "a.csv", max_chars=400)
     assert document.metadata["rows"] == 1_000
 
 

@@ -85,7 +85,8 @@ def test_notes_and_comments_stand_at_the_end_under_their_marks():
     body = build_paragraph(
         run("Tide") + '<w:r><w:footnoteReference w:id="7"/></w:r><w:r><w:commentReference w:id="0"/></w:r>'
     )
-    notes = f'<w:footnote w:id="-1">{build_paragraph("line")}</w:footnote><w:footnote w:id="7">{build_paragraph("Twice a day.")}</w:footnote>'
+    notes = f'<w:footnote w:id="-1">{build_paragraph("line")}</w:footnote>'
+    notes += f'<w:footnote w:id="7">{build_paragraph("Twice a day.")}</w:footnote>'
     comments = (
         f'<w:comment w:id="0" w:author="Bo" w:date="2024-03-01T00:00:00Z">{build_paragraph("Really?")}</w:comment>'
     )
@@ -130,7 +131,7 @@ def test_pictures_are_told_by_their_description():
 
 @pytest.mark.parametrize("chars", [1, 50, 500])
 def test_a_long_document_is_cut_and_says_so(chars: int):
-    document = read_document(build_docx(build_paragraph("The tide comes in. ") * 100), chars=chars)
+    document = read_document(build_docx(build_paragraph("The tide comes in. ") * 100), max_chars=chars)
     assert len(document.markdown) < chars + 200
     assert document.markdown.endswith("(the rest of this document was not read: it is longer than the limit)")
     assert document.metadata["cut"] is True

@@ -1,1 +1,1 @@
-"""What holds files: zip within bounds, and everything else that is unpacked."""
+"""Archive formats: zip, tar, and compressed streams, read within bounds."""

@@ -1,4 +1,4 @@
-"""What archives hold: zip, tar, and what gzip, bzip2 and xz pack, in memory and within bounds."""
+"""List and read files in zip and tar archives, and in gzip, bzip2 and xz streams, in memory."""
 
 import bz2
 import gzip
@@ -29,7 +29,7 @@ DAMAGE_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, tarf
 
 @dataclass(frozen=True)
 class PackedFile:
-    """A file in an archive: its name, its bytes, the date of its last change (may be empty), what is wrong with it."""
+    """A file in an archive; `modified` is an ISO date or empty."""
 
     name: str
     size: int
@@ -39,91 +39,91 @@ class PackedFile:
 
 
 class ZipContents:
-    """A zip archive; of one whose end is missing, what is there."""
+    """A zip archive; of a truncated one, the files that are there."""
 
     def __init__(self, source: ReaderInput) -> None:
-        self._source, self._whole = source, ZipArchive(source, ARCHIVE_KIND)
-        self._archive: ZipArchive | TruncatedZip = self._whole
+        self._source, self._complete = source, ZipArchive(source, ARCHIVE_KIND)
+        self._archive: ZipArchive | TruncatedZip = self._complete
         self.is_cut = False
 
     def list_members(self) -> list[PackedFile]:
-        """Its files. Raises Unavailable, code `broken_file`."""
+        """Return its files. Raises Unavailable, code `broken_file`."""
         try:
             return [
                 PackedFile(
-                    each.filename,
-                    each.file_size,
-                    _format_date(*each.date_time[:3]),
-                    bool(each.flag_bits & ENCRYPTED_FLAG),
+                    info.filename,
+                    info.file_size,
+                    _format_date(*info.date_time[:3]),
+                    bool(info.flag_bits & ENCRYPTED_FLAG),
                 )
-                for each in self._whole.infos
-                if not each.is_dir()
+                for info in self._complete.infos
+                if not info.is_dir()
             ]
         except Unavailable:
-            found = TruncatedZip(self._source)
-        self._archive, self.is_cut = found, True
+            truncated = TruncatedZip(self._source)
+        self._archive, self.is_cut = truncated, True
         return [
             PackedFile(
-                each.name,
-                each.size,
-                _format_date(*each.date),
-                bool(each.flags & ENCRYPTED_FLAG),
-                is_cut=not each.is_whole,
+                entry.name,
+                entry.size,
+                _format_date(*entry.date),
+                bool(entry.flags & ENCRYPTED_FLAG),
+                is_cut=not entry.is_whole,
             )
-            for each in found.files
+            for entry in truncated.files
         ]
 
     def read(self, name: str) -> bytes:
-        """A file of it. Raises as `Archive.chunks`."""
+        """Return a file's bytes. Raises as `ZipArchive.iter_chunks`."""
         return self._archive.read(name)
 
 
 class TarContents:
-    """A tar archive, packed or not; what is behind damage, or behind all bounds, is left out."""
+    """A tar archive, compressed or not; files after damage or past the bounds are left out."""
 
     def __init__(self, source: ReaderInput) -> None:
         self._source = source
         self.is_cut = False
 
     def list_members(self) -> list[PackedFile]:
-        """Its files, as far as it is whole."""
-        found: list[PackedFile] = []
+        """Return its files up to the first damage. Raises Unavailable or Refused if there is none."""
+        members: list[PackedFile] = []
         try:
-            found.extend(
-                PackedFile(each.name, each.size, _format_timestamp(each.mtime)) for each, _ in self._iter_files()
+            members.extend(
+                PackedFile(info.name, info.size, _format_timestamp(info.mtime)) for info, _ in self._iter_files()
             )
         except OutriderError:
-            if not found:
+            if not members:
                 raise
             self.is_cut = True
-        return found
+        return members
 
     def read(self, name: str) -> bytes:
-        """A file of it; empty if there is none of that name. Raises Unavailable or Refused."""
-        for each, archive in self._iter_files():
-            if each.name != name:
+        """Return a file's bytes; empty if there is none of that name. Raises Unavailable or Refused."""
+        for info, archive in self._iter_files():
+            if info.name != name:
                 continue
-            if each.size > MAX_MEMBER_BYTES:
+            if info.size > MAX_MEMBER_BYTES:
                 raise build_too_large_error(self._source, ARCHIVE_KIND, "that file is larger than can be read")
-            file = archive.extractfile(each)
+            file = archive.extractfile(info)
             return file.read() if file else b""
         return b""
 
     def _iter_files(self) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
-        stream: Any = open_stream(self._source)  # nothing of a file is asked for but its next bytes
+        stream: Any = open_stream(self._source)  # tarfile's type asks for a whole file, but it only calls `read`
         try:
             with tarfile.open(fileobj=stream, mode="r|") as archive:
-                for at, each in enumerate(archive):
-                    if at >= MAX_MEMBERS:
+                for number, info in enumerate(archive):
+                    if number >= MAX_MEMBERS:
                         raise build_too_large_error(self._source, ARCHIVE_KIND, "it holds too many files")
-                    if each.isfile():
-                        yield each, archive
+                    if info.isfile():
+                        yield info, archive
         except DAMAGE_ERRORS as error:
             raise build_broken_error(self._source, ARCHIVE_KIND, "it is cut or damaged") from error
 
 
 def open_stream(source: ReaderInput) -> "BoundedStream":
-    """The bytes that are packed, as a stream that ends in Refused where they are beyond all bounds."""
+    """Return the unpacked bytes as a stream that raises Refused past the size limit."""
     packed: Any = io.BytesIO(source.body)
     if source.body.startswith(b"\x1f\x8b"):
         packed = gzip.GzipFile(fileobj=packed)
@@ -135,37 +135,35 @@ def open_stream(source: ReaderInput) -> "BoundedStream":
 
 
 def is_tar(source: ReaderInput) -> bool:
-    """Whether what is packed begins as a tar archive does. Raises Unavailable for what cannot be unpacked at all."""
-    magic_slice = slice(257, 262)  # where one says so (POSIX.1 pax, ustar Interchange Format)
-    header_bytes = 512  # bytes of a header of tar
+    """Return whether the unpacked bytes are a tar archive. Raises Unavailable if nothing can be unpacked."""
     try:
-        return open_stream(source).read(header_bytes)[magic_slice] == b"ustar"
+        return open_stream(source).read(512)[257:262] == b"ustar"  # POSIX.1 pax, ustar Interchange Format
     except DAMAGE_ERRORS as error:
         raise build_broken_error(source, ARCHIVE_KIND, "it is cut or damaged") from error
 
 
 def read_unpacked(source: ReaderInput, limit: int) -> tuple[bytes, bool]:
-    """At most so many of the bytes that are packed, and whether their end is missing."""
-    chunk_bytes = 1 << 14  # bytes that are unpacked at once: what stands before damage is kept
-    stream, found = open_stream(source), bytearray()
+    """Return at most `limit` unpacked bytes, and whether more of them are missing."""
+    chunk_bytes = 1 << 14  # small, so that the bytes before any damage are kept
+    stream, unpacked = open_stream(source), bytearray()
     try:
-        while len(found) <= limit and (chunk := stream.read(chunk_bytes)):
-            found += chunk
+        while len(unpacked) <= limit and (chunk := stream.read(chunk_bytes)):
+            unpacked += chunk
     except DAMAGE_ERRORS as error:
-        if not found:
+        if not unpacked:
             raise build_broken_error(source, ARCHIVE_KIND, "it is cut or damaged") from error
-        return bytes(found), True
-    return bytes(found[:limit]), len(found) > limit
+        return bytes(unpacked), True
+    return bytes(unpacked[:limit]), len(unpacked) > limit
 
 
 class BoundedStream:
-    """A stream whose length is bounded; tar asks it for nothing but the next bytes."""
+    """A readable stream whose total length is bounded."""
 
     def __init__(self, packed: Any, source: ReaderInput) -> None:
         self._packed, self._source, self._bytes_left = packed, source, MAX_TOTAL_BYTES
 
     def read(self, size: int) -> bytes:
-        """The next bytes. Raises Refused, code `too_large`."""
+        """Return the next bytes. Raises Refused, code `too_large`."""
         chunk = self._packed.read(size)
         self._bytes_left -= len(chunk)
         if self._bytes_left < 0:
@@ -174,18 +172,17 @@ class BoundedStream:
 
 
 class _XzStream:
-    """A stream of xz, whose memory is bounded; the standard library's own file has no such bound."""
+    """An xz stream with bounded memory, which `lzma.LZMAFile` does not offer."""
 
     def __init__(self, body: bytes) -> None:
-        memory_limit_bytes = 256 << 20  # bytes that unpacking xz may take
-        self._unpacker = lzma.LZMADecompressor(memlimit=memory_limit_bytes)
+        self._unpacker = lzma.LZMADecompressor(memlimit=256 << 20)
         self._body: bytes | None = body
 
     def read(self, size: int) -> bytes:
         if self._unpacker.eof:
             return b""
-        given, self._body = self._body or b"", None
-        chunk = self._unpacker.decompress(given, max_length=max(size, 1))
+        body, self._body = self._body or b"", None  # handed over once; the decompressor keeps it
+        chunk = self._unpacker.decompress(body, max_length=max(size, 1))
         if not chunk and not self._unpacker.eof:
             raise EOFError("its end is missing")
         return chunk
@@ -199,5 +196,5 @@ def _format_timestamp(seconds: float) -> str:
 
 
 def _format_date(year: int, month: int, day: int) -> str:
-    """A date; empty for the one from which zip counts, which programs write that tell none."""
+    """Return an ISO date; empty for zip's epoch, which programs write if they record no date."""
     return f"{year:04}-{month:02}-{day:02}" if (year, month, day) > (1980, 1, 1) else ""

@@ -1,7 +1,7 @@
-"""A zip archive that is read in memory and within bounds, never unpacked to disk.
+"""Read zip archives in memory and within bounds, never unpacked to disk.
 
-A few kilobytes may unpack to gigabytes, and a list of contents may be longer than the contents. So
-what all members together may unpack to is bounded, as are one member and their number.
+A few kilobytes may unpack to gigabytes, and a table of contents may be longer than the contents. So the unpacked
+bytes of one member and of all together are bounded, and the number of members.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from outrider.pages.reader import ReaderInput
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error, build_too_large_error
 
 MAX_MEMBERS = 20_000
-MAX_MEMBER_BYTES = 64 << 20  # bytes that one member may unpack to
-MAX_TOTAL_BYTES = 256 << 20  # bytes that all that are read may unpack to
+MAX_MEMBER_BYTES = 64 << 20  # unpacked
+MAX_TOTAL_BYTES = 256 << 20  # unpacked, of all members that are read
 STORED, DEFLATED = 0, 8  # the two methods that office formats allow (ISO/IEC 29500-2 section 7.3.4)
-ENCRYPTED_FLAG = 0x1  # general purpose bit 0: encrypted
+ENCRYPTED_FLAG = 0x1  # general purpose bit 0
 
 
 @dataclass
@@ -26,8 +26,8 @@ class ZipArchive:
     """The members of a zip file.
 
     Args:
-        source: Holds the bytes; its address is named in errors.
-        kind: What a person calls such a file.
+        source: The bytes, and the URL that errors name.
+        kind: The name for such files in errors.
     """
 
     source: ReaderInput
@@ -41,17 +41,17 @@ class ZipArchive:
             raise build_too_large_error(self.source, self.kind, "it holds too many files")
         try:
             return ZipFile(BytesIO(self.source.body))
-        except Exception as error:  # zipfile meets damage with errors of eight kinds
+        except Exception as error:  # zipfile raises eight kinds of errors over damage
             raise build_broken_error(self.source, self.kind, "it is cut or damaged") from error
 
     @cached_property
     def _members(self) -> dict[str, "ZipInfo"]:
-        """By lower-case name: part names are compared without case (ISO/IEC 29500-2 section 6.2.2.3)."""
+        """The members by lower-case name, since part names ignore case (ISO/IEC 29500-2 section 6.2.2.3)."""
         return {info.filename.lower(): info for info in self._zip.infolist()}
 
     @property
     def infos(self) -> list["ZipInfo"]:
-        """What the archive tells of each member."""
+        """The archive's records of its members."""
         return list(self._members.values())
 
     @property
@@ -63,11 +63,11 @@ class ZipArchive:
         return name.lower() in self._members
 
     def read(self, name: str) -> bytes:
-        """A member; empty if there is none of that name. Raises as `chunks` does."""
+        """Return a member; empty if there is none of that name. Raises as `iter_chunks`."""
         return b"".join(self.iter_chunks(name))
 
     def iter_chunks(self, name: str) -> Iterator[bytes]:
-        """A member, a megabyte at a time.
+        """Yield a member's unpacked bytes, up to a megabyte at a time.
 
         Raises:
             Refused: code `encrypted` or `too_large`.
@@ -79,7 +79,7 @@ class ZipArchive:
         if info.flag_bits & ENCRYPTED_FLAG:
             raise build_encrypted_error(self.source, self.kind)
         if info.compress_type not in (STORED, DEFLATED):
-            raise build_broken_error(self.source, self.kind, "it is packed in a way that its format does not know")
+            raise build_broken_error(self.source, self.kind, "its compression method is not allowed in its format")
         size = 0
         for chunk in self._iter_unpacked(info):
             size += len(chunk)

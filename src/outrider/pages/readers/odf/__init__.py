@@ -1,1 +1,1 @@
-"""Texts, tables and objects of LibreOffice's files."""
+"""Parts of OpenDocument: text, tables, embedded objects."""

@@ -1,45 +1,54 @@
-"""Formulas and charts in OpenDocument, which are small documents of their own (OpenDocument 1.3 part 3, 10.4.6)."""
+"""Read formulas and charts embedded in OpenDocument, which are documents of their own.
+
+OASIS OpenDocument 1.3 part 3 section 10.4.6.
+"""
 
 from html import escape
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser
 
 from outrider.pages.extraction.blocks.formulas import read_mathml
-from outrider.pages.readers.parsing.xml import XmlElement
+from outrider.pages.readers.parsing.xml import ElementBudget, XmlElement
 
 
 def render_latex(content: XmlElement) -> str:
-    """The LaTeX of a formula with its dollar signs; empty if the content is none."""
-    max_elements = 2_000  # of a formula
+    """Return a formula as LaTeX with its dollar signs; empty if the content is not a formula."""
+    max_elements = 2_000
     math = content if content.name == "math:math" else next(content.iter_descendants("math:math"), None)
     if math is None:
         return ""
+    node = LexborHTMLParser(_render_mathml(math, ElementBudget(max_elements))).css_first("math")
+    return read_mathml(node) if node else ""
 
-    found = LexborHTMLParser(_render_mathml(math, [max_elements])).css_first("math")
-    return read_mathml(found) if found else ""
 
-
-def _render_mathml(element: XmlElement, left: list[int]) -> str:
-    """MathML as a web page holds it."""
-    left[0] -= 1
+def _render_mathml(element: XmlElement, budget: ElementBudget) -> str:
+    """Return an element as MathML in HTML."""
+    budget.remaining -= 1
     name = element.name.removeprefix("math:")
-    if left[0] < 0 or not name.isascii() or not name.replace("-", "").isalnum():
+    if budget.remaining < 0 or not name.isascii() or not name.replace("-", "").isalnum():
         return ""
-    display = ' display="block"' if element.get("display") == "block" and name == "math" else ""
-    kept = "".join(f' {key}="{escape(element.get(key))}"' for key in ("encoding", "open", "close") if element.get(key))
-    inside = "".join(escape(each) if isinstance(each, str) else _render_mathml(each, left) for each in element.children)
-    return f"<{name}{display}{kept}>{inside}</{name}>"
+    attributes = {key: element.get(key) for key in ("encoding", "open", "close")}
+    if name == "math" and element.get("display") == "block":
+        attributes["display"] = "block"
+    markup = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items() if value)
+    content = "".join(
+        escape(child) if isinstance(child, str) else _render_mathml(child, budget) for child in element.children
+    )
+    return f"<{name}{markup}>{content}</{name}>"
 
 
 def read_chart(content: XmlElement) -> tuple[str, list[list[str]]]:
-    """A chart's title and the numbers that it shows, with their names; no rows if the content is none."""
+    """Return a chart's title and its labelled numbers as rows; no rows if the content is not a chart."""
     max_columns = 60
     max_rows = 500
-    found = next(content.iter_descendants("chart:chart"), None)
-    if found is None:
+    chart = next(content.iter_descendants("chart:chart"), None)
+    if chart is None:
         return "", []
-    title = found.find("chart:title")
-    table = next(found.iter_descendants("table:table"), None) or XmlElement("")
-    rows = [[" ".join(cell.text.split()) for cell in row.iter_named("table:table-cell")][:max_columns]
-            for row in list(table.iter_descendants("table:table-row"))[:max_rows]]  # fmt: skip
+    title = chart.find("chart:title")
+    table = next(chart.iter_descendants("table:table"), None) or XmlElement("")
+    rows = [
+        [" ".join(cell.text.split()) for cell in row.iter_named("table:table-cell")][:max_columns]
+        for row in islice(table.iter_descendants("table:table-row"), max_rows)
+    ]
     return " ".join(title.text.split()) if title else "", rows

@@ -1,4 +1,4 @@
-"""Tables and sheets of OpenDocument (OASIS OpenDocument 1.3 part 3 section 9)."""
+"""Read tables and sheets of OpenDocument (OASIS OpenDocument 1.3 part 3 section 9)."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,8 +11,8 @@ CELL_ELEMENTS = ("table:table-cell", "table:covered-table-cell")
 HIDDEN_VISIBILITIES = frozenset({"collapse", "filter"})
 
 
-def read_table(table: XmlElement, name: str, words: Callable[[XmlElement], str]) -> SheetCells:
-    """The cells of a table; `words` gives the text of a cell."""
+def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], str]) -> SheetCells:
+    """Return the cells of a table; `get_text` returns an element's text."""
     sheet = SheetCells(name)
     number = taken = 0
     sheet.hidden_columns = _find_hidden_columns(table)
@@ -24,8 +24,8 @@ def read_table(table: XmlElement, name: str, words: Callable[[XmlElement], str])
         elif filled and row.get("table:visibility") in HIDDEN_VISIBILITIES:
             sheet.hidden_rows += times
         elif filled:
-            for at in range(min(times, MAX_ROWS - taken)):
-                _read_row(sheet, row, number + at + 1, words)
+            for repeat in range(min(times, MAX_ROWS - taken)):
+                _read_row(sheet, row, number + repeat + 1, get_text)
             sheet.more_rows += max(0, times - (MAX_ROWS - taken))
             taken += min(times, MAX_ROWS - taken)
         number += times
@@ -41,34 +41,29 @@ def _iter_rows(table: XmlElement) -> Iterator[XmlElement]:
             yield from _iter_rows(child)
 
 
-def _read_row(sheet: SheetCells, row: XmlElement, number: int, words: Callable[[XmlElement], str]) -> None:
+def _read_row(sheet: SheetCells, row: XmlElement, number: int, get_text: Callable[[XmlElement], str]) -> None:
     max_repeats = 16_384
     column = 0
     for cell in row.iter_named(*CELL_ELEMENTS):
         times = min(max_repeats, _parse_repeat(cell, "table:number-columns-repeated"))
-        text = _format_cell(cell, words) if cell.name == CELL_ELEMENTS[0] else ""
+        text = _format_cell(cell, get_text) if cell.name == CELL_ELEMENTS[0] else ""
+        address = CellAddress(number, column + 1)
         if text:
             typed = cell.get("office:value-type") not in ("", "string")
-            for at in range(min(times, MAX_COLUMNS)):
-                sheet.put_cell(CellAddress(number, column + at + 1), text, typed=typed)
-            _merge(sheet, cell, CellAddress(number, column + 1))
+            for repeat in range(min(times, MAX_COLUMNS)):
+                sheet.put_cell(CellAddress(number, column + repeat + 1), text, typed=typed)
+            rows = _parse_repeat(cell, "table:number-rows-spanned")
+            columns = _parse_repeat(cell, "table:number-columns-spanned")
+            if rows > 1 or columns > 1:
+                sheet.merges.append((address, CellAddress(number + rows - 1, column + columns)))
         for note in cell.iter_named("office:annotation"):
-            who = note.find("dc:creator")
-            sheet.comments.append((CellAddress(number, column + 1).name, who.text if who else "", words(note)))
+            author = note.find("dc:creator")
+            sheet.comments.append((address.name, author.text if author else "", get_text(note)))
         column += times
 
 
-def _merge(sheet: SheetCells, cell: XmlElement, at: CellAddress) -> None:
-    rows, columns = (
-        _parse_repeat(cell, "table:number-rows-spanned"),
-        _parse_repeat(cell, "table:number-columns-spanned"),
-    )
-    if rows > 1 or columns > 1:
-        sheet.merges.append((at, CellAddress(at.row + rows - 1, at.column + columns - 1)))
-
-
-def _format_cell(cell: XmlElement, words: Callable[[XmlElement], str]) -> str:
-    """Dates and numbers by their value, which no language writes differently; all else as it is shown."""
+def _format_cell(cell: XmlElement, get_text: Callable[[XmlElement], str]) -> str:
+    """Return dates and numbers by their stored value, which is the same in all languages, others as shown."""
     kind = cell.get("office:value-type")
     if kind == "date":
         return cell.get("office:date-value").replace("T", " ")
@@ -77,20 +72,21 @@ def _format_cell(cell: XmlElement, words: Callable[[XmlElement], str]) -> str:
             return format_plain_number(float(cell.get("office:value")))
         except ValueError:
             return cell.get("office:value")
-    return words(cell) or (cell.get("office:string-value") if kind == "string" else "")
+    return get_text(cell) or (cell.get("office:string-value") if kind == "string" else "")
 
 
 def _find_hidden_columns(table: XmlElement) -> set[int]:
-    found: set[int] = set()
-    at = 0
+    hidden: set[int] = set()
+    number = 0
     for column in table.iter_descendants("table:table-column"):
         times = _parse_repeat(column, "table:number-columns-repeated")
+        # A range to the end of the sheet hides no data: people trim the visible area that way.
         if column.get("table:visibility") in HIDDEN_VISIBILITIES and times < 1_000:
-            found |= set(range(at + 1, at + times + 1))
-        at += times
-    return found
+            hidden |= set(range(number + 1, number + times + 1))
+        number += times
+    return hidden
 
 
 def _parse_repeat(element: XmlElement, name: str) -> int:
-    given = element.get(name)
-    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 9 else 1
+    count = element.get(name)
+    return max(1, int(count)) if count.isascii() and count.isdigit() and len(count) < 9 else 1

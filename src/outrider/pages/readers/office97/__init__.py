@@ -1,1 +1,1 @@
-"""The binary files of Office 97 to 2003."""
+"""File formats of Office before 2007."""

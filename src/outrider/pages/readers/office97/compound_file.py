@@ -1,4 +1,4 @@
-"""Streams of a compound file (MS-CFB), the file system in a file of Office before 2007."""
+"""Read streams of compound files (MS-CFB), the file system inside Office files before 2007."""
 
 import struct
 from collections.abc import Iterator
@@ -7,10 +7,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 COMPOUND_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-FIRST_SPECIAL_SECTOR = 0xFFFFFFF0  # from here on numbers of sectors are marks (section 2.1)
+FIRST_SPECIAL_SECTOR = 0xFFFFFFF0  # sector numbers from here on have special meanings (section 2.1)
 STORAGE, STREAM, ROOT = 1, 2, 5
-PROPERTY_IDS = {"title": 2, "description": 3, "author": 4, "published": 12}
-VT_LPSTR, VT_FILETIME = 30, 64  # kinds of values (MS-OLEPS section 2.15)
 
 
 class CompoundFileError(Exception):
@@ -19,7 +17,7 @@ class CompoundFileError(Exception):
 
 @dataclass(frozen=True)
 class CompoundEntry:
-    """What stands in the directory: a file, or a folder with the number of one of the entries in it."""
+    """A directory entry: a stream, or a storage with the number of one of its entries."""
 
     name: str
     kind: int
@@ -30,10 +28,10 @@ class CompoundEntry:
 
 
 class CompoundFile:
-    """The streams by name, wherever they stand, or by path (`folder/name`).
+    """The streams of a compound file by name, in any storage, or by path (`storage/name`).
 
     Raises:
-        BrokenCompound: at once or when a stream is read.
+        CompoundFileError: if the file is cut or damaged, at once or when a stream is read.
     """
 
     def __init__(self, body: bytes) -> None:
@@ -50,9 +48,9 @@ class CompoundFile:
         self._cutoff = cutoff
         self._directory_entries = self._parse_directory(b"".join(self._iter_sectors(first)))
         self._entries = {
-            "" if each.kind == ROOT else each.name: (each.first_sector, each.size)
-            for each in reversed(self._directory_entries)
-            if each.kind in (STREAM, ROOT)
+            "" if entry.kind == ROOT else entry.name: (entry.first_sector, entry.size)
+            for entry in reversed(self._directory_entries)
+            if entry.kind in (STREAM, ROOT)
         }
         self._mini_fat = self._read_sector_table(list(self._iter_chain(mini_first, self._fat, self._sector_count)))
         root = self._entries.get("", (0, 0))
@@ -62,117 +60,121 @@ class CompoundFile:
         return name in self._entries
 
     def is_truncated(self, name: str) -> bool:
-        """Whether the end of a stream is missing."""
+        """Return whether the end of a stream is missing."""
         return len(self.read(name)) < self._entries.get(name, (FIRST_SPECIAL_SECTOR, 0))[1]
 
     def read(self, name: str) -> bytes:
-        """A stream; empty if there is none of that name."""
+        """Return a stream; empty if there is none of that name."""
         return self._read_stream(*self._entries.get(name, (FIRST_SPECIAL_SECTOR, 0)))
 
     def read_path(self, path: str) -> bytes:
-        """The stream in its folder; empty if there is none."""
+        """Return the stream at a path; empty if there is none."""
         return self._read_stream(*self.paths.get(path, (FIRST_SPECIAL_SECTOR, 0)))
 
     def _read_stream(self, first: int, size: int) -> bytes:
         if size >= self._cutoff:
             return b"".join(self._iter_sectors(first))[:size]
-        pieces = (
-            self._mini[at * 64 : at * 64 + 64] for at in self._iter_chain(first, self._mini_fat, len(self._mini) // 64)
-        )
-        return b"".join(pieces)[:size]
+        numbers = self._iter_chain(first, self._mini_fat, len(self._mini) // 64)
+        return b"".join(self._mini[number * 64 : number * 64 + 64] for number in numbers)[:size]
 
     def _read_difat(self) -> list[int]:
-        """The sectors that hold the table of sectors."""
-        found = list(struct.unpack_from("<109L", self._body, 76))
-        at, left = struct.unpack_from("<L", self._body, 68)[0], len(self._body) // self._sector_bytes
-        while at < FIRST_SPECIAL_SECTOR and left > 0:
-            *more, at = self._unpack_numbers(self._read_sector(at))
-            found += more
+        """Return the sectors that hold the file allocation table."""
+        sectors = list(struct.unpack_from("<109L", self._body, 76))
+        next_sector, left = struct.unpack_from("<L", self._body, 68)[0], len(self._body) // self._sector_bytes
+        while next_sector < FIRST_SPECIAL_SECTOR and left > 0:
+            *more, next_sector = self._read_numbers(next_sector)
+            sectors += more
             left -= 1
-        found = [each for each in found if each < FIRST_SPECIAL_SECTOR]
-        if len(set(found)) < len(found):  # a table that is larger than its file
+        sectors = [sector for sector in sectors if sector < FIRST_SPECIAL_SECTOR]
+        if len(set(sectors)) < len(sectors):  # repeated sectors would make the table larger than the file
             raise CompoundFileError("its table of sectors is damaged")
-        return found
+        return sectors
 
     def _read_sector_table(self, sectors: list[int]) -> list[int]:
-        return [number for each in sectors for number in self._unpack_numbers(self._read_sector(each))]
+        return [number for sector in sectors for number in self._read_numbers(sector)]
 
-    @staticmethod
-    def _unpack_numbers(sector: bytes) -> tuple[int, ...]:
-        return struct.unpack_from(f"<{len(sector) // 4}L", sector)
+    def _read_numbers(self, sector: int) -> tuple[int, ...]:
+        body = self._read_sector(sector)
+        return struct.unpack_from(f"<{len(body) // 4}L", body)
 
     def _read_sector(self, number: int) -> bytes:
         return self._body[(number + 1) * self._sector_bytes : (number + 2) * self._sector_bytes]
 
     def _iter_sectors(self, first: int) -> Iterator[bytes]:
-        return (self._read_sector(at) for at in self._iter_chain(first, self._fat, self._sector_count))
+        return (self._read_sector(number) for number in self._iter_chain(first, self._fat, self._sector_count))
 
-    def _iter_chain(self, first: int, table: list[int], most: int) -> Iterator[int]:
-        """The numbers of a chain; one that is longer than all there is bites its own tail, and is damaged."""
-        at, left = first, most + 1  # the last one may be cut
-        while at < FIRST_SPECIAL_SECTOR:
-            if at >= len(table) or left <= 0:
+    def _iter_chain(self, first: int, table: list[int], sector_count: int) -> Iterator[int]:
+        """Yield the sector numbers of a chain; one with more sectors than there are is circular."""
+        number, left = first, sector_count + 1  # the last sector of a file may be cut
+        while number < FIRST_SPECIAL_SECTOR:
+            if number >= len(table) or left <= 0:
                 raise CompoundFileError("its table of sectors is damaged")
-            yield at
-            at, left = table[at], left - 1
+            yield number
+            number, left = table[number], left - 1
 
     def _parse_directory(self, body: bytes) -> list[CompoundEntry]:
-        """The entries as they stand: the root first."""
+        """Return the directory entries in file order, the root first."""
         max_entries = 20_000
-        entry_bytes = 128  # bytes of a directory's entry
-        found: list[CompoundEntry] = []
+        entry_bytes = 128
+        entries: list[CompoundEntry] = []
         for at in range(0, min(len(body), entry_bytes * max_entries) - entry_bytes + 1, entry_bytes):
-            length, kind, left, right, inside = struct.unpack_from("<HBxLLL", body, at + 64)
+            length, kind, left, right, child = struct.unpack_from("<HBxLLL", body, at + 64)
             name = body[at : at + max(0, min(64, length) - 2)].decode("utf-16-le", "replace")
             first, size = struct.unpack_from("<LL", body, at + 116)
-            found.append(CompoundEntry(name, kind, (left, right), inside, first, size))
-        return found
+            entries.append(CompoundEntry(name, kind, (left, right), child, first, size))
+        return entries
 
     @cached_property
     def paths(self) -> dict[str, tuple[int, int]]:
-        """First sector and size of each stream by its path; an entry that stands in two folders is damaged."""
-        max_depth = 30  # folders in folders
-        found: dict[str, tuple[int, int]] = {}
-        waiting, seen = [(self._directory_entries[0].child, "", 0)] if self._directory_entries else [], set[int]()
-        while waiting:
-            number, folder, depth = waiting.pop()
+        """The first sector and size of each stream by its path."""
+        max_depth = 30  # nested storages
+        paths: dict[str, tuple[int, int]] = {}
+        pending, seen = [(self._directory_entries[0].child, "", 0)] if self._directory_entries else [], set[int]()
+        while pending:
+            number, folder, depth = pending.pop()
+            # In a damaged file an entry may be listed twice, or even contain itself.
             if number >= len(self._directory_entries) or number in seen or depth > max_depth:
                 continue
             seen.add(number)
-            each = self._directory_entries[number]
-            waiting += [(near, folder, depth) for near in each.siblings]
-            if each.kind == STREAM:
-                found.setdefault(folder + each.name, (each.first_sector, each.size))
-            elif each.kind == STORAGE:
-                waiting.append((each.child, f"{folder}{each.name}/", depth + 1))
-        return found
+            entry = self._directory_entries[number]
+            pending += [(sibling, folder, depth) for sibling in entry.siblings]
+            if entry.kind == STREAM:
+                paths.setdefault(folder + entry.name, (entry.first_sector, entry.size))
+            elif entry.kind == STORAGE:
+                pending.append((entry.child, f"{folder}{entry.name}/", depth + 1))
+        return paths
 
 
 def read_properties(stream: bytes) -> dict[str, str]:
-    """Title, subject, author and creation date of a property set (MS-OLEPS section 2.21); empty if it is damaged."""
+    """Return title, subject, author and creation date of a property set (MS-OLEPS section 2.21).
+
+    They are empty if it is damaged.
+    """
+    property_ids = {"title": 2, "description": 3, "author": 4, "published": 12}
     try:
         start = struct.unpack_from("<L", stream, 44)[0]
         count = min(100, struct.unpack_from("<L", stream, start + 4)[0])
-        places = dict(struct.unpack_from("<LL", stream, start + 8 + 8 * at) for at in range(count))
-        page = struct.unpack_from("<H", stream, start + places[1] + 4)[0] if 1 in places else 1252
-        found = {}
-        for name, number in PROPERTY_IDS.items():
-            if number in places:
-                found[name] = _read_value(stream, start + places[number], page)
+        offsets = dict(struct.unpack_from("<LL", stream, start + 8 + 8 * number) for number in range(count))
+        code_page = struct.unpack_from("<H", stream, start + offsets[1] + 4)[0] if 1 in offsets else 1252
+        return {
+            name: _read_value(stream, start + offsets[number], code_page)
+            for name, number in property_ids.items()
+            if number in offsets
+        }
     except (struct.error, ValueError):
         return {}
-    return found
 
 
-def _read_value(stream: bytes, at: int, page: int) -> str:
+def _read_value(stream: bytes, at: int, code_page: int) -> str:
+    lpstr_type, filetime_type = 30, 64  # MS-OLEPS section 2.15
     max_timestamp_s = 4_102_444_800  # 2100
-    epoch_offset_s = 11_644_473_600  # seconds from 1601 to 1970
+    epoch_offset_s = 11_644_473_600  # from 1601 to 1970
     kind = struct.unpack_from("<L", stream, at)[0]
-    if kind == VT_FILETIME:
-        moment = struct.unpack_from("<Q", stream, at + 4)[0] // 10_000_000 - epoch_offset_s
-        return datetime.fromtimestamp(moment, UTC).date().isoformat() if 0 < moment < max_timestamp_s else ""
-    size = struct.unpack_from("<L", stream, at + 4)[0] if kind == VT_LPSTR else 0
-    codec = "utf-8" if page == 65_001 else f"cp{page}"
+    if kind == filetime_type:
+        timestamp = struct.unpack_from("<Q", stream, at + 4)[0] // 10_000_000 - epoch_offset_s
+        return datetime.fromtimestamp(timestamp, UTC).date().isoformat() if 0 < timestamp < max_timestamp_s else ""
+    size = struct.unpack_from("<L", stream, at + 4)[0] if kind == lpstr_type else 0
+    codec = "utf-8" if code_page == 65_001 else f"cp{code_page}"
     try:
         return stream[at + 8 : at + 8 + min(size, 2_000)].decode(codec, "replace").rstrip("\x00")
     except LookupError:

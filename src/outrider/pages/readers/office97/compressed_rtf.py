@@ -1,9 +1,8 @@
-"""RTF as Exchange packs it (MS-OXRTFCP): copies of what stood before, out of a window of 4,096 bytes."""
+"""Decompress RTF as Exchange packs it (MS-OXRTFCP), an LZ77 variant with a 4,096-byte window."""
 
 import struct
 
-COMPRESSED, UNCOMPRESSED = b"LZFu", b"MELA"
-# What the window begins with (section 2.1.3.1.1).
+# The initial content of the window (section 2.1.3.1.1).
 INITIAL_DICTIONARY = (
     rb"{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \froman \fswiss \fmodern \fscript \fdecor MS Sans Serif"
     rb"SymbolArialTimes New RomanCourier{\colortbl\red0\green0\blue0"
@@ -13,32 +12,33 @@ INITIAL_DICTIONARY = (
 
 
 def decompress_rtf(body: bytes) -> bytes:
-    """The RTF, as far as the packed form is whole; empty if it is none."""
-    max_bytes = 20_000_000  # bytes that become of it
+    """Return the RTF up to the first damage; empty if the body is not compressed RTF."""
+    max_bytes = 20_000_000
     if len(body) < 16:
         return b""
-    size, mark = struct.unpack_from("<L4s", body, 4)
-    if mark == UNCOMPRESSED:
+    size, signature = struct.unpack_from("<L4s", body, 4)
+    if signature == b"MELA":  # stored without compression
         return body[16 : 16 + size]
-    return _decompress_body(body[16:], min(size, max_bytes)) if mark == COMPRESSED else b""
+    return _decompress_body(body[16:], min(size, max_bytes)) if signature == b"LZFu" else b""
 
 
 def _decompress_body(body: bytes, size: int) -> bytes:
     window_bytes = 4_096
-    made, at = bytearray(INITIAL_DICTIONARY), 0
+    output, at = bytearray(INITIAL_DICTIONARY), 0
     end = len(INITIAL_DICTIONARY) + size
-    while at < len(body) and len(made) < end:
-        kinds, at = body[at], at + 1
+    while at < len(body) and len(output) < end:
+        flags, at = body[at], at + 1
         for bit in range(8):
-            if not kinds >> bit & 1:
-                made += body[at : at + 1]
+            if not flags >> bit & 1:
+                output += body[at : at + 1]
                 at += 1
                 continue
-            given = int.from_bytes(body[at : at + 2], "big")
-            place, length, at = given >> 4, (given & 15) + 2, at + 2
-            back = (len(made) - place) % window_bytes
-            if back == 0 or back > len(made) or at > len(body):  # a reference to where one writes is the end
-                return bytes(made[len(INITIAL_DICTIONARY) : end])
+            reference = int.from_bytes(body[at : at + 2], "big")
+            position, length, at = reference >> 4, (reference & 15) + 2, at + 2
+            distance = (len(output) - position) % window_bytes
+            # A reference to the current position marks the end.
+            if distance == 0 or distance > len(output) or at > len(body):
+                return bytes(output[len(INITIAL_DICTIONARY) : end])
             for _ in range(length):
-                made.append(made[-back])
-    return bytes(made[len(INITIAL_DICTIONARY) : end])
+                output.append(output[-distance])
+    return bytes(output[len(INITIAL_DICTIONARY) : end])

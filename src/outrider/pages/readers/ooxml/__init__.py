@@ -1,1 +1,1 @@
-"""Packages of Office 2007 and later: their parts, words, styles, formulas, charts."""
+"""Parts of Office Open XML: packages, runs, styles, formulas, charts."""

@@ -1,4 +1,7 @@
-"""What lies over the cells of a sheet: text boxes, pictures and charts (SpreadsheetDrawingML, ISO/IEC 29500-1 20.5)."""
+"""Read text boxes, pictures and charts that lie over a sheet (SpreadsheetDrawingML).
+
+ISO/IEC 29500-1 section 20.5.
+"""
 
 from collections.abc import Iterator
 
@@ -10,31 +13,30 @@ from outrider.pages.readers.parsing.xml import XmlElement
 
 
 def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft) -> Iterator[str]:
-    """The words of each text box, the description of each picture, the title of each chart.
+    """Yield each text box's words, each picture's description and each chart's title.
 
-    The numbers of a chart stand in the cells. What is hidden is counted.
+    A chart's numbers are not repeated: they are in the cells. Hidden shapes are counted.
 
     Args:
-        package: That of the workbook.
-        part: The drawing.
-        draft: Remembers links, and what is hidden.
+        package: The workbook.
+        part: The drawing's part.
+        draft: Records links and hidden shapes.
     """
-    shape_elements = ("xdr:sp", "xdr:pic", "xdr:graphicFrame")
     relations = package.get_relationships(part)
-    for shape in package.parse_part(part).iter_outermost(*shape_elements):
-        about = next(shape.iter_descendants("xdr:cNvPr"), XmlElement(""))
-        if about.get("hidden") in ("1", "true"):
+    for shape in package.parse_part(part).iter_outermost("xdr:sp", "xdr:pic", "xdr:graphicFrame"):
+        properties = next(shape.iter_descendants("xdr:cNvPr"), XmlElement(""))
+        if properties.get("hidden") in ("1", "true"):
             draft.hidden_count += 1
         elif shape.name == "xdr:sp":
             yield render_line(shape.find("xdr:txBody"), draft, relations)
         elif shape.name == "xdr:pic":
-            yield _format_description("picture", about.get("descr") or about.get("title"))
+            yield _format_description("picture", properties.get("descr") or properties.get("title"))
         else:
-            charts = (relations.get(each.get("r:id")) for each in shape.iter_descendants("c:chart"))
-            titles = (read_chart(package.parse_part(each.target))[0] for each in charts if each)
-            yield _format_description("chart", next(titles, "") or about.get("descr"))
+            charts = (relations.get(chart.get("r:id")) for chart in shape.iter_descendants("c:chart"))
+            titles = (read_chart(package.parse_part(chart.target))[0] for chart in charts if chart)
+            yield _format_description("chart", next(titles, "") or properties.get("descr"))
 
 
 def _format_description(kind: str, words: str) -> str:
-    max_chars = 500  # characters of a description
+    max_chars = 500
     return f"({kind}: {' '.join(words.split())[:max_chars]})" if words.strip() else ""

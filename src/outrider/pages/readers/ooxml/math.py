@@ -1,4 +1,4 @@
-r"""Formulas of Office documents as LaTeX (Office Math, ISO/IEC 29500-1 section 22.1)."""
+r"""Render formulas of Office documents as LaTeX (Office Math, ISO/IEC 29500-1 section 22.1)."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ DELIMITERS = {"{": r"\{", "}": r"\}", "‖": r"\|", "⌊": r"\lfloor", "⌋": r"
 
 
 def render_latex(element: XmlElement) -> str:
-    """The LaTeX of a formula, without dollar signs."""
+    """Return the LaTeX of a formula, without dollar signs."""
     return " ".join(_render_children(element).split())
 
 
@@ -42,17 +42,15 @@ def _render_children(element: XmlElement | None) -> str:
 
 
 def _render_element(element: XmlElement) -> str:
-    properties_suffix = "Pr"
     local = element.name.removeprefix("m:")
     if local in ELEMENT_RENDERERS:
         return ELEMENT_RENDERERS[local](element)
-    if local == "r":
-        return _render_text(element)
-    return "" if local.endswith(properties_suffix) or element.name == "w:rPr" else _render_children(element)
+    is_property = local.endswith("Pr")
+    return "" if is_property else _render_children(element)
 
 
 def _render_text(element: XmlElement) -> str:
-    text = "".join(each.text for each in element.iter_named("m:t"))
+    text = "".join(piece.text for piece in element.iter_named("m:t"))
     if text in FUNCTION_NAMES:
         return f"\\{text} "
     return "".join(f"{SYMBOLS[letter]} " if letter in SYMBOLS else letter for letter in text)
@@ -75,47 +73,39 @@ def _render_fraction(element: XmlElement) -> str:
 
 
 def _render_root(element: XmlElement) -> str:
-    degree = _render_child(element, "deg")
-    return (
-        rf"\sqrt[{degree}]{{{_render_child(element, 'e')}}}" if degree else rf"\sqrt{{{_render_child(element, 'e')}}}"
-    )
+    degree, body = _render_child(element, "deg"), _render_child(element, "e")
+    return rf"\sqrt[{degree}]{{{body}}}" if degree else rf"\sqrt{{{body}}}"
 
 
 def _render_scripts(element: XmlElement) -> str:
+    return f"{{{_render_child(element, 'e')}}}{_render_bounds(element)}"
+
+
+def _render_bounds(element: XmlElement) -> str:
     below, above = _render_child(element, "sub"), _render_child(element, "sup")
-    return (
-        "{"
-        + _render_child(element, "e")
-        + "}"
-        + (f"_{{{below}}}" if below else "")
-        + (f"^{{{above}}}" if above else "")
-    )
+    return (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
 
 
 def _render_prescripts(element: XmlElement) -> str:
-    return (
-        f"{{}}_{{{_render_child(element, 'sub')}}}^{{{_render_child(element, 'sup')}}}{{{_render_child(element, 'e')}}}"
-    )
+    below, above = _render_child(element, "sub"), _render_child(element, "sup")
+    return f"{{}}_{{{below}}}^{{{above}}}{{{_render_child(element, 'e')}}}"
 
 
 def _render_nary(element: XmlElement) -> str:
     sign = _read_property(element, "naryPr", "chr", "∫")
-    below, above = _render_child(element, "sub"), _render_child(element, "sup")
-    bounds = (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
-    return f"{OPERATORS.get(sign, sign)}{bounds} {_render_child(element, 'e')}"
+    return f"{OPERATORS.get(sign, sign)}{_render_bounds(element)} {_render_child(element, 'e')}"
 
 
 def _render_delimited(element: XmlElement) -> str:
     opening, closing = _read_property(element, "dPr", "begChr", "("), _read_property(element, "dPr", "endChr", ")")
     between = _read_property(element, "dPr", "sepChr", "|")
-    body = f" {between} ".join(_render_children(each).strip() for each in element.iter_named("m:e"))
+    body = f" {between} ".join(_render_rows(element))
     return rf"\left{DELIMITERS.get(opening, opening)} {body} \right{DELIMITERS.get(closing, closing)}"
 
 
 def _render_accent(element: XmlElement) -> str:
-    return (
-        f"{ACCENTS.get(_read_property(element, 'accPr', 'chr', '̂'), chr(92) + 'hat')}{{{_render_child(element, 'e')}}}"
-    )
+    accent = ACCENTS.get(_read_property(element, "accPr", "chr", "̂"), r"\hat")
+    return f"{accent}{{{_render_child(element, 'e')}}}"
 
 
 def _render_bar(element: XmlElement) -> str:
@@ -124,31 +114,28 @@ def _render_bar(element: XmlElement) -> str:
 
 
 def _render_function(element: XmlElement) -> str:
-    return f"{_render_child(element, 'fName')} {_render_child(element, 'e')}"
+    """Render a function with its argument, or a base with a limit below or above it."""
+    if element.name == "m:func":
+        return f"{_render_child(element, 'fName')} {_render_child(element, 'e')}"
+    sign = "_" if element.name == "m:limLow" else "^"
+    return f"{_render_child(element, 'e')}{sign}{{{_render_child(element, 'lim')}}}"
 
 
-def _render_lower_limit(element: XmlElement) -> str:
-    return f"{_render_child(element, 'e')}_{{{_render_child(element, 'lim')}}}"
-
-
-def _render_upper_limit(element: XmlElement) -> str:
-    return f"{_render_child(element, 'e')}^{{{_render_child(element, 'lim')}}}"
+def _render_rows(element: XmlElement) -> list[str]:
+    return [_render_children(row).strip() for row in element.iter_named("m:e")]
 
 
 def _render_matrix(element: XmlElement) -> str:
-    rows = [
-        " & ".join(_render_children(each).strip() for each in row.iter_named("m:e"))
-        for row in element.iter_named("m:mr")
-    ]
+    rows = [" & ".join(_render_rows(row)) for row in element.iter_named("m:mr")]
     return r"\begin{matrix} " + r" \\ ".join(rows) + r" \end{matrix}"
 
 
 def _render_aligned(element: XmlElement) -> str:
-    rows = [_render_children(each).strip() for each in element.iter_named("m:e")]
-    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
+    return r"\begin{aligned} " + r" \\ ".join(_render_rows(element)) + r" \end{aligned}"
 
 
 ELEMENT_RENDERERS: dict[str, Callable[[XmlElement], str]] = {
+    "r": _render_text,
     "f": _render_fraction,
     "rad": _render_root,
     "sSup": _render_scripts,
@@ -160,8 +147,8 @@ ELEMENT_RENDERERS: dict[str, Callable[[XmlElement], str]] = {
     "acc": _render_accent,
     "bar": _render_bar,
     "func": _render_function,
-    "limLow": _render_lower_limit,
-    "limUpp": _render_upper_limit,
+    "limLow": _render_function,
+    "limUpp": _render_function,
     "m": _render_matrix,
     "eqArr": _render_aligned,
 }

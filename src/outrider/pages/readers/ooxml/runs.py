@@ -1,4 +1,7 @@
-"""The words of one Word paragraph: runs, links, fields, formulas and references (ISO/IEC 29500-1 section 17.3)."""
+"""Build the runs of a Word paragraph: text, links, fields, formulas, references.
+
+ISO/IEC 29500-1 section 17.3.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +27,7 @@ NOTE_PREFIXES = {"w:footnoteReference": "", "w:endnoteReference": "e", "w:commen
 
 @dataclass
 class ComplexField:
-    """A field that is open: its instruction, whether its result has begun, and where it leads."""
+    """An open field: its instruction, whether its result has begun, and the URL that it links to."""
 
     instruction: str = ""
     has_result: bool = False
@@ -33,13 +36,13 @@ class ComplexField:
 
 @dataclass
 class WordRunBuilder:
-    """Makes runs of paragraphs. Fields may span several, so their state is kept.
+    """Build runs of paragraphs. Fields may span several, so their state is kept.
 
     Args:
-        draft: Remembers links and what was hidden.
-        relations: Where the part's links lead.
-        describe_picture: What to say of a drawing; empty for nothing.
-        styles: Tell what is code.
+        draft: Records links and hidden text.
+        relations: The part's relationships, which hold the links' targets.
+        describe_picture: Returns a drawing's description, or an empty string.
+        styles: The document's styles.
     """
 
     draft: DocumentDraft
@@ -54,7 +57,7 @@ class WordRunBuilder:
     _code_detector: CodeDetector = field(default_factory=CodeDetector)
 
     def build_runs(self, paragraph: XmlElement) -> list[TextRun]:
-        """The paragraph's runs; its text boxes are put aside."""
+        """Return a paragraph's runs; its text boxes are appended to `boxes`."""
         self._runs = []
         style = paragraph.get_value("w:pPr", "w:pStyle", attribute="w:val") or ""
         self._is_monospaced = bool(self.styles.is_monospaced(style))
@@ -62,12 +65,11 @@ class WordRunBuilder:
         return self._code_detector.filter_code(self._runs)
 
     def get_note_label(self, kind: str, number: str) -> str:
-        """The label of a note, given when it is first referred to."""
+        """Return a note's label, which is assigned at its first reference."""
         key = f"{kind}:{number}"
-        prefix = NOTE_PREFIXES[kind]
         if key not in self.note_labels:
-            used = sum(each.startswith(f"{kind}:") for each in self.note_labels)
-            self.note_labels[key] = f"{prefix}{used + 1}"
+            used = sum(known.startswith(f"{kind}:") for known in self.note_labels)
+            self.note_labels[key] = f"{NOTE_PREFIXES[kind]}{used + 1}"
         return self.note_labels[key]
 
     def _visit_children(self, element: XmlElement, address: str) -> None:
@@ -75,7 +77,9 @@ class WordRunBuilder:
             if child.name == "w:r":
                 self._visit_run(child, address)
             elif child.name in ("m:oMath", "m:oMathPara"):
-                self._formula(child)
+                if formula := render_latex(child):
+                    mark = "$$" if child.name == "m:oMathPara" else "$"
+                    self._runs.append(TextRun(f"{mark}{formula}{mark}", literal=True))
             elif child.name == "mc:AlternateContent":
                 self._visit_children(child.find("mc:Choice") or child.find("mc:Fallback") or child, address)
             elif child.name == "w:txbxContent":
@@ -84,20 +88,20 @@ class WordRunBuilder:
                 self._visit_children(child, self._find_link(child) or address)
 
     def _find_link(self, element: XmlElement) -> str:
-        """Where a link or a field with all in one element leads."""
+        """Return the URL of a hyperlink or a simple field; empty for other elements."""
         if element.name == "w:hyperlink":
-            return self._linked(element)
+            relation = self.relations.get(element.get("r:id"))
+            return self.draft.resolve_link(relation.target, element.text) if relation and relation.external else ""
         return self._resolve_field_link(element.get("w:instr")) if element.name == "w:fldSimple" else ""
 
     def _visit_run(self, run: XmlElement, address: str) -> None:
-        alignment_rises = {"superscript": 1, "subscript": -1}
         properties = run.find("w:rPr") or XmlElement("")
         hidden = _is_toggle_on(properties, "w:vanish")
-        address = next((each.address for each in reversed(self._fields) if each.address), address)
-        place = properties.get_value("w:vertAlign", attribute="w:val") or ""
+        address = next((open_field.address for open_field in reversed(self._fields) if open_field.address), address)
+        alignment = properties.get_value("w:vertAlign", attribute="w:val") or ""
         style = TextRun(
             "",
-            rise=alignment_rises.get(place, 0),
+            rise={"superscript": 1, "subscript": -1}.get(alignment, 0),
             bold=_is_toggle_on(properties, "w:b"),
             italic=_is_toggle_on(properties, "w:i"),
             struck=_is_toggle_on(properties, "w:strike") or _is_toggle_on(properties, "w:dstrike"),
@@ -105,7 +109,7 @@ class WordRunBuilder:
             code=self._is_code_run(properties),
         )
         for piece in run.iter_children():
-            if piece.name == "w:ruby":  # of letters with how they are spoken, the letters
+            if piece.name == "w:ruby":  # keep the base text, drop its pronunciation
                 self._visit_children(piece.find("w:rubyBase") or piece, address)
             else:
                 self._visit_piece(piece, style, hidden=hidden)
@@ -114,8 +118,10 @@ class WordRunBuilder:
         if self.styles.is_all_monospaced:
             return False
         style = properties.get_value("w:rStyle", attribute="w:val") or ""
-        said = is_monospaced_run(properties), self.styles.is_monospaced(style) if style else None
-        return next((each for each in said if each is not None), self._is_monospaced)
+        own = is_monospaced_run(properties)
+        if own is None and style:
+            own = self.styles.is_monospaced(style)
+        return self._is_monospaced if own is None else own
 
     def _visit_piece(self, piece: XmlElement, style: TextRun, *, hidden: bool) -> None:
         if piece.name == "w:fldChar":
@@ -123,7 +129,7 @@ class WordRunBuilder:
         elif piece.name == "w:instrText":
             if self._fields:
                 self._fields[-1].instruction += piece.text[:3_000]
-        elif not all(each.has_result for each in self._fields):
+        elif not all(open_field.has_result for open_field in self._fields):
             return
         elif hidden:
             self.draft.hidden_count += bool(piece.text.strip())
@@ -144,17 +150,11 @@ class WordRunBuilder:
         return self._describe_drawing(piece) if piece.name in DRAWING_ELEMENTS else ""
 
     def _describe_drawing(self, drawing: XmlElement) -> str:
-        """Its description in words; its text boxes are put aside."""
+        """Return a drawing's description in brackets; its text boxes are appended to `boxes`."""
         chosen = drawing.find("mc:Choice") if drawing.name == "mc:AlternateContent" else drawing
         self.boxes += (chosen or drawing).iter_outermost("w:txbxContent")
-        said = self.describe_picture(chosen or drawing)
-        return f"({said})" if said else ""
-
-    def _formula(self, element: XmlElement) -> None:
-        found = render_latex(element)
-        if found:
-            mark = "$$" if element.name == "m:oMathPara" else "$"
-            self._runs.append(TextRun(f"{mark}{found}{mark}", literal=True))
+        description = self.describe_picture(chosen or drawing)
+        return f"({description})" if description else ""
 
     def _handle_field_char(self, kind: str) -> None:
         if kind == "begin" and len(self._fields) < 50:
@@ -165,26 +165,21 @@ class WordRunBuilder:
         elif kind == "end" and self._fields:
             self._fields.pop()
 
-    def _linked(self, element: XmlElement) -> str:
-        relation = self.relations.get(element.get("r:id"))
-        return self.draft.resolve_link(relation.target, element.text) if relation and relation.external else ""
-
     def _resolve_field_link(self, code: str) -> str:
         address = parse_hyperlink_field(code)
         return self.draft.resolve_link(address) if address else ""
 
 
 def parse_hyperlink_field(code: str) -> str:
-    """Where a field leads (ISO/IEC 29500-1 section 17.16.5.25); empty if that is in the document, or it is no link."""
-    found = HYPERLINK_FIELD.match(code[:3_000])
-    if not found:
+    """Return the URL of a HYPERLINK field (section 17.16.5.25); empty for links inside the document."""
+    link = HYPERLINK_FIELD.match(code[:3_000])
+    if not link:
         return ""
-    place = BOOKMARK_SWITCH.search(code, found.end(), 3_000)
-    return f"{found[1]}#{place[1]}" if place and "#" not in found[1] else found[1]
+    bookmark = BOOKMARK_SWITCH.search(code, link.end(), 3_000)
+    return f"{link[1]}#{bookmark[1]}" if bookmark and "#" not in link[1] else link[1]
 
 
 def _is_toggle_on(properties: XmlElement, name: str) -> bool:
-    """Whether a toggle is set; one without a value is (ISO/IEC 29500-1 section 17.3.2)."""
-    off_values = frozenset({"0", "false", "off", "none"})
+    """Return whether a toggle property is set, with or without a value (section 17.3.2)."""
     value = properties.get_value(name, attribute="w:val")
-    return value is not None and value.lower() not in off_values
+    return value is not None and value.lower() not in ("0", "false", "off", "none")

@@ -1,4 +1,4 @@
-"""The paragraphs of a text body in DrawingML, as slides hold them (ISO/IEC 29500-1 section 21.1.2)."""
+"""Render paragraphs of DrawingML text bodies, as in slides (ISO/IEC 29500-1 section 21.1.2)."""
 
 from collections.abc import Mapping
 
@@ -16,29 +16,28 @@ from outrider.pages.readers.parsing.monospace import CodeDetector, is_code_line,
 from outrider.pages.readers.parsing.xml import XmlElement
 from outrider.pages.readers.text import format_code_block
 
-FORMULA_ELEMENTS = ("mc:AlternateContent", "m")
+FORMULA_ELEMENTS = ("mc:AlternateContent", "m")  # `m` is in a namespace of Office 2010, which has no prefix here
 
 
 def build_runs(paragraph: XmlElement, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> list[TextRun]:
-    """A paragraph's runs."""
-    found: list[TextRun] = []
+    """Return a paragraph's runs."""
+    runs: list[TextRun] = []
     for piece in paragraph.iter_children():
         if piece.name in ("a:r", "a:fld"):
-            found.append(_build_run(piece, draft, relations))
+            runs.append(_build_run(piece, draft, relations))
         elif piece.name == "a:br":
-            found.append(TextRun("\n"))
+            runs.append(TextRun("\n"))
         elif piece.name in FORMULA_ELEMENTS:
             mark = "$$" if any(True for _ in piece.iter_outermost("m:oMathPara")) else "$"
-            found += [
-                TextRun(f"{mark}{render_latex(each)}{mark}", literal=True) for each in piece.iter_outermost("m:oMath")
-            ]
-    return found
+            formulas = (render_latex(math) for math in piece.iter_outermost("m:oMath"))
+            runs += [TextRun(f"{mark}{formula}{mark}", literal=True) for formula in formulas]
+    return runs
 
 
 def _build_run(piece: XmlElement, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> TextRun:
-    true_values = frozenset({"1", "true"})
+    true_values = ("1", "true")
     properties = piece.find("a:rPr") or XmlElement("")
-    text = "".join(each.text for each in piece.iter_named("a:t")).replace("\v", "\n").replace("_x000D_", "")
+    text = "".join(part.text for part in piece.iter_named("a:t")).replace("\v", "\n").replace("_x000D_", "")
     link = relations.get(properties.get_value("a:hlinkClick", attribute="r:id") or "")
     rise = properties.get("baseline")
     return TextRun(
@@ -52,54 +51,51 @@ def _build_run(piece: XmlElement, draft: DocumentDraft, relations: Mapping[str, 
 
 
 def render_line(body: XmlElement | None, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> str:
-    """A text body as one line, for titles and cells."""
+    """Return a text body as one line of Markdown."""
     paragraphs = body.iter_named("a:p") if body else ()
-    return " ".join(
-        text for each in paragraphs if (text := " ".join(render_inline(build_runs(each, draft, relations)).split()))
-    )
+    return " ".join(" ".join(render_inline(build_runs(part, draft, relations)) for part in paragraphs).split())
 
 
 def render_title(body: XmlElement | None, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> str:
-    """A text body as one line without marks."""
+    """Return a text body as one line without emphasis and links."""
     paragraphs = body.iter_named("a:p") if body else ()
-    return " ".join(text for each in paragraphs if (text := render_plain(build_runs(each, draft, relations))))
+    return " ".join(filter(None, (render_plain(build_runs(part, draft, relations)) for part in paragraphs)))
 
 
 def write_paragraphs(
     body: XmlElement | None, draft: DocumentDraft, relations: Mapping[str, Relationship], *, listed: bool
 ) -> None:
-    """Writes the paragraphs: as items where they have bullets or numbers, else as they are.
+    """Write paragraphs as list items where they have bullets or numbers, else as blocks.
 
     Args:
         body: The text body.
-        draft: Takes them.
-        relations: Where links lead.
-        listed: Whether paragraphs have bullets unless they say otherwise, as on a slide's body.
+        draft: The document that they are added to.
+        relations: The part's relationships, which hold the links' targets.
+        listed: Whether paragraphs have bullets by default, as in a slide's body.
     """
-    content_elements = ("a:r", "a:fld", *FORMULA_ELEMENTS)  # what a paragraph is not empty with
-    paragraphs = list(body.iter_named("a:p")) if body else []
-    filled = [each for each in paragraphs if any(True for _ in each.iter_named(*content_elements))]
+    paragraphs = body.iter_named("a:p") if body else ()
+    filled = [part for part in paragraphs if any(True for _ in part.iter_named("a:r", "a:fld", *FORMULA_ELEMENTS))]
     numbers: dict[int, int] = {}
-    typewriter, code = CodeDetector(saw_proportional=True), list[str]()
+    code_detector, code = CodeDetector(saw_proportional=True), list[str]()
     for paragraph in filled:
         properties = paragraph.find("a:pPr") or XmlElement("")
-        given = properties.get("lvl")
-        level = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
+        depth = properties.get("lvl")
+        level = int(depth) if depth.isascii() and depth.isdigit() and len(depth) == 1 else 0
         marker = _next_marker(properties, level, numbers, listed=listed and len(filled) > 1)
-        said = typewriter.filter_code(build_runs(paragraph, draft, relations))
-        if not marker and is_code_line(said):
-            code.append("".join(run.text for run in said))
+        runs = code_detector.filter_code(build_runs(paragraph, draft, relations))
+        if not marker and is_code_line(runs):
+            code.append("".join(run.text for run in runs))
             continue
         _end_code(code, draft)
         if marker:
-            draft.add_item(level, render_inline(said), marker)
+            draft.add_item(level, render_inline(runs), marker)
         else:
-            draft.add_block(render_inline(said))
+            draft.add_block(render_inline(runs))
     _end_code(code, draft)
 
 
 def _end_code(code: list[str], draft: DocumentDraft) -> None:
-    """Writes the listing that ends."""
+    """Write the collected listing."""
     if any(line.strip() for line in code):
         draft.add_block(format_code_block("\n".join(code).strip("\n"), ""))
     code.clear()
@@ -107,8 +103,8 @@ def _end_code(code: list[str], draft: DocumentDraft) -> None:
 
 def _next_marker(properties: XmlElement, level: int, numbers: dict[int, int], *, listed: bool) -> str:
     automatic = properties.find("a:buAutoNum")
-    for deeper in [each for each in numbers if each > level or (each == level and automatic is None)]:
-        del numbers[deeper]
+    for ended in [known for known in numbers if known > level or (known == level and automatic is None)]:
+        del numbers[ended]
     if automatic is not None:
         start = automatic.get("startAt")
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1

@@ -1,4 +1,4 @@
-"""What the styles and lists of a Word document mean (ISO/IEC 29500-1 sections 17.7 and 17.9)."""
+"""Resolve the styles and lists of a Word document (ISO/IEC 29500-1 sections 17.7 and 17.9)."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,23 +19,23 @@ STYLE_KINDS = {  # names of built-in styles, which are English in every language
     "code": "code",
     "source code": "code",
     "preformatted text": "code",
-    "author": "plain",  # which others than Word base on the title
+    "author": "plain",  # based on the title in other programs than Word
     "date": "plain",
     "subtitle": "plain",
     "toc heading": "toc",
     "contents heading": "toc",
 }
 LEVEL_PLACEHOLDER = re.compile(r"%([1-9])")
-MAX_STYLE_CHAIN = 20  # styles that one may be based on
+MAX_STYLE_CHAIN = 20  # levels of inheritance
 ROMAN_DIGITS = tuple(zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
                   ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"), strict=True))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class ParagraphStyle:
-    """What a paragraph's style says: heading level (0 none), kind, and list with its level.
+    """Properties of a paragraph style: heading level (0 for none), kind, and list with its level.
 
-    `depth` is how deep its name nests it: Word's own lists of the second level are lists of their own.
+    `depth` is the nesting that the style's name implies: Word's built-in second-level lists are separate lists.
     """
 
     heading: int = 0
@@ -46,93 +46,88 @@ class ParagraphStyle:
 
 
 class WordStyles:
-    """The paragraph styles by id."""
+    """The paragraph and character styles by id."""
 
     def __init__(self, root: XmlElement) -> None:
-        self._elements = {each.get("w:styleId"): each for each in root.iter_named("w:style")}
-        self._known: dict[str, ParagraphStyle] = {"": ParagraphStyle()}
-        self._fonts: dict[str, bool | None] = {}
-        standard = next((each for each in root.iter_named("w:style") if _is_standard(each)), XmlElement(""))
-        given = is_monospaced_run(root.find("w:docDefaults", "w:rPrDefault", "w:rPr"))
-        own = self.is_monospaced(standard.get("w:styleId"))
-        self.is_all_monospaced = bool(
-            given if own is None else own
-        )  # whether all is in a fixed width that says nothing else
+        self._elements = {style.get("w:styleId"): style for style in root.iter_named("w:style")}
+        self._resolved: dict[str, ParagraphStyle] = {"": ParagraphStyle()}
+        self._monospaced: dict[str, bool | None] = {}
+        defaults = (
+            style
+            for style in root.iter_named("w:style")
+            if style.get("w:type") == "paragraph" and style.get("w:default") in ("1", "true", "on")
+        )
+        is_monospaced = self.is_monospaced(next(defaults, XmlElement("")).get("w:styleId"))
+        if is_monospaced is None:
+            is_monospaced = is_monospaced_run(root.find("w:docDefaults", "w:rPrDefault", "w:rPr"))
+        self.is_all_monospaced = bool(is_monospaced)  # text without a font of its own is monospaced
         self.language = root.get_value("w:docDefaults", "w:rPrDefault", "w:rPr", "w:lang", attribute="w:val") or ""
 
     def get_style(self, name: str) -> ParagraphStyle:
-        """What a style says, with what it inherits."""
-        if name not in self._known:
-            self._known[name] = self._resolve_style(name)
-        return self._known[name]
+        """Return a style's properties, inherited ones included."""
+        if name not in self._resolved:
+            self._resolved[name] = self._resolve_style(name)
+        return self._resolved[name]
 
     def is_monospaced(self, name: str) -> bool | None:
-        """Whether a style sets its words in a fixed width, or calls them code; None if it says nothing of it."""
-        if name not in self._fonts:
-            self._fonts[name] = self._resolve_monospaced(name)
-        return self._fonts[name]
+        """Return whether a style is monospaced or one for code; None if it does not set a font."""
+        if name not in self._monospaced:
+            self._monospaced[name] = self._resolve_monospaced(name)
+        return self._monospaced[name]
 
     def _resolve_monospaced(self, name: str) -> bool | None:
         seen = 0
         while name in self._elements and seen < MAX_STYLE_CHAIN:
             element, seen = self._elements[name], seen + 1
-            called = element.get_value("w:name", attribute="w:val") or ""
-            if element.get("w:type") == "character" and is_code_style(called):
+            title = element.get_value("w:name", attribute="w:val") or ""
+            if element.get("w:type") == "character" and is_code_style(title):
                 return True
-            given = is_monospaced_run(element.find("w:rPr"))
-            if given is not None:
-                return given
+            is_monospaced = is_monospaced_run(element.find("w:rPr"))
+            if is_monospaced is not None:
+                return is_monospaced
             name = element.get_value("w:basedOn", attribute="w:val") or ""
         return None
 
     def _resolve_style(self, name: str) -> ParagraphStyle:
-        heading, kind, listed, level, depth, seen = 0, "", "", 0, 0, 0
+        heading, kind, list_id, level, depth, seen = 0, "", "", 0, 0, 0
         while name in self._elements and seen < MAX_STYLE_CHAIN:
             element, seen = self._elements[name], seen + 1
-            called = (element.get_value("w:name", attribute="w:val") or "").lower()
-            heading = heading or read_outline_level(element.find("w:pPr")) or _parse_heading_level(called)
-            kind = kind or ("toc" if called.startswith("toc ") else STYLE_KINDS.get(called, ""))
-            nested = NESTED_LIST_STYLE.match(called)
-            depth = depth or (int(nested[1]) - 1 if nested else 0)
-            if not listed:
-                listed, level = read_numbering(element.find("w:pPr"))
+            title = (element.get_value("w:name", attribute="w:val") or "").lower()
+            builtin_heading, builtin_list = HEADING_STYLE.match(title), NESTED_LIST_STYLE.match(title)
+            heading = heading or read_outline_level(element.find("w:pPr"))
+            heading = heading or (int(builtin_heading[1]) if builtin_heading else 0)
+            kind = kind or ("toc" if title.startswith("toc ") else STYLE_KINDS.get(title, ""))
+            depth = depth or (int(builtin_list[1]) - 1 if builtin_list else 0)
+            if not list_id:
+                list_id, level = read_numbering(element.find("w:pPr"))
             name = element.get_value("w:basedOn", attribute="w:val") or ""
-        return ParagraphStyle(0 if kind == "toc" else heading, kind, listed, level, depth)
-
-
-def _is_standard(style: XmlElement) -> bool:
-    return style.get("w:type") == "paragraph" and style.get("w:default") in ("1", "true", "on")
+        return ParagraphStyle(0 if kind == "toc" else heading, kind, list_id, level, depth)
 
 
 def is_monospaced_run(properties: XmlElement | None) -> bool | None:
-    """Whether the properties of a run name a font of a fixed width; None if they name none."""
+    """Return whether a run's properties name a monospaced font; None if they name none."""
     fonts = properties.find("w:rFonts") if properties else None
     if fonts is None:
         return None
     if fonts.get("w:asciiTheme"):
         return False
-    named = fonts.get("w:ascii") or fonts.get("w:hAnsi")
-    return is_monospaced_font(named) if named else None
+    font = fonts.get("w:ascii") or fonts.get("w:hAnsi")
+    return is_monospaced_font(font) if font else None
 
 
 def read_outline_level(properties: XmlElement | None) -> int:
-    """The heading level that a paragraph's properties name; 0 for body text."""
+    """Return the heading level in a paragraph's properties; 0 for body text."""
     value = properties.get_value("w:outlineLvl", attribute="w:val") if properties else None
     return int(value) + 1 if value and value.isdigit() and len(value) == 1 and int(value) < 9 else 0
 
 
 def read_numbering(properties: XmlElement | None) -> tuple[str, int]:
-    """The list that a paragraph's properties put it in, and its level there; an empty name if none."""
-    found = properties.find("w:numPr") if properties else None
-    if found is None:
+    """Return the id of a paragraph's list, empty for none, and its level there."""
+    numbering = properties.find("w:numPr") if properties else None
+    if numbering is None:
         return "", 0
-    level = found.get_value("w:ilvl", attribute="w:val") or ""
-    return found.get_value("w:numId", attribute="w:val") or "", _parse_number(level, 0)
-
-
-def _parse_heading_level(name: str) -> int:
-    found = HEADING_STYLE.match(name)
-    return int(found[1]) if found else 0
+    level = numbering.get_value("w:ilvl", attribute="w:val") or ""
+    return numbering.get_value("w:numId", attribute="w:val") or "", _parse_number(level, 0)
 
 
 def _parse_number(text: str, default: int) -> int:
@@ -141,7 +136,7 @@ def _parse_number(text: str, default: int) -> int:
 
 @dataclass(slots=True)
 class ListLevel:
-    """One level of a list: how its numbers are written (`%1.%2`), and what they start from."""
+    """One level of a list: its number format, the text around its numbers (`%1.%2`), and its start."""
 
     format: str = "decimal"
     text: str = ""
@@ -150,7 +145,7 @@ class ListLevel:
 
 @dataclass
 class WordList:
-    """The levels of a list, and how far each has counted; lists of one definition share the counters."""
+    """The levels of a list, and how far each has counted; lists of one definition share counters."""
 
     levels: dict[int, ListLevel]
     counters: dict[int, int]
@@ -158,79 +153,75 @@ class WordList:
 
 
 class WordLists:
-    """The lists by number, counting as their items come."""
+    """The lists by id, counting as their items come."""
 
     def __init__(self, root: XmlElement) -> None:
-        levels = {each.get("w:abstractNumId"): _parse_levels(each) for each in root.iter_named("w:abstractNum")}
+        definitions = root.iter_named("w:abstractNum")
+        levels = {definition.get("w:abstractNumId"): _parse_levels(definition) for definition in definitions}
         counters: dict[str, dict[int, int]] = {}
         self._lists: dict[str, WordList] = {}
-        for each in root.iter_named("w:num"):
-            name = each.get_value("w:abstractNumId", attribute="w:val") or ""
-            given = WordList(levels.get(name, {}), counters.setdefault(name, {}))
-            for override in each.iter_named("w:lvlOverride"):
+        for element in root.iter_named("w:num"):
+            name = element.get_value("w:abstractNumId", attribute="w:val") or ""
+            word_list = WordList(levels.get(name, {}), counters.setdefault(name, {}))
+            for override in element.iter_named("w:lvlOverride"):
                 start = override.get_value("w:startOverride", attribute="w:val")
                 if start is not None:
-                    given.restarts[_parse_number(override.get("w:ilvl"), 0)] = _parse_number(start, 1)
-            self._lists[each.get("w:numId")] = given
+                    word_list.restarts[_parse_number(override.get("w:ilvl"), 0)] = _parse_number(start, 1)
+            self._lists[element.get("w:numId")] = word_list
 
     def next_marker(self, name: str, level: int) -> str | None:
-        """What stands before the next item: `-`, or a number as it is written; None if it is no item.
+        """Count the next item and return its marker: `-`, or its formatted number; None if it is not an item.
 
-        Nothing stands before a paragraph that only goes on in an item, as some programs have it.
+        The marker is empty for a paragraph that continues an item, which some programs write as a blank bullet.
         """
-        found = self._lists.get(name)
-        if found is None:
+        word_list = self._lists.get(name)
+        if word_list is None:
             return None
-        way = found.levels.get(level, ListLevel())
-        if way.format == "none":
+        list_level = word_list.levels.get(level, ListLevel())
+        if list_level.format == "none":
             return None
-        if way.format == "bullet":
-            return "-" if way.text.strip() or not way.text else ""
-        return self._format_marker(found, level, way)
+        if list_level.format == "bullet":
+            return "-" if list_level.text.strip() or not list_level.text else ""
+        return self._format_marker(word_list, level, list_level)
 
     @staticmethod
-    def _format_marker(found: WordList, level: int, way: ListLevel) -> str:
-        max_number = 100_000  # a number beyond this is no list
-        if level in found.restarts:
-            found.counters.pop(level, None)
-            way = ListLevel(way.format, way.text, found.restarts.pop(level))
-        found.counters[level] = min(max_number, found.counters.get(level, way.start - 1) + 1)
-        for deeper in [each for each in found.counters if each > level]:
-            del found.counters[deeper]
+    def _format_marker(word_list: WordList, level: int, list_level: ListLevel) -> str:
+        max_number = 100_000
+        counters, start = word_list.counters, list_level.start
+        if level in word_list.restarts:
+            counters.pop(level, None)
+            start = word_list.restarts.pop(level)
+        counters[level] = min(max_number, counters.get(level, start - 1) + 1)
+        for deeper in [known for known in counters if known > level]:
+            del counters[deeper]
 
         def format_level(match: re.Match[str]) -> str:
-            at = int(match[1]) - 1
-            of = found.levels.get(at, ListLevel())
-            return format_list_number(found.counters.get(at, of.start), of.format)
+            number = int(match[1]) - 1
+            outer = word_list.levels.get(number, ListLevel())
+            return format_list_number(counters.get(number, outer.start), outer.format)
 
-        return LEVEL_PLACEHOLDER.sub(format_level, way.text or f"%{level + 1}.").strip()
+        return LEVEL_PLACEHOLDER.sub(format_level, list_level.text or f"%{level + 1}.").strip()
 
 
 def _parse_levels(definition: XmlElement) -> dict[int, ListLevel]:
     return {
-        _parse_number(each.get("w:ilvl"), 0): ListLevel(
-            each.get_value("w:numFmt", attribute="w:val") or "decimal",
-            (each.get_value("w:lvlText", attribute="w:val") or "")[:50],
-            _parse_number(each.get_value("w:start", attribute="w:val") or "", 1),
+        _parse_number(level.get("w:ilvl"), 0): ListLevel(
+            level.get_value("w:numFmt", attribute="w:val") or "decimal",
+            (level.get_value("w:lvlText", attribute="w:val") or "")[:50],
+            _parse_number(level.get_value("w:start", attribute="w:val") or "", 1),
         )
-        for each in definition.iter_named("w:lvl")
+        for level in definition.iter_named("w:lvl")
     }
 
 
-def format_list_number(number: int, way: str) -> str:
-    """A number as a list writes it (ST_NumberFormat, ISO/IEC 29500-1 section 17.18.59)."""
-    if way in ("lowerLetter", "upperLetter") and number > 0:
+def format_list_number(number: int, number_format: str) -> str:
+    """Return a number in a list's number format (ST_NumberFormat, ISO/IEC 29500-1 section 17.18.59)."""
+    text = f"{number:02d}" if number_format == "decimalZero" else str(number)
+    if number_format in ("lowerLetter", "upperLetter") and number > 0:
         text = chr(ord("a") + (number - 1) % 26) * min(10, 1 + (number - 1) // 26)
-        return text.upper() if way == "upperLetter" else text
-    if way in ("lowerRoman", "upperRoman") and 0 < number < 4_000:
-        text = _to_roman(number)
-        return text.upper() if way == "upperRoman" else text
-    return f"{number:02d}" if way == "decimalZero" else str(number)
-
-
-def _to_roman(number: int) -> str:
-    pieces = []
-    for value, letters in ROMAN_DIGITS:
-        times, number = divmod(number, value)
-        pieces.append(letters * times)
-    return "".join(pieces)
+    elif number_format in ("lowerRoman", "upperRoman") and 0 < number < 4_000:
+        text = ""
+        for value, letters in ROMAN_DIGITS:
+            times, number = divmod(number, value)
+            text += letters * times
+    return text.upper() if number_format.startswith("upper") else text

@@ -1,1 +1,1 @@
-"""What the readers of documents are built of: archives, XML, and the Markdown that they write."""
+"""Building blocks of the readers: parsers, errors, and the draft that they write."""

@@ -1,4 +1,4 @@
-"""Markdown in the making: blocks, lists, tables and notes, in bounds that are told where they cut."""
+"""Build a document's Markdown from blocks, lists, tables and notes, within bounds."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,8 @@ from outrider.pages.readers.parsing.xml import MAX_DEPTH, ElementBudget
 from outrider.pages.urls import resolve_url
 
 MAX_COLUMNS = 60
-ITEM_INDENT = "    "  # four spaces nest under both kinds of markers (CommonMark 0.31 section 5.2)
+ITEM_INDENT = "    "  # nests under bullets and numbers alike (CommonMark 0.31 section 5.2)
+
 SUPERSCRIPTS = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 BACKTICKS = re.compile("`+")
 SUBSCRIPTS = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
@@ -21,9 +22,12 @@ SUBSCRIPTS = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Characters of one style; `address` is where they lead, already absolute.
+    """Characters of one style.
 
-    `rise` is above 0 for exponents and below it for indices; what is made of characters is asked of `raised`.
+    Attributes:
+        address: The absolute URL that they link to.
+        literal: Whether the text is Markdown already.
+        rise: Above 0 for superscripts, below it for subscripts; `format_script_digits` converts them.
     """
 
     text: str
@@ -37,25 +41,25 @@ class TextRun:
 
     @property
     def style(self) -> tuple[bool, bool, bool, str, bool, bool]:
-        """What tells it from its neighbours: in code the emphasis is that of a highlighter."""
+        """Return what separates runs; in code, emphasis is ignored because highlighters produce it."""
         if self.code and not self.literal:
             return False, False, False, self.address, False, True
         return self.bold, self.italic, self.struck, self.address, self.literal, False
 
 
 def describe_skipped_depth(count: int) -> str:
-    """What is said where elements are nested deeper than is read."""
+    """Return the notice about elements that are nested too deeply to be read."""
     return f"({count} elements of this document were not read: they are nested deeper than {MAX_DEPTH} levels)"
 
 
 def format_script_digits(text: str, rise: int) -> str:
-    """Digits above or below the line as such, since 10⁶ is not 106; letters, which can be read, as they are."""
+    """Return raised or lowered digits as Unicode signs (10⁶ is not 106), letters unchanged."""
     signs = SUPERSCRIPTS if rise > 0 else SUBSCRIPTS
-    return text.translate(signs) if rise and all(ord(letter) in signs for letter in text.strip()) else text
+    return text.translate(signs) if rise and all(ord(char) in signs for char in text.strip()) else text
 
 
 def render_inline(runs: Iterable[TextRun]) -> str:
-    """The runs as Markdown: neighbours of one style together, white space outside of the marks."""
+    """Return the runs as Markdown, equal styles merged and white space outside of the marks."""
     pieces: list[str] = []
     for style, group in groupby(runs, key=lambda run: run.style):
         bold, italic, struck, address, literal, code = style
@@ -66,12 +70,12 @@ def render_inline(runs: Iterable[TextRun]) -> str:
 
 
 def render_plain(runs: Iterable[TextRun]) -> str:
-    """The runs' characters on one line, without marks or links."""
+    """Return the runs' characters on one line, without marks or links."""
     return " ".join(replace_private_signs("".join(run.text for run in runs)).split())
 
 
 def _quote_code(text: str) -> str:
-    """Characters as inline code (CommonMark 0.31 section 6.1), white space outside of it; lines each by itself."""
+    """Return text as inline code (CommonMark 0.31 section 6.1), each line by itself."""
     if "\n" in text:
         return "\n".join(map(_quote_code, text.split("\n")))
     bare = text.strip()
@@ -83,6 +87,11 @@ def _quote_code(text: str) -> str:
     return f"{lead}{fence}{edge}{bare}{edge}{fence}{trail}"
 
 
+def format_link(text: str, url: str) -> str:
+    """Return a Markdown link; brackets in its text become round."""
+    return f"[{text.replace('[', '(').replace(']', ')')}]({url})"
+
+
 def _mark_text(text: str, mark: str, address: str) -> str:
     bare = text.strip()
     if not bare or not (mark or address):
@@ -91,42 +100,36 @@ def _mark_text(text: str, mark: str, address: str) -> str:
     if "\n" not in bare and any(letter.isalnum() for letter in bare):
         bare = f"{mark}{bare}{mark[::-1]}"
     if address and "](" not in bare and "\n" not in bare:
-        bare = f"[{bare.replace('[', '(').replace(']', ')')}]({address})"
+        bare = format_link(bare, address)
     return lead + bare + trail
 
 
 def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS) -> str:
-    """Rows in pipes, the first one the head; columns beyond the bound are counted in the head."""
+    """Return rows as a Markdown table, the first one its header; columns past the bound are counted."""
     widest = max((len(row) for row in rows), default=0)
     shown = min(widest, columns)
-    lines = ["| " + " | ".join(_cell(text) for text in _row(row, shown)) + " |" for row in rows]
+    filled = ([*row[:shown], *([""] * (shown - len(row)))] for row in rows)
+    lines = ["| " + " | ".join(" ".join(text.split()).replace("|", "\\|") for text in row) + " |" for row in filled]
     if widest > shown:
-        lines = [f"{line} {'…' if at else f'(and {widest - shown} more columns)'} |" for at, line in enumerate(lines)]
+        more = f"(and {widest - shown} more columns)"
+        lines = [f"{line} {'…' if number else more} |" for number, line in enumerate(lines)]
         shown += 1
     return "\n".join([lines[0], "|" + " --- |" * shown, *lines[1:]]) if lines else ""
 
 
 def spread_spans(cells: Sequence[tuple[str, int]], width: int) -> list[str]:
-    """Cells with their spans as columns: each repeats its text, but a title over the whole row stands once."""
+    """Repeat each cell's text over its span; a title over the whole row stands once."""
     if len(cells) == 1 and cells[0][1] >= width > 1:
         return [cells[0][0]] + [""] * (width - 1)
     return [text for text, span in cells for _ in range(max(1, span))][:width]
 
 
-def _row(row: Sequence[str], width: int) -> list[str]:
-    return [*row[:width], *([""] * (width - len(row)))]
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 @dataclass
 class DocumentDraft:
-    """A document while it is written. What comes after `source.chars` characters is left out, and that is said.
+    """A document while it is written, cut with a notice after `source.max_chars` characters.
 
     Args:
-        source: Its bounds, and the address that relative links start from.
+        source: Its bounds, and the URL that relative links start from.
         kind: The reader's name.
     """
 
@@ -144,16 +147,16 @@ class DocumentDraft:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is taken."""
+        """Return whether further text would be dropped."""
         return self.is_cut or self._written_chars >= self.source.max_chars
 
     def record_budget(self, budget: ElementBudget) -> None:
-        """Remembers what of the source was not looked at."""
+        """Record which elements of the source were not looked at."""
         self.is_cut = self.is_cut or budget.is_spent
         self.skipped_deep += budget.skipped_deep
 
     def add_block(self, text: str, *, tight: bool = False) -> None:
-        """A block; one that is tight stands close to a tight one before it."""
+        """Add a block; a tight one directly follows a tight one before it, without a blank line."""
         if not text.strip():
             return
         if self.is_full:
@@ -165,14 +168,14 @@ class DocumentDraft:
         self._is_last_tight = tight
 
     def add_heading(self, level: int, text: str) -> None:
-        """A heading of level 1 to 6."""
-        max_heading_chars = 300  # characters of a heading
+        """Add a heading, its level clamped to 1 to 6."""
+        max_heading_chars = 300
         text = " ".join(text.split())
         if text:
             self.add_block("#" * min(6, max(1, level)) + " " + text[:max_heading_chars])
 
     def add_item(self, level: int, text: str, marker: str = "-") -> None:
-        """An item of a list, `level` 0 the outermost."""
+        """Add a list item; `level` 0 is the outermost."""
         max_depth = 8
         if text.strip():
             lead = ITEM_INDENT * min(max(0, level), max_depth)
@@ -180,7 +183,7 @@ class DocumentDraft:
             self.add_block(f"{lead}{marker} " + text.strip().replace("\n", rest), tight=True)
 
     def add_table(self, rows: list[list[str]], *, columns: int = MAX_COLUMNS) -> None:
-        """A table; one of a single cell or a single column is text with a border around it."""
+        """Add a table; a single column is written as paragraphs."""
         max_tables = 500
         rows = [row for row in rows if any(cell.strip() for cell in row)]
         if not rows:
@@ -194,20 +197,20 @@ class DocumentDraft:
             self.tables.append([[" ".join(cell.split()) for cell in row[:columns]] for row in rows])
 
     def add_quote(self, text: str) -> None:
-        """Somebody's words, set apart."""
+        """Add a block quote."""
         if text.strip():
             self.add_block("> " + text.strip().replace("\n", "\n> "))
 
     def resolve_link(self, address: str, text: str = "") -> str:
-        """A link's address, absolute, and remembered; empty if it leads nowhere a reader may go."""
+        """Record a link and return its absolute URL; empty if it is not a web or mail address."""
         max_links = 10_000
-        found = resolve_url(address, self.source.url)
-        if found and len(self.links) < max_links:
-            self.links.setdefault(found, DocumentLink(to_single_line(text, 300), found))
-        return found
+        resolved = resolve_url(address, self.source.url)
+        if resolved and len(self.links) < max_links:
+            self.links.setdefault(resolved, DocumentLink(to_single_line(text, 300), resolved))
+        return resolved
 
     def add_note(self, label: str, text: str) -> None:
-        """A footnote or a comment, for the end of the document."""
+        """Add a footnote or a comment, shown at the end of the document."""
         if text.strip() and not self.is_full:
             note = f"[^{label}]: " + text.strip()[: self.source.max_chars - self._written_chars].replace("\n", "\n    ")
             self._written_chars += len(note)
@@ -216,20 +219,20 @@ class DocumentDraft:
     def build_document(
         self, facts: Mapping[str, str] | None = None, *, metadata: dict[str, Any] | None = None
     ) -> Document:
-        """What was written, with the notes at its end.
+        """Return the document, with the notes at its end.
 
         Args:
             facts: `title`, `author`, `description`, `language`, `published`, `site`, as far as they are known.
             metadata: Further facts.
         """
         empty_notice = "(this document holds no text)"
-        blocks = [*self.blocks, *(("\n" if at else "\n\n") + note for at, note in enumerate(self.notes))]
+        blocks = [*self.blocks, *(("\n" if number else "\n\n") + note for number, note in enumerate(self.notes))]
         if self.is_cut:
             blocks.append("\n\n(the rest of this document was not read: it is longer than the limit)")
         if self.skipped_deep:
             blocks.append(f"\n\n{describe_skipped_depth(self.skipped_deep)}")
         markdown, known = tidy_text("".join(blocks)) or empty_notice, facts or {}
-        told = dict(metadata or {}) | ({"hidden": self.hidden_count} if self.hidden_count else {})
+        extra = dict(metadata or {}) | ({"hidden": self.hidden_count} if self.hidden_count else {})
         return Document(
             markdown,
             strip_markdown(markdown),
@@ -242,5 +245,5 @@ class DocumentDraft:
             kind=self.kind,
             links=list(self.links.values()),
             tables=[[[tidy_text(cell) for cell in row] for row in rows] for rows in self.tables],
-            metadata=told | ({"cut": True} if self.is_cut or self.skipped_deep else {}),
+            metadata=extra | ({"cut": True} if self.is_cut or self.skipped_deep else {}),
         )

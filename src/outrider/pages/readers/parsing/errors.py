@@ -1,4 +1,4 @@
-"""The errors that documents are answered with, each with its remedy."""
+"""Build the errors for documents that cannot be read, each with its remedy."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from outrider.pages.reader import ReaderInput
 
 
 def build_broken_error(source: ReaderInput, kind: str, why: str = "it cannot be opened") -> Unavailable:
-    """The error for a file that is cut, damaged, empty or not what it is called; code `broken_file`."""
+    """Return the error for a cut, damaged, empty or mislabelled file; code `broken_file`."""
     why = why if source.body else "it is empty"
     return Unavailable(
         f"the {kind} at {_describe_source(source)} is broken: {why}",
@@ -18,7 +18,7 @@ def build_broken_error(source: ReaderInput, kind: str, why: str = "it cannot be 
 
 
 def build_encrypted_error(source: ReaderInput, kind: str, why: str = "is encrypted and needs a password") -> Refused:
-    """The error for a file that only its owner can open; code `encrypted`."""
+    """Return the error for a file that needs a password or rights; code `encrypted`."""
     return Refused(
         f"the {kind} at {_describe_source(source)} {why}",
         code="encrypted",
@@ -27,7 +27,7 @@ def build_encrypted_error(source: ReaderInput, kind: str, why: str = "is encrypt
 
 
 def build_too_large_error(source: ReaderInput, kind: str, why: str) -> Refused:
-    """The error for a file that would unpack beyond all bounds; code `too_large`."""
+    """Return the error for a file that unpacks past the bounds; code `too_large`."""
     return Refused(
         f"the {kind} at {_describe_source(source)} is refused: {why}",
         code="too_large",
@@ -36,7 +36,7 @@ def build_too_large_error(source: ReaderInput, kind: str, why: str) -> Refused:
 
 
 def build_missing_extra_error(source: ReaderInput, kind: str) -> NotConfigured:
-    """The error for a format whose parser is not installed; code `missing_extra`."""
+    """Return the error for a format whose parser is not installed; code `missing_extra`."""
     return NotConfigured(
         f"the {kind} at {_describe_source(source)} needs a parser that is not installed",
         code="missing_extra",
@@ -45,10 +45,10 @@ def build_missing_extra_error(source: ReaderInput, kind: str) -> NotConfigured:
 
 
 def mark_end_missing(document: Document) -> Document:
-    """The document of a file that is cut, which says so."""
-    told = "\n\n(the end of this file is missing)"
-    facts = document.metadata | {"cut": True}
-    return replace(document, markdown=document.markdown + told, text=document.text + told, metadata=facts)
+    """Append a notice that the end of the file is missing."""
+    notice = "\n\n(the end of this file is missing)"
+    metadata = document.metadata | {"cut": True}
+    return replace(document, markdown=document.markdown + notice, text=document.text + notice, metadata=metadata)
 
 
 def _describe_source(source: ReaderInput) -> str:

@@ -1,7 +1,7 @@
-"""Text that is marked up by its lines, as Markdown: headings, listings and links; the rest stands as it is.
+"""Convert line-based markup to Markdown: headings, listings and links.
 
-reStructuredText (docutils.sourceforge.io/docs/ref/rst), AsciiDoc (docs.asciidoctor.org), Org (orgmode.org/manual) and
-LaTeX. They are read as they stand by any model, so only what tells the structure is put into other signs.
+reStructuredText (docutils.sourceforge.io/docs/ref/rst), AsciiDoc (docs.asciidoctor.org) and Org (orgmode.org/manual).
+Models read the rest of these markups as it stands, so only what shows the structure is converted.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from outrider.pages.readers.text import format_code_block
 
-RST_ADORNMENT = re.compile(r"([=\-`:.'\"~^_*+#<>])\1{2,}")
+RST_ADORNMENT = re.compile(r"([=\-`:.'\"~^_*+#<>])\1{2,}")  # the line of signs above or below a heading
 RST_CODE = re.compile(r"\.\. (?:code-block|code|sourcecode|highlight)::[ \t]*(\w*)[ \t]*")
 RST_OPTION = re.compile(r"\s+:[\w-]+:.*")
 RST_TARGET = re.compile(r"\.\. _[^:]{1,200}:\s*$")
@@ -29,22 +29,22 @@ ASCIIDOC_ATTRIBUTE = re.compile(r":(author|revdate|description|lang|email):[ \t]
 
 @dataclass
 class ConvertedMarkup:
-    """What such a text becomes; `facts` are those of a document."""
+    """Markdown blocks of a converted text, and its document facts (title, author and the like)."""
 
     blocks: list[str] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
 
     def add_heading(self, level: int, text: str) -> None:
-        """A heading; the first one is the title if nothing else is."""
+        """Add a heading; the first one is the title unless the text declares one."""
         self.facts.setdefault("title", text)
         self.blocks += ["", f"{'#' * min(max(level, 1), 6)} {text}", ""]
 
     def add_code(self, lines: list[str], language: str) -> None:
-        """Code as it stands."""
+        """Add a fenced code block."""
         self.blocks += ["", format_code_block("\n".join(lines), language), ""]
 
     def add_fact(self, name: str, value: str) -> None:
-        """A fact that the text declares."""
+        """Record a fact that the text declares; the first value wins."""
         fact_names = {"revdate": "published", "date": "published", "lang": "language"}
         self.facts.setdefault(fact_names.get(name.lower(), name.lower()), value.strip())
 
@@ -54,7 +54,7 @@ class ConvertedMarkup:
 
 
 class LineReader:
-    """Lines one after the other, of which one may look at the next."""
+    """Iterate over lines with lookahead."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -66,45 +66,45 @@ class LineReader:
             yield self._lines[self._at - 1]
 
     def peek(self, ahead: int = 0) -> str:
-        """The line that comes next, or so many later; empty behind the end."""
+        """Return the next line, or the one `ahead` lines later; empty past the end."""
         at = self._at + ahead
         return self._lines[at] if at < len(self._lines) else ""
 
     def skip(self, count: int = 1) -> None:
-        """Leaves lines out."""
+        """Skip lines."""
         self._at += count
 
     def take_until(self, ends: re.Pattern[str]) -> list[str]:
-        """The lines up to one that ends a listing, which is left out."""
-        found: list[str] = []
+        """Consume lines up to the one that ends a listing; return them without that line."""
+        taken: list[str] = []
         for line in self:
             if ends.fullmatch(line.strip()):
                 break
-            found.append(line)
-        return found
+            taken.append(line)
+        return taken
 
     def take_indented(self) -> list[str]:
-        """The lines that are set in, without what they have in common."""
-        found: list[str] = []
+        """Consume the indented lines; return them without their common indentation."""
+        taken: list[str] = []
         while self._at < len(self._lines) and (not self.peek().strip() or self.peek()[0] in " \t"):
-            found.append(self.peek())
+            taken.append(self.peek())
             self.skip()
-        while found and not found[-1].strip():
-            found.pop()
+        while taken and not taken[-1].strip():
+            taken.pop()
             self._at -= 1
-        while found and not found[0].strip():
-            found.pop(0)
-        common = min((len(line) - len(line.lstrip()) for line in found if line.strip()), default=0)
-        return [line[common:] for line in found]
+        while taken and not taken[0].strip():
+            taken.pop(0)
+        common = min((len(line) - len(line.lstrip()) for line in taken if line.strip()), default=0)
+        return [line[common:] for line in taken]
 
 
 def convert_rst(text: str) -> ConvertedMarkup:
-    """reStructuredText: levels of headings in the order in which their signs appear."""
-    made, lines, levels = ConvertedMarkup(), LineReader(text), list[str]()
+    """Convert reStructuredText; heading levels follow the order in which adornments first appear."""
+    converted, lines, levels = ConvertedMarkup(), LineReader(text), list[str]()
     for line in lines:
         under = lines.peek().strip()
         if RST_ADORNMENT.fullmatch(line.strip()) and _is_title_line(under) and lines.peek(1).strip() == line.strip():
-            made.add_heading(_find_level(levels, f"over {line[0]}"), under)
+            converted.add_heading(_find_level(levels, f"over {line[0]}"), under)
             lines.skip(2)
         elif (
             _is_title_line(line)
@@ -112,17 +112,17 @@ def convert_rst(text: str) -> ConvertedMarkup:
             and RST_ADORNMENT.fullmatch(under)
             and len(under) >= len(line.strip())
         ):
-            made.add_heading(_find_level(levels, under[0]), line.strip())
+            converted.add_heading(_find_level(levels, under[0]), line.strip())
             lines.skip()
         elif code := RST_CODE.fullmatch(line):
             while RST_OPTION.fullmatch(lines.peek()):
                 lines.skip()
-            made.add_code(lines.take_indented(), code[1])
+            converted.add_code(lines.take_indented(), code[1])
         elif not RST_TARGET.fullmatch(line):
-            made.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", _strip_literal_colon(line))))
+            converted.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", _strip_literal_colon(line))))
             if line.rstrip().endswith("::") and not line.startswith(".. ") and not lines.peek().strip():
-                made.add_code(lines.take_indented(), "")
-    return made
+                converted.add_code(lines.take_indented(), "")
+    return converted
 
 
 def _is_title_line(line: str) -> bool:
@@ -136,7 +136,7 @@ def _find_level(levels: list[str], sign: str) -> int:
 
 
 def _strip_literal_colon(line: str) -> str:
-    """A line without the second colon by which it says that a listing follows."""
+    """Remove the second colon of a `::` that announces a literal block."""
     bare = line.rstrip()
     if not bare.endswith("::") or bare.startswith(".. "):
         return line
@@ -144,41 +144,41 @@ def _strip_literal_colon(line: str) -> str:
 
 
 def convert_asciidoc(text: str) -> ConvertedMarkup:
-    """AsciiDoc: headings, listings and links."""
-    made, lines, language = ConvertedMarkup(), LineReader(text), ""
+    """Convert AsciiDoc headings, listings and links."""
+    converted, lines, language = ConvertedMarkup(), LineReader(text), ""
     for line in lines:
         if (section := ASCIIDOC_SECTION.fullmatch(line)) and not lines.peek().startswith("===="):
-            made.add_heading(len(section[1]), section[2].rstrip(" ="))
+            converted.add_heading(len(section[1]), section[2].rstrip(" ="))
         elif fact := ASCIIDOC_ATTRIBUTE.fullmatch(line):
-            made.add_fact(*fact.groups())
+            converted.add_fact(*fact.groups())
         elif ASCIIDOC_BLOCK.fullmatch(line.strip()):
-            made.add_code(lines.take_until(re.compile(re.escape(line.strip()))), language)
+            converted.add_code(lines.take_until(re.compile(re.escape(line.strip()))), language)
         elif (source := ASCIIDOC_SOURCE.fullmatch(line)) and ASCIIDOC_BLOCK.fullmatch(lines.peek().strip()):
             language = source[1]
             continue
         else:
-            made.blocks.append(ASCIIDOC_LINK.sub(r"[\2](\1)", line))
+            converted.blocks.append(ASCIIDOC_LINK.sub(r"[\2](\1)", line))
         language = ""
-    return made
+    return converted
 
 
 def convert_org(text: str) -> ConvertedMarkup:
-    """Org: headings, listings and links; drawers are left out. A title of its own is above all headings."""
-    max_heading_chars = 400  # characters of a heading's line
-    made, lines, shift = ConvertedMarkup(), LineReader(text), 0
+    """Convert Org headings, listings and links; drop drawers. A declared title ranks above all headings."""
+    max_heading_chars = 400
+    converted, lines, title_levels = ConvertedMarkup(), LineReader(text), 0
     for line in lines:
         if fact := ORG_KEYWORD.fullmatch(line):
-            made.add_fact(*fact.groups())
+            converted.add_fact(*fact.groups())
             if fact[1].lower() == "title":
-                shift = 1
-                made.add_heading(1, fact[2].strip())
+                title_levels = 1
+                converted.add_heading(1, fact[2].strip())
         elif len(line) < max_heading_chars and (star := ORG_HEADING.fullmatch(line)):
-            made.add_heading(len(star[1]) + shift, star[2])
+            converted.add_heading(len(star[1]) + title_levels, star[2])
         elif begin := ORG_BLOCK.fullmatch(line):
             listing = lines.take_until(re.compile(rf"#\+END_{begin[1]}", re.IGNORECASE))
-            made.add_code(listing, begin[2] if begin[1].upper() == "SRC" else "")
+            converted.add_code(listing, begin[2] if begin[1].upper() == "SRC" else "")
         elif line.strip() == ":PROPERTIES:":
             lines.take_until(re.compile(":END:"))
         else:
-            made.blocks.append(ORG_LINK.sub(lambda found: f"[{found[2] or found[1]}]({found[1]})", line))
-    return made
+            converted.blocks.append(ORG_LINK.sub(lambda found: f"[{found[2] or found[1]}]({found[1]})", line))
+    return converted

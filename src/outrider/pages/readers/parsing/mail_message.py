@@ -1,4 +1,4 @@
-"""One e-mail message: its headers, the part that a person reads, and what is attached (RFC 5322, RFC 2045 to 2049)."""
+"""Parse an e-mail message: headers, readable text and attachments (RFC 5322, RFC 2045 to 2049)."""
 
 import re
 from collections.abc import Iterator
@@ -17,15 +17,17 @@ from outrider.pages.mime.charset import decode_body
 BOUNDARY_LINE = re.compile(rb"^--", re.MULTILINE)
 MULTIPART_HEADER = re.compile(rb"content-type:\s{0,8}(?:multipart/|message/rfc822)", re.IGNORECASE)
 SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
-ADDRESSES = 20  # of one header that are shown
 
 
 @dataclass
 class MailMessage:
-    """A message.
+    """A parsed message.
 
-    `rtf` is its text where that is all there is, `attachments` are names with types and sizes, `forwarded` are
-    messages inside of it.
+    Attributes:
+        rtf: The text where the message has neither plain text nor HTML.
+        base_url: The URL of a saved web page.
+        attachments: Each with `name`, `content_type` and `size` in bytes.
+        forwarded: The messages inside it.
     """
 
     headers: dict[str, str]
@@ -40,10 +42,10 @@ class MailMessage:
 
 
 def parse_mail(body: bytes) -> MailMessage:
-    """The message in these bytes, as far as the bounds let it be read."""
-    max_bytes = 10_000_000  # bytes of one message; the parser takes twenty times that
-    max_parts = 2_000  # that one message may seem to have
-    max_multiparts = 40  # multiparts in one message; the parser's time grows with their depth
+    """Parse a message, as far as the bounds allow; `is_cut` says whether they did not."""
+    max_bytes = 10_000_000  # the parser takes twenty times that in memory
+    max_parts = 2_000
+    max_multiparts = 40  # the parser's time grows with their depth
     end = min(
         _find_nth_match(MULTIPART_HEADER, body, max_multiparts),
         _find_nth_match(BOUNDARY_LINE, body, max_parts),
@@ -55,9 +57,9 @@ def parse_mail(body: bytes) -> MailMessage:
 
 
 def _find_nth_match(pattern: re.Pattern[bytes], body: bytes, number: int) -> int:
-    """Where a pattern stands for the so-manieth time; the end if it does not so often."""
-    found = next(islice(pattern.finditer(body), number, None), None)
-    return found.start() if found else len(body)
+    """Return where a pattern matches after `number` earlier matches; the body's length if nowhere."""
+    match = next(islice(pattern.finditer(body), number, None), None)
+    return match.start() if match else len(body)
 
 
 def _build_mail(message: Message, depth: int) -> MailMessage:
@@ -69,15 +71,15 @@ def _build_mail(message: Message, depth: int) -> MailMessage:
 
 
 def _iter_leaf_parts(message: Message) -> Iterator[Message]:
-    """The parts that hold something, those of forwarded messages not among them."""
-    waiting = [message]
-    while waiting:
-        part = waiting.pop()
+    """Yield the parts that hold content; a forwarded message is one part."""
+    pending = [message]
+    while pending:
+        part = pending.pop()
         inner = part.get_payload()
         if part.get_content_type() == "message/rfc822" or not isinstance(inner, list):
             yield part
         else:
-            waiting.extend(each for each in reversed(inner) if isinstance(each, Message))
+            pending.extend(child for child in reversed(inner) if isinstance(child, Message))
 
 
 def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
@@ -85,25 +87,25 @@ def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
     kind, name = part.get_content_type(), read_filename(part)
     inner = part.get_payload()
     if kind == "message/rfc822" and isinstance(inner, list) and depth < 3:
-        mail.forwarded += [_build_mail(each, depth + 1) for each in inner if isinstance(each, Message)]
+        mail.forwarded += [_build_mail(message, depth + 1) for message in inner if isinstance(message, Message)]
         return
     body = _decode_transfer(part)
-    attached = part.get_content_disposition() == "attachment" or bool(name)
+    is_attached = part.get_content_disposition() == "attachment" or bool(name)
     if kind in encrypted_types and part.get_param("smime-type") != "signed-data":
         mail.encrypted = True
-    elif kind == "text/plain" and not attached:
+    elif kind == "text/plain" and not is_attached:
         mail.text += "\n\n" * bool(mail.text) + _unwrap_flowed(part, _decode_text(part, body))
-    elif kind == "text/html" and not attached:
+    elif kind == "text/html" and not is_attached:
         mail.html = mail.html or _decode_text(part, body)
         mail.base_url = mail.base_url or read_header(part, "Content-Location")
-    elif attached or (body and kind not in ("text/plain", "text/html", "application/pgp-encrypted")):
+    elif is_attached or (body and kind not in ("text/plain", "text/html", "application/pgp-encrypted")):
         mail.attachments.append(
             {"name": name or "(unnamed)", "content_type": to_single_line(kind, 100), "size": len(body)}
         )
 
 
 def _decode_transfer(part: Message) -> bytes:
-    """A part without its transfer encoding; as it came where that is broken."""
+    """Return a part's bytes without their transfer encoding, or unchanged if that is broken."""
     try:
         body = part.get_payload(decode=True)
     except (ValueError, LookupError, AssertionError, TypeError):
@@ -113,13 +115,12 @@ def _decode_transfer(part: Message) -> bytes:
 
 def _decode_text(part: Message, body: bytes) -> str:
     charset = part.get_param("charset")
-    return decode_body(
-        body, charset if isinstance(charset, str) else None, markup=part.get_content_subtype() == "html"
-    )[0]
+    charset = charset if isinstance(charset, str) else None
+    return decode_body(body, charset, markup=part.get_content_subtype() == "html")[0]
 
 
 def _unwrap_flowed(part: Message, text: str) -> str:
-    """Lines that were broken for the way joined again (RFC 3676 section 4)."""
+    """Join the lines of `format=flowed` text that were broken for transport (RFC 3676 section 4)."""
     text = text.replace("\r\n", "\n").strip("\n")
     if str(part.get_param("format")).lower() != "flowed":
         return text
@@ -127,12 +128,12 @@ def _unwrap_flowed(part: Message, text: str) -> str:
 
 
 def read_header(message: Message, name: str) -> str:
-    """A header as a person reads it, on one line; empty if it is missing (RFC 2047)."""
+    """Return a header's decoded text on one line; empty if it is missing (RFC 2047)."""
     return to_single_line(decode_words(str(message.get(name) or "")), 2_000)
 
 
 def decode_words(value: str) -> str:
-    """A header's encoded words resolved; as it is, where they are broken."""
+    """Return a header with its encoded words decoded, or unchanged where they are broken."""
     value = value[:10_000]
     try:
         pieces = decode_header(value)
@@ -148,7 +149,7 @@ def _decode_piece(text: str | bytes, charset: str | None) -> str:
 
 
 def read_filename(part: Message) -> str:
-    """The name of an attachment; empty if it has none."""
+    """Return an attachment's name; empty if it has none."""
     try:
         name = part.get_filename()
     except (ValueError, LookupError, TypeError, AttributeError):

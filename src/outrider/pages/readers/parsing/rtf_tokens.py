@@ -1,4 +1,4 @@
-"""Rich Text Format as control words, groups and characters (Rich Text Format Specification 1.9.1)."""
+"""Split Rich Text Format 1.9.1 into control words, groups and characters."""
 
 import codecs
 import re
@@ -16,7 +16,6 @@ CHARSET_CODECS = {  # \fcharset to code page
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
     238: "cp1250", 255: "cp437",
 }  # fmt: skip
-CODE_PAGE_CODECS = {10000: "mac_roman", 65001: "utf-8", 936: "gb18030", 708: "iso8859-6"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,61 +27,66 @@ class ControlWord:
 
     @property
     def is_on(self) -> bool:
-        """Whether it switches something on, as `b` does and `b0` does not."""
+        """Return whether it switches something on, as `b` does and `b0` does not."""
         return self.value != 0
 
 
 @dataclass(frozen=True, slots=True)
 class RtfBytes:
-    """Characters in the code page of the font at hand."""
+    """Characters in the code page of the current font."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class GroupEdge:
-    """A group begins or ends."""
+    """The start or end of a group."""
 
     opening: bool
 
 
 RtfToken = ControlWord | RtfBytes | GroupEdge
-CONTROL_SYMBOLS = {b"~": " ", b"_": "\u2011", b"-": ""}
 
 
 def iter_tokens(body: bytes, limit: int) -> Iterator[RtfToken]:
-    """The tokens in order, at most `limit`; data of pictures in binary are passed over."""
+    """Yield at most `limit` tokens in order; binary image data are skipped."""
     at = 0
-    while limit > 0 and (found := RTF_TOKEN.match(body, at)):
-        at = found.end()
-        limit -= found[0][0] not in b"\r\n"
-        if found[1]:
-            name, value = found[1].decode("ascii"), int(found[2]) if found[2] else None
+    while limit > 0 and (match := RTF_TOKEN.match(body, at)):
+        at = match.end()
+        limit -= match[0][0] not in b"\r\n"
+        if match[1]:
+            name, value = match[1].decode("ascii"), int(match[2]) if match[2] else None
             if name == "bin":
                 at += max(0, value or 0)
             else:
                 yield ControlWord(name, value)
-        elif found[3]:
-            yield RtfBytes(bytes.fromhex(found[3].decode("ascii")))
-        elif found[4]:
-            yield _parse_control_symbol(found[4])
-        elif found[5]:
-            yield GroupEdge(found[5] == b"{")
-        elif found[6]:
-            yield RtfBytes(found[6])
+        elif match[3]:
+            yield RtfBytes(bytes.fromhex(match[3].decode("ascii")))
+        elif match[4]:
+            yield _parse_control_symbol(match[4])
+        elif match[5]:
+            yield GroupEdge(match[5] == b"{")
+        elif match[6]:
+            yield RtfBytes(match[6])
 
 
-def _parse_control_symbol(sign: bytes) -> RtfToken:
-    if sign in (b"\n", b"\r"):
-        return ControlWord("par")
-    if sign in CONTROL_SYMBOLS:
-        return ControlWord("sign", ord(CONTROL_SYMBOLS[sign])) if CONTROL_SYMBOLS[sign] else ControlWord("-")
-    return ControlWord("*") if sign == b"*" else RtfBytes(sign)
+def _parse_control_symbol(symbol: bytes) -> RtfToken:
+    """Return a control symbol as the control word that means the same; `sign` stands for one character."""
+    words = {
+        b"\n": ControlWord("par"),
+        b"\r": ControlWord("par"),
+        b"~": ControlWord("sign", 0x20),
+        b"_": ControlWord("sign", 0x2011),
+        b"-": ControlWord("-"),
+        b"*": ControlWord("*"),
+    }
+    return words.get(symbol) or RtfBytes(symbol)
 
 
 def find_codec(number: int | None) -> str:
-    """The codec of a Windows code page; Latin where there is none."""
-    name = CODE_PAGE_CODECS.get(number or 0, f"cp{number}")
+    """Return the codec of a Windows code page; cp1252 if it is unknown."""
+    names = {10000: "mac_roman", 65001: "utf-8", 936: "gb18030", 708: "iso8859-6"}
+    name = names.get(number or 0, f"cp{number}")
     try:
         codecs.lookup(name)
     except LookupError:
@@ -92,21 +96,21 @@ def find_codec(number: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """What holds inside of a group."""
+    """Formatting inside a group, which ends with it."""
 
-    to: str = ""  # where its text goes: empty for the body, `-` for nowhere, else a destination's name
+    to: str = ""  # where its text goes: empty for the body, `-` for dropped text, else a destination's name
     bold: bool = False
     italic: bool = False
     struck: bool = False
     hidden: bool = False
     font: int = -1
-    skipped: int = 1  # bytes that stand for a Unicode character where it is not known (\\uc)
+    skipped: int = 1  # fallback bytes after a Unicode character (\uc), to be skipped
     address: str = ""
     rise: int = 0
 
 
 class GroupStack:
-    """The groups that are open."""
+    """The open groups and their state."""
 
     def __init__(self) -> None:
         self.current = GroupState()
@@ -114,12 +118,12 @@ class GroupStack:
         self._too_deep = 0
 
     def update(self, **values: Any) -> None:
-        """Something changes until the group ends."""
+        """Change the state until the group ends."""
         self.current = replace(self.current, **values)
 
     def cross_edge(self, *, opening: bool) -> GroupState | None:
-        """Begins a group, or ends one and gives what it was."""
-        max_depth = 1_000  # groups deeper than this belong to the one above them
+        """Open a group, or close one and return its state."""
+        max_depth = 1_000  # deeper groups share the state of the one above them
         if opening:
             if len(self._outer) >= max_depth:
                 self._too_deep += 1

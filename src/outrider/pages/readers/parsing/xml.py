@@ -1,8 +1,8 @@
-"""XML of documents as a stream of small trees, in bounded time and memory.
+"""Parse the XML of documents as a stream of small trees, in bounded time and memory.
 
-Expat does the parsing. A document that declares entities is refused: none of the formats read here
-needs them, and they are what explodes or reads other files (CWE-776, CWE-611). Elements are counted,
-and what is nested deeper than any real document is left out, which is counted.
+Expat does the parsing. A document that declares entities is refused: none of the formats read here needs them, and
+they can expand without end or include other files (CWE-776, CWE-611). Elements are counted against a budget, and
+elements nested deeper than in any real document are left out and counted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from typing import Any
 from xml.parsers import expat
 
 MAX_DEPTH = 120  # a table in a table in a text box takes 30
-NAMESPACE_PREFIXES = {  # namespaces, transitional and strict ones alike (ISO/IEC 29500-1 and -4), by the prefix used here
+NAMESPACE_PREFIXES = {  # the prefixes used here, equal for transitional and strict namespaces (ISO/IEC 29500-1, -4)
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main": "w",
     "http://purl.oclc.org/ooxml/wordprocessingml/main": "w",
     "http://schemas.openxmlformats.org/drawingml/2006/main": "a",
@@ -62,18 +62,18 @@ NAMESPACE_PREFIXES = {  # namespaces, transitional and strict ones alike (ISO/IE
     "http://www.w3.org/2001/04/xmlenc#": "enc",
 }
 
-NO_ATTRIBUTES: dict[str, str] = {}  # most elements have no attributes, and share that
+NO_ATTRIBUTES: dict[str, str] = {}  # shared by all elements without attributes, to save memory
 
 
 class MalformedXML(Exception):
-    """What was to be XML is none, or declares entities."""
+    """The source is not XML, or declares entities."""
 
 
 @dataclass
 class ElementBudget:
-    """How many elements may still be looked at; shared by all parts of one document.
+    """The number of elements that may still be looked at, shared by all parts of one document.
 
-    `skipped_deep` counts those that were left out because they are nested too deep.
+    `skipped_deep` counts elements that were left out because they are nested too deeply.
     """
 
     remaining: int
@@ -87,84 +87,87 @@ class BudgetSpent(Exception):
 
 @dataclass(slots=True, eq=False)
 class XmlElement:
-    """An element: its name with the prefix of `SPACES` (`w:p`), without one if its namespace is none of them."""
+    """An element, named with the prefix in `NAMESPACE_PREFIXES` (`w:p`), without one in other namespaces."""
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
     children: list["XmlElement | str"] = field(default_factory=list)
 
     def get(self, name: str, default: str = "") -> str:
-        """An attribute: with a prefix if it has a namespace of its own."""
+        """Return an attribute, named with a prefix if it has a namespace."""
         return self.attributes.get(name, default)
 
     def iter_children(self) -> Iterator["XmlElement"]:
-        """The child elements."""
+        """Iterate over the child elements."""
         return (child for child in self.children if isinstance(child, XmlElement))
 
     def iter_named(self, *names: str) -> Iterator["XmlElement"]:
-        """The child elements of these names."""
+        """Iterate over the child elements of these names."""
         return (child for child in self.children if isinstance(child, XmlElement) and child.name in names)
 
     def find(self, *path: str) -> "XmlElement | None":
-        """The first element down a path of names; None if there is none."""
-        found: XmlElement | None = self
+        """Return the first element down a path of names, or None."""
+        element: XmlElement | None = self
         for name in path:
-            found = next(found.iter_named(name), None) if found else None
-        return found
+            element = next(element.iter_named(name), None) if element else None
+        return element
 
     def get_value(self, *path: str, attribute: str) -> str | None:
-        """An attribute of the element down a path; None if the element is missing, empty if the attribute is."""
-        found = self.find(*path)
-        return found.get(attribute) if found is not None else None
+        """Return an attribute of the element down a path; None without the element, else maybe empty."""
+        element = self.find(*path)
+        return element.get(attribute) if element is not None else None
 
     def walk(self) -> Iterator["XmlElement"]:
-        """The element and all below it, in the order of their tags."""
-        waiting: list[XmlElement] = [self]
-        while waiting:
-            element = waiting.pop()
+        """Yield the element and all its descendants in document order."""
+        pending: list[XmlElement] = [self]
+        while pending:
+            element = pending.pop()
             yield element
-            waiting.extend(reversed(list(element.iter_children())))
+            pending.extend(reversed(list(element.iter_children())))
 
     def iter_descendants(self, *names: str) -> Iterator["XmlElement"]:
-        """All elements below of these names."""
+        """Iterate over all descendants of these names."""
         return (element for element in self.walk() if element.name in names and element is not self)
 
     def iter_outermost(self, *names: str) -> Iterator["XmlElement"]:
-        """The elements below of these names that are in no other of them; one of two equal versions only."""
-        waiting = list(reversed(list(self.iter_children())))
-        while waiting:
-            element = waiting.pop()
+        """Yield the descendants of these names that are not inside another of them.
+
+        Of the alternatives in `mc:AlternateContent` only one is visited.
+        """
+        pending = list(reversed(list(self.iter_children())))
+        while pending:
+            element = pending.pop()
             if element.name in names:
                 yield element
             elif element.name == "mc:AlternateContent":
-                waiting.append(element.find("mc:Choice") or element.find("mc:Fallback") or XmlElement(""))
+                pending.append(element.find("mc:Choice") or element.find("mc:Fallback") or XmlElement(""))
             else:
-                waiting.extend(reversed(list(element.iter_children())))
+                pending.extend(reversed(list(element.iter_children())))
 
     @property
     def text(self) -> str:
-        """All characters in it."""
-        waiting: list[XmlElement | str] = [self]
+        """Return all characters inside the element."""
+        pending: list[XmlElement | str] = [self]
         pieces: list[str] = []
-        while waiting:
-            piece = waiting.pop()
+        while pending:
+            piece = pending.pop()
             if isinstance(piece, str):
                 pieces.append(piece)
             else:
-                waiting.extend(reversed(piece.children))
+                pending.extend(reversed(piece.children))
         return "".join(pieces)
 
 
 def iter_elements(chunks: Iterable[bytes], names: Iterable[str], budget: ElementBudget) -> Iterator[XmlElement]:
-    """The outermost elements of these names, each as soon as it ends; everything else passes by.
+    """Yield the outermost elements of these names, each as soon as it ends; others are discarded.
 
     Args:
         chunks: The source, in pieces of any length.
         names: For instance `w:p`.
-        budget: When it is spent the stream ends, the element at hand cut.
+        budget: When it is spent the stream ends with the current element cut.
 
     Raises:
-        MalformedXML: it is no XML, or declares entities.
+        MalformedXML: if the source is not XML, or declares entities.
     """
     parser = _ElementParser(frozenset(names), budget)
     try:
@@ -178,12 +181,12 @@ def iter_elements(chunks: Iterable[bytes], names: Iterable[str], budget: Element
 
 
 def parse_tree(source: bytes, budget: ElementBudget) -> XmlElement:
-    """The root with all in it; an empty element if the budget was spent before. Raises as `stream` does."""
+    """Return the root element, empty if the budget is spent. Raises as `iter_elements`."""
     return next(iter_elements([source], (), budget), XmlElement(""))
 
 
 class _ElementParser:
-    """Builds the wanted elements; all of them below the root if none are named."""
+    """Build the wanted elements with their descendants; the root if none are named."""
 
     def __init__(self, wanted: frozenset[str], budget: ElementBudget) -> None:
         self._expat: Any = expat.ParserCreate(namespace_separator=" ")
@@ -193,24 +196,25 @@ class _ElementParser:
         self._expat.EndElementHandler = self._on_end
         self._expat.CharacterDataHandler = self._on_text
         self._expat.EntityDeclHandler = self._on_entity
-        self._error: type[Exception] = expat.ExpatError
         self._wanted = wanted
         self._budget = budget
         self._open: list[XmlElement] = []
         self._done: list[XmlElement] = []
         self._too_deep = 0
-        self._silent = 0
+        self._pieces_without_event = 0
         self._names: dict[str, str] = {}
 
     def feed(self, chunk: bytes, *, last: bool = False) -> None:
-        max_silent_pieces = (
-            8  # pieces without any tag or text: expat keeps a tag whole, and a hundred bytes for each attribute
-        )
-        max_piece_bytes = 1 << 18  # bytes that are parsed at once
-        for at in range(0, len(chunk), max_piece_bytes):
-            self._silent += 1
-            self._parse_piece(chunk[at : at + max_piece_bytes])
-            if self._silent > max_silent_pieces:
+        """Parse a chunk in pieces; a tag that is longer than eight pieces is refused.
+
+        Expat keeps a tag in memory until it ends, and takes a hundred bytes for each attribute.
+        """
+        max_pieces_without_event = 8
+        piece_bytes = 1 << 18
+        for start in range(0, len(chunk), piece_bytes):
+            self._pieces_without_event += 1
+            self._parse_piece(chunk[start : start + piece_bytes])
+            if self._pieces_without_event > max_pieces_without_event:
                 raise MalformedXML("one of its tags takes megabytes")
         if last:
             self._parse_piece(b"", last=True)
@@ -218,7 +222,7 @@ class _ElementParser:
     def _parse_piece(self, piece: bytes, *, last: bool = False) -> None:
         try:
             self._expat.Parse(piece, last)
-        except (self._error, ValueError, LookupError) as error:
+        except (expat.ExpatError, ValueError, LookupError) as error:
             raise MalformedXML(str(error)) from None
 
     def take_done(self) -> list[XmlElement]:
@@ -226,11 +230,11 @@ class _ElementParser:
         return done
 
     def finish(self) -> None:
-        """Gives the element that was open when the budget was spent."""
+        """Finish the element that was open when the budget was spent."""
         self._done += self._open[:1]
 
     def _on_start(self, name: str, attributes: dict[str, str]) -> None:
-        self._silent = 0
+        self._pieces_without_event = 0
         self._budget.remaining -= 1
         if self._budget.remaining < 0:
             self._budget.is_spent = True
@@ -256,7 +260,7 @@ class _ElementParser:
                 self._done.append(element)
 
     def _on_text(self, text: str) -> None:
-        self._silent = 0
+        self._pieces_without_event = 0
         if self._open and not self._too_deep:
             self._open[-1].children.append(text)
 

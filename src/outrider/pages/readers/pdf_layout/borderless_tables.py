@@ -37,7 +37,8 @@ def merge_borderless_tables(lines: list[PdfLine]) -> list[PdfLine]:
 
 def _is_table_head(line: PdfLine) -> bool:
     max_head_chars = 20  # characters that half of the cells of a head have at most
-    min_columns = 3  # fewer are text beside text more often than a table, unless their head is set off and their first cells short
+    # Two columns are mostly text beside text, unless their head is set off.
+    min_columns = 3
     lengths = sorted(len(cell.text) for cell in line.cells)
     return (
         len(line.cells) >= min_columns - (line.bold or line.underlined)

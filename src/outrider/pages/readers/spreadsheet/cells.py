@@ -1,34 +1,37 @@
-"""What the cells of a workbook show: numbers, dates and percentages by their formats.
+"""Format cell values of workbooks: numbers, dates, percentages and amounts.
 
 Formats: ISO/IEC 29500-1 section 18.8.30; serial dates: section 18.17.4.
 """
 
 import re
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import NamedTuple
 
 from outrider.pages.readers.parsing.xml import XmlElement
 
 QUOTED_FORMAT = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h|hh|m|mm|s|ss)\])[^\]]*\]', re.IGNORECASE)
-DATE_FORMATS = frozenset({14, 15, 16, 17, *range(27, 32), 34, 35, 36, *range(50, 59)})
-TIME_FORMATS = frozenset({18, 19, 20, 21, 32, 33, 45, 47})
-ELAPSED_FORMATS = frozenset({46})
-DATETIME_FORMATS = frozenset({22})
-PERCENT_FORMATS = frozenset({9, 10})
+BUILTIN_FORMATS = {
+    **dict.fromkeys((14, 15, 16, 17, *range(27, 32), 34, 35, 36, *range(50, 59)), "date"),
+    **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 47), "time"),
+    **dict.fromkeys((9, 10), "percent"),
+    22: "datetime",
+    46: "elapsed",
+}
 CELL_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 CURRENCY_FORMAT = re.compile(r"\[\$([^\]\-]{1,5})(?:-[0-9A-Fa-f]{1,8})?\]|([$€£¥₹₽₩฿₺₪₫₴])")
-ZERO_PADDING = re.compile(r"0{2,20}")  # numbers that are names: of places, of articles
+ZERO_PADDING = re.compile(r"0{2,20}")  # numbers that are names, such as postal codes
 
 
 class CellAddress(NamedTuple):
-    """A cell's place, both counted from 1."""
+    """Row and column of a cell, both counted from 1."""
 
     row: int
     column: int
 
     @property
     def name(self) -> str:
-        """As sheets call it: `B2`."""
+        """Return the address as sheets show it: `B2`."""
         letters, left = "", self.column
         while left > 0:
             left, letter = divmod(left - 1, 26)
@@ -37,18 +40,18 @@ class CellAddress(NamedTuple):
 
 
 def parse_address(reference: str) -> CellAddress | None:
-    """The place that `B2` names; None if it names none."""
-    found = CELL_REFERENCE.match(reference)
-    if found is None:
+    """Return the address that `B2` names; None if it names none."""
+    reference_parts = CELL_REFERENCE.match(reference)
+    if reference_parts is None:
         return None
     column = 0
-    for letter in found[1]:
+    for letter in reference_parts[1]:
         column = column * 26 + ord(letter) - 64
-    return CellAddress(int(found[2]), column)
+    return CellAddress(int(reference_parts[2]), column)
 
 
 def parse_range(reference: str) -> tuple[CellAddress, CellAddress] | None:
-    """The first and the last place of `A1:C3`."""
+    """Return the first and the last cell of `A1:C3`; None if it is not a range."""
     first, _, last = reference.partition(":")
     start = parse_address(first)
     end = parse_address(last or first)
@@ -56,32 +59,33 @@ def parse_range(reference: str) -> tuple[CellAddress, CellAddress] | None:
 
 
 class NumberFormats:
-    """How each style of a workbook shows numbers.
+    """Format numbers as the styles of a workbook show them.
+
+    A style's kind is `date`, `time`, `datetime`, `elapsed`, `percent`, `zeros 5` for that many digits at least,
+    `before €` or `after €` for amounts of money, or empty.
 
     Args:
-        codes: The workbook's own formats by their numbers.
-        styles: The number of each style's format.
+        codes: The workbook's own format codes by their numbers.
+        styles: The format number of each style.
         since_1904: Whether days are counted from 1904.
-
-    That is `date`, `time`, `both`, `elapsed`, `percent`, `zeros 5` for so many digits at least, `before €` or
-    `behind €` for amounts of money, or empty.
     """
 
     def __init__(self, codes: dict[str, str], styles: list[str], *, since_1904: bool) -> None:
-        own = {number: _classify_format(code) for number, code in codes.items()}
-        self._kinds = [_resolve_kind(number, own) for number in styles]
+        builtin = {str(number): kind for number, kind in BUILTIN_FORMATS.items()}
+        kinds = builtin | {number: _classify_format(code) for number, code in codes.items()}
+        self._kinds = [kinds.get(number, "") for number in styles]
         self._epoch = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)  # noqa: DTZ001 - no zone
         self._since_1904 = since_1904
 
     @classmethod
     def from_styles(cls, styles: XmlElement, *, since_1904: bool) -> "NumberFormats":
-        """Those of a workbook's part of styles."""
-        given, known = styles.find("s:numFmts") or XmlElement(""), styles.find("s:cellXfs") or XmlElement("")
-        codes = {each.get("numFmtId"): each.get("formatCode") for each in given.iter_named("s:numFmt")}
-        return cls(codes, [each.get("numFmtId") for each in known.iter_named("s:xf")], since_1904=since_1904)
+        """Load the formats from a workbook's styles part."""
+        formats, cells = styles.find("s:numFmts") or XmlElement(""), styles.find("s:cellXfs") or XmlElement("")
+        codes = {code.get("numFmtId"): code.get("formatCode") for code in formats.iter_named("s:numFmt")}
+        return cls(codes, [style.get("numFmtId") for style in cells.iter_named("s:xf")], since_1904=since_1904)
 
     def format_number(self, number: str, style: str) -> str:
-        """A number as its style shows it, dates in ISO 8601."""
+        """Return a number as its style shows it, dates in ISO 8601."""
         max_serial_date = 2_958_466  # 1 January 10000
         kind = self._kinds[int(style)] if style.isdigit() and len(style) < 6 and int(style) < len(self._kinds) else ""
         try:
@@ -95,7 +99,7 @@ class NumberFormats:
         return self._format_moment(value, kind) if kind and 0 <= value < max_serial_date else format_plain_number(value)
 
     def _format_moment(self, value: float, kind: str) -> str:
-        first_correct_day = 60  # before 1 March 1900 the count is one off: it knows a 29 February that never was
+        first_correct_day = 60  # 1 March 1900; Excel counts a 29 February 1900, which did not exist
         if kind == "elapsed":
             minutes, seconds = divmod(round(value * 86_400), 60)
             return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
@@ -106,41 +110,27 @@ class NumberFormats:
         return moment.date().isoformat() if kind == "date" and value % 1 == 0 else moment.isoformat(" ")
 
 
-def _format_amount(value: float, kind: str, given: str) -> str:
-    """A number with its leading zeros, or with its currency."""
+def _format_amount(value: float, kind: str, detail: str) -> str:
+    """Return a number with `detail` as its number of digits, or as its currency before or after it."""
     text = format_plain_number(abs(value))
     if kind == "zeros":
-        text = text.zfill(int(given))
+        text = text.zfill(int(detail))
     elif kind == "before":
-        text = f"{given} {text}" if given.isalpha() else f"{given}{text}"
+        text = f"{detail} {text}" if detail.isalpha() else f"{detail}{text}"
     else:
-        text = f"{text} {given}"
+        text = f"{text} {detail}"
     return f"-{text}" if value < 0 else text
 
 
 def format_plain_number(value: float) -> str:
-    """A number without the dust of binary fractions."""
-    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - a number that is none
+    """Return a number with at most 15 significant digits, which hides binary rounding errors."""
+    if not isfinite(value):
         return str(value)
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15g}"
 
 
-def _resolve_kind(number: str, own: dict[str, str]) -> str:
-    if number in own:
-        return own[number]
-    identity = int(number) if number.isdigit() and len(number) < 6 else 0
-    groups = (
-        (DATE_FORMATS, "date"),
-        (TIME_FORMATS, "time"),
-        (DATETIME_FORMATS, "both"),
-        (PERCENT_FORMATS, "percent"),
-        (ELAPSED_FORMATS, "elapsed"),
-    )
-    return next((kind for group, kind in groups if identity in group), "")
-
-
 def _classify_format(code: str) -> str:
-    """What a format code makes of numbers, told by the letters of its first section outside of quotes."""
+    """Return the kind of a format code, by the letters of its first section outside of quotes."""
     first = code[:500].split(";", maxsplit=1)[0]
     bare = QUOTED_FORMAT.sub("", first).lower()
     if "[" in bare:
@@ -151,17 +141,17 @@ def _classify_format(code: str) -> str:
     timed = "h" in bare or "s" in bare
     dated = "y" in bare or "d" in bare or ("m" in bare and not timed)
     if dated and timed:
-        return "both"
+        return "datetime"
     return "date" if dated else "time" if timed else "percent" if "%" in bare else _classify_amount(first, bare.strip())
 
 
 def _classify_amount(code: str, bare: str) -> str:
-    """What a number that is no time wears: its zeros, or its currency and on which side."""
+    """Return the kind of a number's format: leading zeros, or a currency and its side."""
     if ZERO_PADDING.fullmatch(bare):
         return f"zeros {len(bare)}"
-    found = CURRENCY_FORMAT.search(code)
-    if found is None:
+    currency = CURRENCY_FORMAT.search(code)
+    if currency is None:
         return ""
-    sign = (found[1] or found[2]).strip()
-    before = not any(letter in code[: found.start()] for letter in "0#?")
-    return f"{'before' if before else 'behind'} {sign}" if sign else ""
+    sign = (currency[1] or currency[2]).strip()
+    is_before = not any(placeholder in code[: currency.start()] for placeholder in "0#?")
+    return f"{'before' if is_before else 'after'} {sign}" if sign else ""

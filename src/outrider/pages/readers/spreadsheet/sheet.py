@@ -1,4 +1,4 @@
-"""One sheet: its cells gathered, what is merged filled in, and written as tables."""
+"""Collect the cells of one sheet and write them as tables."""
 
 from dataclasses import dataclass, field
 
@@ -8,11 +8,18 @@ from outrider.pages.readers.spreadsheet.cells import CellAddress
 MAX_ROWS = 5_000
 
 
+def report_hidden_sheets(draft: DocumentDraft, count: int) -> None:
+    """Add a notice about hidden sheets that were left out, and count them as hidden."""
+    if count:
+        draft.hidden_count += count
+        draft.add_block(f"({count} hidden sheet{'s' if count > 1 else ''} left out)")
+
+
 @dataclass
 class SheetCells:
-    """The cells of a sheet that are shown, by row and column, both counted from 1.
+    """The shown cells of a sheet by row and column, both counted from 1.
 
-    `typed_cells` are the places of numbers and dates: a row that holds some is no head of a table.
+    `typed_cells` are the addresses of numbers and dates: a row that holds some is not a table's header.
     """
 
     name: str
@@ -25,7 +32,7 @@ class SheetCells:
     hidden_columns: set[int] = field(default_factory=set)
 
     def put_cell(self, at: CellAddress, text: str, *, typed: bool = False) -> None:
-        """A cell's text."""
+        """Store a cell's text unless its column is hidden."""
         text = text.strip()
         if text and at.column not in self.hidden_columns:
             self.rows.setdefault(at.row, {})[at.column] = text
@@ -33,7 +40,7 @@ class SheetCells:
                 self.typed_cells.add(at)
 
     def write(self, draft: DocumentDraft) -> None:
-        """Writes the sheet: name, titles, tables, comments, and what was left out."""
+        """Write the sheet: name, titles, tables, comments, and counts of what was left out."""
         draft.add_heading(2, self.name)
         self.fill_merged()
         for block in self._split_blocks():
@@ -52,7 +59,7 @@ class SheetCells:
             draft.add_quote(f"Comment at {cell}{f' by {author}' if author else ''}: {' '.join(text.split())}")
 
     def fill_merged(self) -> None:
-        """What is merged stands in each of its cells; a title over the whole width stands once."""
+        """Repeat merged text in each of its cells, but a title over the whole width once."""
         max_merges = 5_000
         width = len({column for row in self.rows.values() for column in row})
         for first, last in self.merges[:max_merges]:
@@ -68,7 +75,7 @@ class SheetCells:
                         self.rows[row].setdefault(column, text)
 
     def _split_blocks(self) -> list[list[int]]:
-        """Runs of rows without an empty one between; what goes on under the same columns is one."""
+        """Split rows at empty ones, except where values go on under the same columns."""
         blocks: list[list[int]] = []
         for row in sorted(self.rows):
             if blocks and (row == blocks[-1][-1] + 1 or self._is_block_continuation(blocks[-1], row)):
@@ -78,7 +85,7 @@ class SheetCells:
         return blocks
 
     def _is_block_continuation(self, block: list[int], row: int) -> bool:
-        """Whether a row after a gap has values, and the head of the block has words above each of them."""
+        """Return whether a row after a gap has values, each below a word of the block's header."""
         head = next((self.rows[number] for number in block if len(self.rows[number]) > 1), {})
         values = any((row, column) in self.typed_cells for column in self.rows[row])
         return values and len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)

@@ -1,1 +1,0 @@
-"""Lightweight markup and LaTeX, line by line."""
