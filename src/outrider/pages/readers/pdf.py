@@ -78,8 +78,8 @@ class PdfConverter:
 
     def convert(self) -> Document:
         scanned_notice = (
-            "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or "
-            "have its letters recognised first, for instance with `ocrmypdf`.)"
+            "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, "
+            "or have its letters recognised first, for instance with `ocrmypdf`.)"
         )
         total, first = len(self.pdf), self.source.first_page
         if first > total > 0:
@@ -147,7 +147,10 @@ class PdfConverter:
     def _add_attachments(self, facts: dict[str, Any]) -> None:
         """Names the files that the document carries along, and tells a form that is none to PDFium."""
         max_attachments = 200
-        xfa_notice = "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one there.)"
+        xfa_notice = (
+            "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one "
+            "there.)"
+        )
         if self.pdf.get_formtype() == pypdfium2.raw.FORMTYPE_XFA_FULL:
             self.draft.add_block(xfa_notice)
         names: list[str] = []
