@@ -1,1 +1,1 @@
-"""Which blocks are the main content: features, networks, the cut, and what goes with what was cut."""
+"""Select the blocks that are the main content."""

@@ -1,4 +1,7 @@
-"""The words of class and id attributes, element by element: what `lexicon` weighs and `meanings` knows vectors for."""
+"""Split the class and id attributes of a page's elements into words.
+
+`lexicon` has weights for these words, and `name_vectors` has vectors.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,28 +13,28 @@ from numpy.typing import NDArray
 from outrider.pages.extraction.blocks.class_words import split_class_name
 from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 
-MAX_NAME_CHARS = 400  # characters of one element's names
-MAX_NAME_WORDS = 40_000  # words of the names of a page, each set of them once, that are looked at
+MAX_NAME_CHARS = 400  # of one element
+MAX_NAME_WORDS = 40_000  # of the distinct attributes of a page
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 
 def split_name(name: str) -> list[str]:
-    """The words of one class or id: its parts and the name as a whole, but for single letters."""
+    """Return the words of one class or id, and all of them joined, without single letters."""
     return [word for word in split_class_name(name) if len(word) > 1]
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeWords:
-    """The words of a page's names.
+    """The words of a page's class and id attributes.
 
     Attributes:
-        words: Those that occur, each once; single letters mean nothing.
-        word_numbers: The words of each of the sets of names that occur, one after the other.
-        ends: Where in these each of the sets begins, and the last ends.
-        name_sets: Of each element, the set of its own names.
-        named_share: The share of elements that have names.
-        parents: Of each element the one around it, of those in the body the body, which is the first.
+        words: The distinct words. Single letters have no meaning.
+        word_numbers: The words of each distinct attribute, one after the other.
+        ends: Where the words of each distinct attribute begin, and where the last end.
+        name_sets: Per element, the number of its attribute.
+        named_share: Share of the elements with names.
+        parents: Per element, its parent. The body is its own parent.
     """
 
     words: list[str]
@@ -42,45 +45,44 @@ class AttributeWords:
     parents: Numbers
 
     def sum_values(self, get_values: Callable[[list[str]], Floats]) -> tuple[Floats, Floats]:
-        """Sums of the words' values, a number or a row for each.
+        """Sum the words' values, a number or a row for each word.
 
         Returns:
-            Of each element the sum of its own words, and that of all words from the body down to it. The body's count
-            for nothing.
+            Per element, the sum of its own words and the sum of all words from the body down to it. The body's do not count.
         """
-        found = _sum_parts(get_values(self.words), self.word_numbers, self.ends).take(self.name_sets, 0)
-        found[0] = 0
-        return found, _sum_ancestors(found, self.parents)
+        sums = _sum_parts(get_values(self.words), self.word_numbers, self.ends).take(self.name_sets, 0)
+        sums[0] = 0
+        return sums, _sum_ancestors(sums, self.parents)
 
 
 def build_attribute_words(page: PageBlocks, parent: Numbers, has_blocks: NDArray[np.bool_]) -> AttributeWords:
-    """The words of a page's names.
+    """Build the words of a page's class and id attributes.
 
     Args:
         page: The blocks.
-        parent: Of each element, the one around it.
-        has_blocks: Of each element, whether it holds blocks: others need no names.
+        parent: Per element, its parent.
+        has_blocks: Per element, whether it holds blocks. Others need no names.
     """
-    sets, own = number_texts(compress(page.names, has_blocks.tolist()))
+    sets, numbers = number_texts(compress(page.names, has_blocks.tolist()))
     parts, ends = _split_name_sets(sets)
-    words, spelt = number_texts(parts)
-    named = 1 - page.names.count("") / len(page.names)
-    owns = np.zeros(len(page.names), np.int64)
-    owns[has_blocks] = own
-    return AttributeWords([*words], spelt, ends, owns, named, np.maximum(parent, 0))
+    words, word_numbers = number_texts(parts)
+    named_share = 1 - page.names.count("") / len(page.names)
+    name_sets = np.zeros(len(page.names), np.int64)
+    name_sets[has_blocks] = numbers
+    return AttributeWords([*words], word_numbers, ends, name_sets, named_share, np.maximum(parent, 0))
 
 
 def number_texts(texts: Iterable[str]) -> tuple[dict[str, int], Numbers]:
-    """The number of each text that occurs, counted as they come, and that of each of these."""
-    known: dict[str, int] = {}
-    found = [known.setdefault(text, len(known)) for text in texts]
-    return known, np.fromiter(found, np.int64, len(found))
+    """Return the distinct texts, numbered in order of appearance, and the number of each text."""
+    number_by_text: dict[str, int] = {}
+    numbers = [number_by_text.setdefault(text, len(number_by_text)) for text in texts]
+    return number_by_text, np.fromiter(numbers, np.int64, len(numbers))
 
 
 def _split_name_sets(sets: Iterable[str]) -> tuple[list[str], Numbers]:
-    """The words of each set of names, one after the other; where each begins and the last ends.
+    """Return the words of each attribute, one after the other, and where each begins.
 
-    What comes after more words than are looked at has none.
+    Attributes after the limit of a page have no words.
     """
     words: list[str] = []
     ends = [0]
@@ -93,23 +95,21 @@ def _split_name_sets(sets: Iterable[str]) -> tuple[list[str], Numbers]:
 
 
 def _sum_parts(values: Floats, parts: Numbers, ends: Numbers) -> Floats:
-    """Of each whole the sum of its parts' values."""
-    batch_size = (
-        300  # sets of names whose words are summed at once: 2.7 MB of vectors where each holds as many as are read
-    )
-    found = np.zeros((len(ends) - 1, *values.shape[1:]), np.float32)
-    for at in range(0, len(found), batch_size):
+    """Sum the values of each attribute's words."""
+    batch_size = 300  # attributes summed at once, which limits the memory for their vectors
+    sums = np.zeros((len(ends) - 1, *values.shape[1:]), np.float32)
+    for at in range(0, len(sums), batch_size):
         bounds = ends[at : at + batch_size + 1]
         rows = values.take(parts[bounds[0] : bounds[-1]], 0)
         filled = (bounds[1:] > bounds[:-1]).nonzero()[0]
         if len(rows):
-            found[at + filled] = np.add.reduceat(rows, bounds.take(filled) - bounds[0], axis=0)
-    return found
+            sums[at + filled] = np.add.reduceat(rows, bounds.take(filled) - bounds[0], axis=0)
+    return sums
 
 
-def _sum_ancestors(found: Floats, parents: Numbers) -> Floats:
-    """Sums over ancestors: each round adds what the ancestor gathered that is twice as far away as in the last."""
+def _sum_ancestors(sums: Floats, parents: Numbers) -> Floats:
+    """Sum values over all ancestors: each round adds the sum of an ancestor twice as far away."""
     while parents.any():
-        found = found + found.take(parents, 0)
+        sums = sums + sums.take(parents, 0)
         parents = parents.take(parents)
-    return found
+    return sums

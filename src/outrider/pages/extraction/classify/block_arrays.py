@@ -1,4 +1,4 @@
-"""A page's blocks and elements as arrays."""
+"""Describe a page's blocks and elements as arrays."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -20,7 +20,7 @@ from outrider.pages.extraction.blocks.page_blocks import BLOCK_TAGS, PageBlocks
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
-WINDOW_RADII = (2, 5, 12)  # blocks on each side that are described
+WINDOW_RADII = (2, 5, 12)  # blocks on each side
 TAG_GROUPS = (
     ("p",), ("li",), ("h1",), ("h2",), ("h3",), ("h4", "h5", "h6"), ("td", "th", "tr", "table", "tbody"), ("pre",),
     ("blockquote",), ("div", "custom", "center"), ("dt", "dd", "dl"), ("figcaption", "caption", "figure"),
@@ -36,17 +36,17 @@ class BlockArrays:
     """A page's blocks and elements as arrays.
 
     Attributes:
-        chars, words, linked, density: Of each block; density is the share of characters in links.
-        tally: Of each class of characters, how many are in each block.
+        chars, words, linked, density: Per block. Density is the share of characters in links.
+        tally: Per class of characters, the number of them in each block.
         first_kind, last_kind: Class of the first and last character of each block.
-        counts: Six arrays: characters in links, links, pictures, breaks, marks, and whether in a link as a whole.
+        counts: Six arrays: characters in links, links, images, breaks, marks, and whether all of it is in a link.
         inner: Category bits of inline elements.
-        owner, parent, tag, bits, all_bits, signature, first, last: See `Blocks`.
-        top: Of each element, the outermost that holds the same blocks.
-        block_signature: Of each block, the signature of its element: blocks of one kind look the same from the root down.
-        heading, number, prose: Of each block.
-        tags: Of each group of tags, whether each block is of it.
-        padded_sums: Running sums of nine quantities, continued before the first and behind the last block.
+        owner, parent, tag, bits, all_bits, signature, first, last: See `PageBlocks`.
+        top: Per element, the outermost ancestor with the same blocks.
+        block_signature: Per block, the signature of its element. Equal blocks look the same from the root down.
+        heading, number, prose: Per block.
+        tags: Per group of tags, whether each block belongs to it.
+        padded_sums: Running sums of nine quantities, continued before the first and after the last block.
     """
 
     chars: Floats
@@ -76,18 +76,18 @@ class BlockArrays:
 
     @property
     def count(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks."""
         return len(self.chars)
 
     @property
     def sums(self) -> Floats:
-        """Of the running sums one more than there are blocks, beginning with nothing."""
+        """Running sums from zero, one more than there are blocks."""
         return self.padded_sums[:, max(WINDOW_RADII) : max(WINDOW_RADII) + 1 + self.count]
 
 
 def build_block_arrays(page: PageBlocks) -> BlockArrays:
-    """A page's blocks and elements as arrays."""
-    min_prose_chars = 60  # characters from which words outside of links are prose
+    """Build the arrays of a page."""
+    min_prose_chars = 60
     count = len(page.texts)
     rows = _to_columns(page.rows, 8)
     elements = _to_columns(page.elements, 6)
@@ -97,11 +97,11 @@ def build_block_arrays(page: PageBlocks) -> BlockArrays:
     density = linked / chars
     owner, parent, tag = rows[0], elements[0], elements[1]
     first, last = elements[5], np.fromiter(page.last, np.int64, len(page.last))
-    mine = tag.take(owner)
-    tags, heading = TAG_GROUP_MATRIX.take(mine, 1), HEADING_TAG_MASK.take(mine)
+    block_tags = tag.take(owner)
+    tags, heading = TAG_GROUP_MATRIX.take(block_tags, 1), HEADING_TAG_MASK.take(block_tags)
     prose = chars * (1 - density) * (chars > min_prose_chars)
-    marks, figures = tally[SENTENCE_END] + tally[CLAUSE_MARK], tally[CURRENCY] + tally[DIGIT]
-    parts = np.array([chars, linked, words, prose, chars * tags[0], heading, marks, figures])
+    punctuation, figures = tally[SENTENCE_END] + tally[CLAUSE_MARK], tally[CURRENCY] + tally[DIGIT]
+    parts = np.array([chars, linked, words, prose, chars * tags[0], heading, punctuation, figures])
     number = np.arange(count, dtype=np.float32)
     return BlockArrays(
         chars, words, tally, first_kind, last_kind, counts, rows[7], linked, density, owner, parent, tag,
@@ -111,7 +111,7 @@ def build_block_arrays(page: PageBlocks) -> BlockArrays:
 
 
 def _build_padded_sums(parts: Floats) -> Floats:
-    """Running sums, and behind them how many blocks they are of; on both sides as far on as windows reach."""
+    """Return running sums and the number of blocks, continued on both sides as far as windows reach."""
     pad, count = max(WINDOW_RADII), parts.shape[1]
     sums = np.zeros((len(parts) + 1, count + 1 + 2 * pad), np.float32)
     np.cumsum(parts, axis=1, out=sums[:-1, pad + 1 : pad + 1 + count])
@@ -121,33 +121,32 @@ def _build_padded_sums(parts: Floats) -> Floats:
 
 
 def _to_columns(rows: list[tuple[int, ...]], width: int) -> Numbers:
-    """Rows of whole numbers as an array of columns."""
+    """Return rows of integers as an array of columns."""
     return np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * width).reshape(-1, width).T.copy()
 
 
 def _count_characters(texts: list[str]) -> tuple[Floats, Floats, Floats, NDArray[np.uint8], NDArray[np.uint8]]:
-    """Of each text: characters, words, characters of each class, class of the first and of the last."""
+    """Return per text its characters, words, characters by class, and the class of the first and last character."""
     count = len(texts)
     lengths = np.fromiter(map(len, texts), np.int64, count)
-    kinds = classify_characters("".join(texts))
+    classes = classify_characters("".join(texts))
     block = np.arange(0, count * CLASS_COUNT, CLASS_COUNT).repeat(lengths)
-    block += kinds
+    block += classes
     tally = np.bincount(block, minlength=count * CLASS_COUNT).reshape(count, CLASS_COUNT).T.astype(np.float32, "C")
-    wordy = kinds <= LAST_WORD_CLASS
+    is_word_char = classes <= LAST_WORD_CLASS
     ends = lengths.cumsum()
     begins = ends - lengths
-    starts = np.empty(len(kinds), np.bool_)
-    np.greater(wordy[1:], wordy[:-1], out=starts[1:])
-    starts[begins] = wordy[begins]
+    starts = np.empty(len(classes), np.bool_)
+    np.greater(is_word_char[1:], is_word_char[:-1], out=starts[1:])
+    starts[begins] = is_word_char[begins]
     words = np.add.reduceat(starts, begins, dtype=np.int32) + tally[IDEOGRAPH] * np.float32(0.5)
-    return lengths.astype(np.float32), words.astype(np.float32), tally, kinds[begins], kinds[ends - 1]
+    return lengths.astype(np.float32), words.astype(np.float32), tally, classes[begins], classes[ends - 1]
 
 
 def _find_outermost(parent: Numbers, first: Numbers, last: Numbers) -> Numbers:
-    doublings = 7  # doublings in which a chain of elements with the same blocks is followed to its top
     top = np.maximum(parent, 0)
     others = ((first != first.take(top)) | (last != last.take(top)) | (parent < 0)).nonzero()[0]
     top[others] = others
-    for _ in range(doublings):
+    for _ in range(7):  # each round doubles the distance, so chains of up to 128 elements are followed
         top = top.take(top)
     return top

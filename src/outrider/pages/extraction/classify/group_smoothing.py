@@ -1,9 +1,8 @@
-"""Blocks of one making decide together: items of a list, cells of a column, titles of cards, posts of a thread.
+"""Average the scores of blocks with the same markup.
 
-Their elements, and all elements around them, have the same tags and classes. A model that sees one block at a time
-keeps some and drops others by chance of their length; half of each block's score is therefore the mean of its kind.
-On grouped folds of the large corpus this is worth .0013 of F1, on every fold something; more than half is no better,
-and wider groups (all blocks of cards that look the same) are worse.
+List items, cells of a column and posts of a thread should be kept or dropped together. A model that sees one block at
+a time decides by chance of their length, so half of each block's score is the mean of its group. Figures:
+docs/guides/extraction.md.
 """
 
 import numpy as np
@@ -13,22 +12,22 @@ from numpy.typing import NDArray
 def smooth_scores(
     scores: NDArray[np.float32], signatures: NDArray[np.int64], words: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """The scores of blocks, drawn to the mean of those that look the same.
+    """Draw the scores of blocks towards the mean of those that look the same.
 
-    Long blocks count by the root of their words.
+    Long blocks count by the square root of their words.
 
     Args:
-        scores: Of each block, on the scale on which they are added (logits).
-        signatures: Of each block, a number that only those share that look the same.
-        words: Of each block.
+        scores: Per block, a logit.
+        signatures: Per block, a number that only blocks with the same markup share.
+        words: Per block.
     """
-    min_group_blocks = 3  # blocks of a kind
-    group_weight = 0.5  # of a block's score that its kind decides
+    min_group_blocks = 3
+    group_weight = 0.5  # share of a score that the group decides
     weight = np.sqrt(words + np.float32(0.5))
     mean = np.bincount(signatures, weight * scores) / np.maximum(np.bincount(signatures, weight), 1e-9)
     share = np.multiply(np.bincount(signatures) >= min_group_blocks, group_weight)
-    found = mean.take(signatures)
-    found -= scores
-    found *= share.take(signatures)
-    found += scores
-    return found.astype(np.float32)
+    smoothed = mean.take(signatures)
+    smoothed -= scores
+    smoothed *= share.take(signatures)
+    smoothed += scores
+    return smoothed.astype(np.float32)

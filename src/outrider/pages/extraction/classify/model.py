@@ -1,6 +1,6 @@
-"""The learned part: two small networks over the features of blocks, the lexicons, and where they come from.
+"""Load the trained model: two networks over block features, lexicons and vectors.
 
-The file `content.npz` beside this module holds all of it; `evals/extraction/train.py` writes it.
+All of it is in `content.npz` next to this module, written by `evals/extraction/train.py`.
 """
 
 import json
@@ -23,17 +23,17 @@ MODEL_FILE = Path(__file__).with_name("content.npz")
 
 @dataclass
 class ContentModel:
-    """Standardised features in, scores out.
+    """Score blocks and classify pages.
 
     Attributes:
-        columns: Which of the features are used.
-        mean, scale: Of the columns and the lexicon's columns behind them.
-        layers: Weights and biases in turn; as they are stored, in halves.
-        named_layers: The same of the network that is told what names mean as well.
-        name_vectors: Vectors of the words of names.
-        name_weights: Weights of the words of classes and ids.
-        kind_classifier: Tells what a page is.
-        provenance: What it was trained on and how it scored.
+        columns: Numbers of the features in use.
+        mean, scale: Of these columns, then of the lexicon's columns.
+        layers: Weights and biases in turn, in half precision as stored.
+        named_layers: The same for the network that also takes name vectors.
+        name_vectors: Vectors of the words of class and id attributes.
+        name_weights: Weights of these words.
+        kind_classifier: Classifies the page.
+        provenance: What the model was trained on and how it scored.
     """
 
     columns: NDArray[np.int64]
@@ -47,19 +47,19 @@ class ContentModel:
     provenance: dict[str, Any]
 
     def predict_kind(self, features: BlockFeatures, lexicon: Floats, words: Floats) -> str:
-        """What kind of page it is."""
+        """Return the kind of a page."""
         return self.kind_classifier.predict_kind(average_features(features, lexicon, words).take(self._feature_columns))
 
     def score_blocks(self, features: BlockFeatures, lexicon: Floats, name_vectors: Floats | None = None) -> Floats:
-        """How likely each block is content, as the logarithm of the odds.
+        """Return the log odds that each block is content.
 
         Args:
-            features: What is known of the blocks.
-            lexicon: The lexicon's columns, a row for each.
-            name_vectors: What the names of blocks mean (see `Meanings.columns`), if that shall count.
+            features: The features of the blocks.
+            lexicon: The lexicon's columns, one row each.
+            name_vectors: The columns of `NameVectors.build_columns`, to use the network that takes them.
         """
-        chosen = self._plain_network if name_vectors is None else self._named_network
-        return chosen.score_blocks(features, lexicon, name_vectors)
+        network = self._plain_network if name_vectors is None else self._named_network
+        return network.score_blocks(features, lexicon, name_vectors)
 
     @cached_property
     def _feature_columns(self) -> NDArray[np.int64]:
@@ -75,14 +75,15 @@ class ContentModel:
 
 
 def to_probability(scores: Floats) -> Floats:
-    """The probabilities that logarithms of odds stand for."""
+    """Return the probabilities of log odds."""
     return 1 / (1 + np.exp(-np.minimum(np.maximum(scores, -15), 15)))
 
 
 @lru_cache(maxsize=1)
 def load_model() -> ContentModel:
-    """The model of this package, read once."""
+    """Load the packaged model once."""
     with np.load(MODEL_FILE) as stored:
+        words = stored["names_words"].tobytes().decode("utf-8").split("\n")
         return ContentModel(
             columns=stored["columns"],
             mean=stored["mean"],
@@ -90,7 +91,7 @@ def load_model() -> ContentModel:
             layers=_load_layers(stored, "layer"),
             named_layers=_load_layers(stored, "by_name"),
             name_vectors=NameVectors(stored["table"]),
-            name_weights=_load_word_weights(stored, "names"),
+            name_weights=dict(zip(words, stored["names_weights"].astype(np.float64).tolist(), strict=True)),
             kind_classifier=KindClassifier(
                 *(stored[f"kind_{name}"].astype(np.float32) for name in ("mean", "scale", "weights", "bias"))
             ),
@@ -100,8 +101,3 @@ def load_model() -> ContentModel:
 
 def _load_layers(stored: Any, name: str) -> list[NDArray[np.floating]]:
     return [stored[f"{name}{at}"] for at in range(int(stored["layers"]))]
-
-
-def _load_word_weights(stored: Any, name: str) -> dict[str, float]:
-    words = stored[f"{name}_words"].tobytes().decode("utf-8").split("\n")
-    return dict(zip(words, stored[f"{name}_weights"].astype(np.float64).tolist(), strict=True))

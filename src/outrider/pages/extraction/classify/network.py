@@ -1,8 +1,8 @@
-"""A network over the features of blocks, its first layer taken apart.
+"""Run a network over block features, with its first layer split by kind of feature.
 
-That layer is linear in what it is given, so what is the same for all blocks of a page goes through it once, and the
-flags once for each line of names. Features are standardised and then held between -4 and 4; here each column is held
-between bounds of its own instead, and how it is standardised is part of the weights.
+The first layer is linear, so page features pass through it once, and flags once for each distinct line of names.
+Features are standardised and then clipped to -4 and 4. Here each column is clipped to bounds of its own instead, and
+the standardisation is part of the weights.
 """
 
 from dataclasses import dataclass
@@ -22,21 +22,19 @@ from outrider.pages.extraction.classify.lexicon import LEXICON_COLUMNS
 
 Floats = NDArray[np.float32]
 ColumnBounds = tuple[Floats, Floats]
-INPUT_COLUMNS = (
-    BLOCK_COLUMNS + PAGE_COLUMNS + FLAG_COLUMNS + LEXICON_COLUMNS
-)  # columns, the lexicon's behind the features
+INPUT_COLUMNS = BLOCK_COLUMNS + PAGE_COLUMNS + FLAG_COLUMNS + LEXICON_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
 class BlockNetwork:
-    """Weights and biases; the first layer's in parts.
+    """Weights and biases, with the first layer in parts.
 
     Attributes:
-        own, around, general, lexicon: Bounds of these columns.
-        block_weights: Weights of the blocks' own columns, of the lexicon's, and of meanings if the network takes any.
-        shared_weights: Of those that blocks share.
-        page_weights: Of what is the same for all blocks.
-        flag_weights: Of flags.
+        own, shared, page, lexicon: Bounds of these columns.
+        block_weights: For the blocks' own columns, the lexicon's, and name vectors if the network takes them.
+        shared_weights: For columns that the blocks of a container share.
+        page_weights: For columns that all blocks of a page share.
+        flag_weights: For flags.
         bias: Of the first layer.
         later_layers: Weights and biases of the other layers in turn.
     """
@@ -53,12 +51,12 @@ class BlockNetwork:
     later_layers: list[Floats]
 
     def score_blocks(self, features: BlockFeatures, lexicon: Floats, name_vectors: Floats | None = None) -> Floats:
-        """How likely each block is content, as the logarithm of the odds.
+        """Return the log odds that each block is content.
 
         Args:
-            features: What is known of the blocks.
-            lexicon: The lexicon's columns, a row for each.
-            name_vectors: Those of meanings, if the network takes any.
+            features: The features of the blocks.
+            lexicon: The lexicon's columns, one row each.
+            name_vectors: The columns of name vectors, if the network takes them.
         """
         columns = np.empty((len(self.block_weights), lexicon.shape[1]), np.float32)
         own = len(OWN_COLUMN_INDEX)
@@ -66,15 +64,15 @@ class BlockNetwork:
         _clip_values(lexicon, self.lexicon, columns[own : own + LEXICON_COLUMNS])
         if name_vectors is not None:
             columns[own + LEXICON_COLUMNS :] = name_vectors
-        around = np.empty_like(features.shared)
-        _clip_values(features.shared, self.shared, around)
+        shared = np.empty_like(features.shared)
+        _clip_values(features.shared, self.shared, out=shared)
         lines = features.lines @ self.flag_weights.take(features.flags, 0)
-        general = np.empty_like(features.page)
-        _clip_values(features.page, self.page, general)
-        lines += self.bias + general @ self.page_weights
+        page = np.empty_like(features.page)
+        _clip_values(features.page, self.page, page)
+        lines += self.bias + page @ self.page_weights
         rows = columns.T @ self.block_weights
         rows += lines.take(features.line, 0)
-        rows += (around @ self.shared_weights).take(features.container, 0)
+        rows += (shared @ self.shared_weights).take(features.container, 0)
         for weights, bias in zip(self.later_layers[::2], self.later_layers[1::2], strict=True):
             rows = np.maximum(rows, 0, out=rows) @ weights
             rows += bias
@@ -82,20 +80,20 @@ class BlockNetwork:
 
 
 def append_lexicon_columns(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of the features, and of all columns of the lexicon, behind them."""
+    """Append the numbers of all lexicon columns to those of the features."""
     return np.concatenate([columns, np.arange(INPUT_COLUMNS - LEXICON_COLUMNS, INPUT_COLUMNS)])
 
 
 def build_network(layers: list[NDArray], columns: NDArray[np.int64], mean: Floats, scale: Floats) -> BlockNetwork:
-    """A network from its weights and biases in turn.
+    """Build a network from its weights and biases in turn.
 
     Args:
-        layers: Of all layers.
-        columns: Which of all columns the first layer takes, before any of meanings.
-        mean: Of these.
-        scale: The inverse of their spread.
+        layers: Weights and biases of all layers.
+        columns: Numbers of the first layer's inputs, without name vectors.
+        mean: Of these inputs.
+        scale: One over their spread.
     """
-    max_deviations = 4.0  # deviations from the mean that count
+    max_deviations = 4.0  # standard deviations from the mean
     first = layers[0].astype(np.float64)
     weights, middle, factor = np.zeros((INPUT_COLUMNS, first.shape[1])), np.zeros(INPUT_COLUMNS), np.ones(INPUT_COLUMNS)
     weights[columns], middle[columns], factor[columns] = first[: len(columns)], mean, scale
@@ -122,7 +120,7 @@ def build_network(layers: list[NDArray], columns: NDArray[np.int64], mean: Float
 
 
 def _clip_values(values: Floats, bounds: ColumnBounds, out: Floats) -> None:
-    """Puts values between bounds; two passes of processors' own instructions take less than `np.clip`."""
+    """Clip values to bounds, in two passes that are faster than `np.clip`."""
     np.maximum(values, bounds[0], out=out)
     np.minimum(out, bounds[1], out=out)
 

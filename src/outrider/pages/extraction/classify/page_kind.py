@@ -1,4 +1,4 @@
-"""What a page is to its readers: told from the mean of its blocks' features."""
+"""Classify a page by the mean of its blocks' features."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,10 @@ PAGE_KINDS = ("article", "documentation", "service", "forum", "product", "collec
 
 @dataclass(frozen=True, slots=True)
 class KindClassifier:
-    """A linear classifier.
+    """A linear classifier of pages.
 
     Attributes:
-        mean, scale: Of the features, which are those that the model of blocks sees (see `mean_of`).
+        mean, scale: Of the features (see `average_features`).
         weights: One column for each kind.
         bias: One for each kind.
     """
@@ -34,12 +34,12 @@ class KindClassifier:
     bias: Floats
 
     def predict_kind(self, features: Floats) -> str:
-        """The likeliest kind of a page with these features (see `mean_of`)."""
+        """Return the likeliest kind of a page with these features (see `average_features`)."""
         return PAGE_KINDS[((features - self.mean) * self.scale @ self.weights + self.bias).argmax()]
 
 
 def average_features(features: BlockFeatures, lexicon: Floats, words: Floats) -> Floats:
-    """The features of a page, the lexicon's columns behind them: the mean of its blocks, each counted by its words."""
+    """Average the features of a page's blocks, weighted by their words, with the lexicon's columns last."""
     mass = words + np.float32(0.5)
     mass /= mass.sum()
     lines = np.bincount(features.line, mass).astype(np.float32)

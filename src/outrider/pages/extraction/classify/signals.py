@@ -1,5 +1,6 @@
-"""What a page says about itself outside of its text, as far as it tells what kind of page it is."""
+"""Read the signals outside of a page's text that tell what kind of page it is."""
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass
@@ -25,23 +26,23 @@ SCHEMA_TYPE_GROUPS = (
     ("work", "Recipe Event Movie Book VideoObject Course JobPosting SoftwareApplication Dataset HowTo PodcastEpisode"),
 )
 SCHEMA_GROUP_NUMBERS = {name: number for number, (_, names) in enumerate(SCHEMA_TYPE_GROUPS) for name in names.split()}
-ARTICLE_BODY_PATTERN = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
-LONG_NUMBER_PATTERN = re.compile(r"\d{4,}")
 
 
 @dataclass(slots=True)
 class PageSignals:
-    """Page-level facts.
+    """Facts about a whole page.
 
     Attributes:
-        title: Of the title element or Open Graph, as declared.
-        description: As declared; may be empty.
-        json_ld: The page's JSON-LD scripts, raw.
+        title: Of the title element and Open Graph.
+        description: As declared, or "".
+        json_ld: The page's JSON-LD scripts, unparsed.
         schema_bits: One bit for each group of JSON-LD types that occurs.
-        og_type: 1 for an Open Graph article, 2 for a product, 3 for a website, 0 for none.
-        path_bits: Category bits of the words in the address's path.
-        depth, digits, query: Of the address.
-        base_url: What relative addresses start from.
+        og_type: 1 for an Open Graph article, 2 for a product, 3 for a website, else 0.
+        path_bits: Category bits of the words in the address.
+        depth: Number of parts in the address's path.
+        has_long_number: 1 if the path holds a number of four digits or more.
+        has_query: 1 if the address has a query.
+        base_url: The address that relative addresses start from.
     """
 
     title: str = ""
@@ -56,59 +57,51 @@ class PageSignals:
     base_url: str = ""
 
     def read_article_body(self) -> str:
-        """The article's text as the JSON-LD gives it; empty if it does not."""
-        found = ARTICLE_BODY_PATTERN.search(self.json_ld)
+        """Return the article's text that the JSON-LD declares, or ""."""
+        match = re.search(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")', self.json_ld)
         try:
-            return str(json.loads(found[1])) if found else ""
+            return str(json.loads(match[1])) if match else ""
         except ValueError:
             return ""
 
 
 def read_signals(tree: Any, url: str, head_elements: HeadElements | None = None) -> PageSignals:
-    """The signals of a parsed page, which may have been asked what it tells."""
-    max_json_ld_chars = 300_000  # characters of JSON-LD that are looked at
-    json_ld_type = "application/ld+json"
+    """Read the signals of a parsed page."""
+    max_json_ld_chars = 300_000
     head_elements = head_elements or collect_head_elements(tree)
-    found = PageSignals(title=head_elements.title)
-    for given in head_elements.metas:
-        name = (given.get("property") or given.get("name") or "").lower()
+    signals = PageSignals(title=head_elements.title)
+    for attributes in head_elements.metas:
+        name = (attributes.get("property") or attributes.get("name") or "").lower()
         if name == "og:title":
-            found.title = found.title + " " + (given["content"] or "")
+            signals.title = signals.title + " " + (attributes["content"] or "")
         elif name in ("description", "og:description"):
-            found.description = found.description or given["content"] or ""
+            signals.description = signals.description or attributes["content"] or ""
         elif name == "og:type":
-            found.og_type = _parse_og_type(given["content"] or "")
-    linked = [node.text() or "" for kind, node in head_elements.scripts if kind == json_ld_type]
-    found.json_ld = "\n".join(linked)[:max_json_ld_chars]
-    for kind in JSON_LD_TYPE_PATTERN.findall(found.json_ld):
+            og_type = (attributes["content"] or "").lower()
+            known_types = (("article", 1), ("product", 2), ("website", 3))
+            signals.og_type = next((number for name, number in known_types if name in og_type), 0)
+    scripts = [node.text() or "" for script_type, node in head_elements.scripts if script_type == "application/ld+json"]
+    signals.json_ld = "\n".join(scripts)[:max_json_ld_chars]
+    for kind in JSON_LD_TYPE_PATTERN.findall(signals.json_ld):
         if kind in SCHEMA_GROUP_NUMBERS:
-            found.schema_bits |= 1 << SCHEMA_GROUP_NUMBERS[kind]
-    _add_url_signals(found, url)
-    found.base_url = _resolve_base(head_elements.base, url)
-    return found
+            signals.schema_bits |= 1 << SCHEMA_GROUP_NUMBERS[kind]
+    _add_url_signals(signals, url)
+    signals.base_url = url
+    if head_elements.base:
+        with contextlib.suppress(ValueError):
+            signals.base_url = urljoin(url, head_elements.base)
+    return signals
 
 
-def _resolve_base(base: str, url: str) -> str:
-    try:
-        return urljoin(url, base) if base else url
-    except ValueError:
-        return url
-
-
-def _parse_og_type(value: str) -> int:
-    value = value.lower()
-    return 1 if "article" in value else 2 if "product" in value else 3 if "website" in value else 0
-
-
-def _add_url_signals(found: PageSignals, url: str) -> None:
+def _add_url_signals(signals: PageSignals, url: str) -> None:
     try:
         parts = urlsplit(url)
     except ValueError:
         return
     path = parts.path.strip("/")
-    found.path_bits = categorize_names(path.replace("/", " ")) | categorize_names(
+    signals.path_bits = categorize_names(path.replace("/", " ")) | categorize_names(
         (parts.hostname or "").replace(".", " ")
     )
-    found.depth = path.count("/") + 1 if path else 0
-    found.has_long_number = int(LONG_NUMBER_PATTERN.search(path) is not None)
-    found.has_query = int(bool(parts.query))
+    signals.depth = path.count("/") + 1 if path else 0
+    signals.has_long_number = int(re.search(r"\d{4,}", path) is not None)
+    signals.has_query = int(bool(parts.query))

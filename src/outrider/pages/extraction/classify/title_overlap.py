@@ -1,8 +1,7 @@
-"""How much of the title a block says, and how much of it is said there: of all blocks at once.
+"""Measure how much the words of each block overlap with the page's title.
 
-A page has a thousand words in short blocks, and to cut them out one by one took a tenth of all judging. Here words are
-numbers, made of their letters in a few passes over the page as one array; that two words share theirs is as likely as
-that one of sixteen million million numbers is drawn.
+Cutting out the words of all short blocks one by one is slow. Here words are numbers, hashed from their letters in a few
+passes over the page as one array, with 44 bits to make collisions unlikely.
 """
 
 from functools import lru_cache
@@ -15,42 +14,40 @@ from outrider.pages.extraction.blocks.code_point_table import CodePointTable
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
-MAX_WORD_LETTERS = 64  # of a word; further ones count as the first do
-WORD_HASH_BITS = 44  # that tell a word
-HASH_POWERS = np.cumprod(
-    np.full(MAX_WORD_LETTERS, 0x9E3779B97F4A7C15, np.uint64)
-)  # the golden ratio's digits: no word is special
+MAX_WORD_LETTERS = 64  # further letters of a word count like the first ones
+WORD_HASH_BITS = 44
+# Powers of the golden ratio's digits, an arbitrary odd number.
+HASH_POWERS = np.cumprod(np.full(MAX_WORD_LETTERS, 0x9E3779B97F4A7C15, np.uint64))
 
 
 def measure_title_overlap(title: str, texts: list[str]) -> tuple[Floats, Floats]:
-    """Of each text the share of its words, each counted once, that the title has; and of the title's, that it has."""
-    max_title_chars = 500  # characters of a title
-    max_block_chars = 300  # characters of a block that is compared; longer ones say something else
+    """Return per text the share of its distinct words in the title, and the share of the title's words in it."""
+    max_title_chars = 500
+    max_block_chars = 300  # longer blocks are not titles
     short = [text if len(text) < max_block_chars else "" for text in texts]
     words = _hash_line_words(["", title[:max_title_chars].replace("\n", " "), *short])
-    line, number = words >> WORD_HASH_BITS, words & ((1 << WORD_HASH_BITS) - 1)
+    line, hashes = words >> WORD_HASH_BITS, words & ((1 << WORD_HASH_BITS) - 1)
     sizes = np.bincount(line, minlength=len(texts) + 2)
-    known = number[: sizes[1]]
-    if not len(known):
+    title_hashes = hashes[: sizes[1]]
+    if not len(title_hashes):
         return np.zeros(len(texts), np.float32), np.zeros(len(texts), np.float32)
-    same = known.take(known.searchsorted(number), mode="clip") == number
-    both = np.bincount(line[same], minlength=len(texts) + 2)[2:].astype(np.float32)
-    return both / np.maximum(sizes[2:], 1, dtype=np.float32), both / np.float32(len(known))
+    is_in_title = title_hashes.take(title_hashes.searchsorted(hashes), mode="clip") == hashes
+    shared = np.bincount(line[is_in_title], minlength=len(texts) + 2)[2:].astype(np.float32)
+    return shared / np.maximum(sizes[2:], 1, dtype=np.float32), shared / np.float32(len(title_hashes))
 
 
 def _hash_line_words(lines: list[str]) -> Numbers:
-    """The words of each line, each once, in order: the line's number, and in the lower bits the word's.
+    """Return the distinct words of each line in order, with the line's number in the upper bits.
 
-    The first line is empty, so that every word stands behind a break.
+    The first line is empty, so that every word follows a break.
     """
-    newline_code = 10  # between lines
     codes = encode_code_points("\n".join(lines))
     letters = _load_lowercase_plane().look_up(codes)
-    inside = letters > 0
-    starts = (inside[1:] > inside[:-1]).nonzero()[0] + 1
+    is_letter = letters > 0
+    starts = (is_letter[1:] > is_letter[:-1]).nonzero()[0] + 1
     if not len(starts):
         return starts
-    words = (codes == newline_code).nonzero()[0].searchsorted(starts)
+    words = (codes == ord("\n")).nonzero()[0].searchsorted(starts)
     words <<= WORD_HASH_BITS
     words |= (_hash_words(letters[starts[0] :], starts - starts[0]) >> np.uint64(64 - WORD_HASH_BITS)).view(np.int64)
     words.sort()
@@ -61,24 +58,21 @@ def _hash_line_words(lines: list[str]) -> Numbers:
 
 
 def _hash_words(letters: NDArray[np.uint16], starts: Numbers) -> NDArray[np.uint64]:
-    """A number for each word, which its letters and their places make up; between words stand zeros."""
+    """Return a hash for each word, from its letters and their places. Zeros separate words."""
     gaps = np.empty(len(starts), np.int64)
     np.subtract(starts[1:], starts[:-1], out=gaps[:-1])
     gaps[-1] = len(letters) - starts[-1]
-    place = np.arange(len(letters))
-    place -= starts.repeat(gaps)
-    place &= MAX_WORD_LETTERS - 1
-    numbers = HASH_POWERS.take(place, mode="wrap")
+    position = np.arange(len(letters))
+    position -= starts.repeat(gaps)
+    position &= MAX_WORD_LETTERS - 1
+    numbers = HASH_POWERS.take(position, mode="wrap")
     numbers *= letters
     return np.add.reduceat(numbers, starts)
 
 
 @lru_cache(maxsize=1)
 def _load_lowercase_plane() -> CodePointTable:
-    """The lower case of each character; 0 for what is no part of words."""
-    return CodePointTable(_lowercase_code, np.uint16)
-
-
-def _lowercase_code(code: int) -> int:
-    character = chr(code)
-    return ord(character.lower()[0]) if character.isalnum() or character == "_" else 0
+    """Return a table of each character's lower case, with 0 for characters outside of words."""
+    return CodePointTable(
+        lambda code: ord(chr(code).lower()[0]) if chr(code).isalnum() or chr(code) == "_" else 0, np.uint16
+    )
