@@ -1,4 +1,4 @@
-"""What the model makes of a page: which blocks are its content, how sure that is, and what kind of page it is."""
+"""Classify the blocks of a page as content or not, and the page by kind."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,15 +28,14 @@ from outrider.pages.extraction.classify.signals import PageSignals
 from outrider.pages.extraction.classify.threshold import MIN_FLOOR_BLOCKS, select_blocks
 
 Floats = NDArray[np.float32]
-PageLayout = tuple[BlockArrays, AttributeWords]  # where blocks stand: a page's arrays, and the words of its names
-MIN_KIND_WORDS = 60  # words from which a page's shape says what it is
+PageLayout = tuple[BlockArrays, AttributeWords]
+MIN_KIND_WORDS = 60  # shorter pages do not show their kind
 LISTING_TAG = TAG_NUMBERS["pre"]
-FEWEST, SURE = 10, 0.75  # words, and their likelihood, of content that may be as short
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """The numbers of the blocks to keep, the page's kind (empty for a page of a few words), facts for its metadata."""
+    """The numbers of the blocks to keep, the page's kind ("" for very short pages), and facts for its metadata."""
 
     chosen: list[int]
     kind: str
@@ -44,9 +43,9 @@ class Classification:
 
 
 def classify_blocks(page: PageBlocks, signals: PageSignals) -> Classification:
-    """Judges a page that has blocks; the kind is told from its first 1,200."""
-    max_window_chars = 300_000  # characters of them that are looked at; a character takes 20 bytes
-    max_window_blocks = 1_200  # blocks that are judged together, each of which takes 4 kB for a moment
+    """Classify the blocks of a page that has any. The kind comes from the first 1,200."""
+    max_window_chars = 300_000  # a character takes 20 bytes
+    max_window_blocks = 1_200  # a block takes 4 kB
     parts = [_score_window(part, signals) for part in iter_parts(page, max_window_blocks, max_window_chars)]
     words = np.concatenate([part[1] for part in parts])
     kind = parts[0][2] if float(words.sum()) >= MIN_KIND_WORDS else ""
@@ -57,16 +56,13 @@ def classify_blocks(page: PageBlocks, signals: PageSignals) -> Classification:
 def choose_blocks(
     page: PageBlocks, probabilities: Floats, words: Floats, kind: str
 ) -> tuple[list[int], dict[str, Any]]:
-    """The numbers of the blocks to keep, and facts, by how likely each is content and by the page's kind."""
-    max_brief_words = 150  # words of a page, also of few blocks, that has nothing around its content
-    kinds_with_duplicates = frozenset(
-        {"documentation", ""}
-    )  # kinds of pages that say things twice on purpose, or too few words to tell
+    """Choose the blocks to keep by their probabilities and the page's kind. Return their numbers and facts."""
+    max_brief_words = 150  # a page of few words and blocks has nothing around its content
     if kind == "listing" and is_single_article(page, probabilities, words):
         kind = CONTIGUOUS_KIND
-    keep, expected, threshold = select_blocks(
-        probabilities, words, "" if kind == "documentation" and _lists(page) else kind
-    )
+    # Doubtful blocks of documentation with listings are mostly content, so it has no floor.
+    has_no_floor = kind == "documentation" and any(row[1] == LISTING_TAG for row in page.elements)
+    keep, expected, threshold = select_blocks(probabilities, words, "" if has_no_floor else kind)
     facts: dict[str, Any] = {"expected": round(expected, 3)}
     if _is_too_short(keep, probabilities, words):
         keep[:] = True
@@ -79,65 +75,61 @@ def choose_blocks(
     if kind == CONTIGUOUS_KIND:
         chosen = drop_outliers(page, chosen, probabilities.tolist(), words.tolist())
     chosen = drop_dangling_pointers(page, chosen, kind)
-    return chosen if kind in kinds_with_duplicates else drop_duplicates(page, chosen, words), facts
+    if kind not in ("documentation", ""):  # which repeats itself on purpose, or is too short to tell
+        chosen = drop_duplicates(page, chosen, words)
+    return chosen, facts
 
 
-def _is_too_short(keep: NDArray[np.bool_], likely: Floats, words: Floats) -> bool:
-    """Whether so few words are kept that the whole page is the better answer; a short text that is sure is none."""
-    min_content_words = 25  # words that a page's content holds at least, if the page has as many
-    told = float(words[keep].sum())
-    sure = told >= FEWEST and float((words * likely)[keep].sum()) >= SURE * told
-    return not sure and told < min(min_content_words, float(words.sum()) * 0.5)
+def _is_too_short(keep: NDArray[np.bool_], probabilities: Floats, words: Floats) -> bool:
+    """Return whether so few words are kept that the whole page is the better answer."""
+    min_content_words = 25  # if the page has as many
+    min_certain_words, min_certain_probability = 10, 0.75  # fewer words suffice if they are certain
+    kept_words = float(words[keep].sum())
+    expected_words = float((words * probabilities)[keep].sum())
+    is_certain = kept_words >= min_certain_words and expected_words >= min_certain_probability * kept_words
+    return not is_certain and kept_words < min(min_content_words, float(words.sum()) * 0.5)
 
 
-def _fill_brief_page(page: PageBlocks, keep: NDArray[np.bool_], likely: Floats) -> Floats:
-    """Keeps what is conceivable of a brief page, its listings, and what stands between; returns likelihoods
-    by which headings are conceivable, too.
+def _fill_brief_page(page: PageBlocks, keep: NDArray[np.bool_], probabilities: Floats) -> Floats:
+    """Keep the possible content of a brief page with its listings and everything between.
+
+    Returns:
+        Probabilities raised so that headings are possible content, too.
     """
-    keep |= likely >= MIN_RELATED_PROBABILITY
+    keep |= probabilities >= MIN_RELATED_PROBABILITY
     keep |= [page.elements[row[0]][1] == LISTING_TAG for row in page.rows]
-    at = np.flatnonzero(keep)
-    keep[at[0] : at[-1] + 1] = True
-    return np.maximum(likely, MIN_RELATED_PROBABILITY)
-
-
-def _lists(page: PageBlocks) -> bool:
-    """Whether a page holds a listing: of documentation that does, what is in doubt is content more often than not."""
-    return any(row[1] == LISTING_TAG for row in page.elements)
+    kept = np.flatnonzero(keep)
+    keep[kept[0] : kept[-1] + 1] = True
+    return np.maximum(probabilities, MIN_RELATED_PROBABILITY)
 
 
 def predict_content(
     model: ContentModel, features: BlockFeatures, lexicon: Floats, layout: PageLayout, kind: str
 ) -> Floats:
-    """How likely each block is content, by its own features and by the blocks that look the same.
+    """Return the probability of each block, averaged with blocks of the same markup.
 
-    Of some kinds of pages also by what names mean: on grouped folds this is worth .0025 of F1 on articles (standard
-    error .0008), but collections and listings lose by it. That network also learned from pages without their names, and
-    is the better one on those: by .0066 (.0013) of F1 where all names are taken away.
+    Kinds of pages that gain by it also use the meaning of class and id names, as do pages almost without names, because
+    the network that takes names also learned from pages without them. Figures: docs/guides/extraction.md.
     """
-    min_named_share = 0.05  # share of named elements below which no kind of page has names to go by
-    kinds_using_names = frozenset(
-        {"article", "product"}
-    )  # kinds of pages of which names tell more than their categories do
+    min_named_share = 0.05  # of all elements
     view, naming = layout
-    meant = (
-        model.name_vectors.build_columns(naming, view.owner)
-        if kind in kinds_using_names or naming.named_share < min_named_share
-        else None
-    )
-    return to_probability(smooth_scores(model.score_blocks(features, lexicon, meant), view.block_signature, view.words))
+    name_vectors = None
+    if kind in ("article", "product") or naming.named_share < min_named_share:
+        name_vectors = model.name_vectors.build_columns(naming, view.owner)
+    scores = model.score_blocks(features, lexicon, name_vectors)
+    return to_probability(smooth_scores(scores, view.block_signature, view.words))
 
 
 def build_layout(page: PageBlocks) -> PageLayout:
-    """Where the blocks of a page stand."""
+    """Build the arrays of a page and the words of its class and id attributes."""
     view = build_block_arrays(page)
     return view, build_attribute_words(page, view.parent, view.last > view.first)
 
 
 def _score_window(page: PageBlocks, signals: PageSignals) -> tuple[Floats, Floats, str]:
-    """Of each block how likely it is content, and its words; what kind of page they are of."""
-    learned, (view, naming) = load_model(), build_layout(page)
+    """Return the probabilities and words of a window's blocks, and the kind of the page."""
+    model, (view, naming) = load_model(), build_layout(page)
     features = build_features(page, signals, view)
-    words, lexicon = view.words, build_lexicon_columns(naming, view.owner, view.words, learned.name_weights)
-    kind = learned.predict_kind(features, lexicon, words) if float(words.sum()) >= MIN_KIND_WORDS else ""
-    return predict_content(learned, features, lexicon, (view, naming), kind), words, kind
+    words, lexicon = view.words, build_lexicon_columns(naming, view.owner, view.words, model.name_weights)
+    kind = model.predict_kind(features, lexicon, words) if float(words.sum()) >= MIN_KIND_WORDS else ""
+    return predict_content(model, features, lexicon, (view, naming), kind), words, kind

@@ -1,23 +1,11 @@
-"""What a cut tears apart, put together again: tables of data, listings, lists, and headings between what was kept.
+"""Complete the tables, listings, lists and headings that the classifier kept in part.
 
-Measured on every fourth page of the large corpus: a title, or a caption, that is kept against the cut costs F1 (.0012
-and .0008), since references leave out most of them. So neither is done here; but a heading that was only just left out,
-right above what was kept, costs .0004 on grouped folds, and most of those are part of the content. Lists and terms
-cost nothing, and keep .0040 more of the items in the content and .0034 more of the links. Neither do links such as
-"Learn more" beside what was kept, on services and listings (-.0000 and .0002 on 1,341 pages on grouped folds), where
-they keep .031 and .011 more of the links; on articles and in forums they cost .0001 and .0012, and stay out. Runs of
-up to five such links, also on products, keep .0080 more of all links and .0027 of the items (.0000 on 1,487 pages by
-networks that had not seen them; collections lose .001 by it and stay out).
-
-A list of which nothing was kept, right between two kept blocks (each item likelier than .2) or right behind one that
-ends with a colon (.1), is part of the text: .0086 of the items and .0028 of the links, at -.00002 of F1 (standard error
-.00004) on 1,487 pages by the package's own networks, which have seen them; of 302 pages by networks that had not, one
-changes, and gains. On 43 pages of news of other corpora nothing changes. Behind headings, or beside headings that were
-left out too, lists cost .0001 of F1.
+Titles and captions stay out, because references mostly leave them out. Each rule was kept because it costs no F1 and
+keeps more of the structure: docs/guides/extraction.md has the figures.
 """
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -31,38 +19,38 @@ TABLE_TAG, TH_TAG, PRE_TAG, LI_TAG, DT_TAG, DD_TAG = (
 WHOLE_TAGS, PART_TAGS = frozenset({TABLE_TAG, PRE_TAG}), frozenset({LI_TAG, DT_TAG, DD_TAG})
 LIST_TAGS = frozenset(TAG_NUMBERS[tag] for tag in ("ul", "ol", "menu"))
 HEADING_TAGS = frozenset(TAG_NUMBERS[f"h{level}"] for level in range(1, 7))
-MIN_RELATED_PROBABILITY = 0.1  # likelihood of what is kept for the sake of what it belongs to
-MIN_LIST_ITEMS = 2  # of a list that is looked at as a whole
-LINK, LINKED = 60, 0.8  # characters of such a link at most, and their share in links
-MAX_TERM_BLOCKS = 4  # blocks of a term that is one
+MIN_RELATED_PROBABILITY = 0.1  # of blocks that are kept because of what they belong to
+MIN_LIST_ITEMS = 2
 
 
 def complete_tables(page: PageBlocks, chosen: list[int]) -> list[int]:
-    """The chosen blocks and those that belong to them.
+    """Add the rest of tables and listings that were chosen in part.
 
-    Of a table of data with headings, and of a listing, all, if half of it was chosen; a listing right between chosen
-    blocks, too. Where nothing but such tables and their headings, or one heading, was left out between two chosen
-    blocks, they are chosen too.
+    Data tables with headings, and listings, are completed if half of them was chosen, and listings also right between chosen
+    blocks. Gaps between chosen blocks that hold only such tables with their headings, or one heading, are filled.
     """
-    max_distance = 3  # blocks before and behind a listing
-    marked = _find_tagged(page, WHOLE_TAGS)
-    tables, listings = _find_data_tables(page, marked), _find_listings(page, marked)
+    max_distance = 3  # blocks between a listing and a chosen block
+    candidates = _find_tagged(page, WHOLE_TAGS)
+    tables, listings = _find_data_tables(page, candidates), _find_listings(page, candidates)
     kept = set(chosen)
     for blocks in (*tables, *listings):
         missing = [block for block in blocks if block not in kept]
         if len(missing) * 2 <= len(blocks):
             kept.update(missing)
     for blocks in listings:
-        before, behind = (
-            range(blocks.start - max_distance, blocks.start),
-            range(blocks.stop, blocks.stop + max_distance),
-        )
-        if not (kept.isdisjoint(before) or kept.isdisjoint(behind)):
+        before = range(blocks.start - max_distance, blocks.start)
+        after = range(blocks.stop, blocks.stop + max_distance)
+        if not (kept.isdisjoint(before) or kept.isdisjoint(after)):
             kept.update(blocks)
     tabular = {block for blocks in tables for block in blocks}
     gaps = [range(before + 1, after) for before, after in pairwise(sorted(kept)) if after - before > 1]
     for gap in gaps:
-        if _is_fillable_gap(page, gap, tabular):
+        if len(gap) == 1 and gap[0] not in tabular:
+            is_fillable = is_heading(page, gap[0]) and not is_heading(page, gap.stop)
+        else:
+            are_related = [block in tabular or is_heading(page, block) for block in gap]
+            is_fillable = not tabular.isdisjoint(gap) and all(are_related)
+        if is_fillable:
             kept.update(gap)
     return sorted(kept) if len(kept) > len(chosen) else chosen
 
@@ -70,112 +58,105 @@ def complete_tables(page: PageBlocks, chosen: list[int]) -> list[int]:
 def complete_lists(
     page: PageBlocks, chosen: list[int], probabilities: NDArray[np.float32], kind: str = ""
 ) -> list[int]:
-    """The chosen blocks and the rest of lists: items of which half were chosen, blocks of items, terms; single gaps.
+    """Add the rest of lists: items of lists chosen in half, blocks of items, terms, single gaps.
 
-    What is quite unlikely to be content stays left out, but not a term or what it means.
+    Unlikely content stays out, except terms and their definitions.
     """
-    kinds_with_call_links = frozenset(
-        {"service", "listing", "product"}
-    )  # kinds of pages in which links between what was kept belong to it
-    max_item_blocks = 8  # blocks of an item that is more than one: a card, a post
+    max_item_blocks = 8  # longer items are cards or posts
     kept = set(chosen)
     elements, last = page.elements, page.last
     lists: dict[int, list[range]] = {}
-    terms: dict[int, int] = {}
-    for at in _find_tagged(page, PART_TAGS):
-        row = elements[at]
-        if row[1] == LI_TAG and row[5] < last[at] <= row[5] + max_item_blocks and elements[row[0]][1] in LIST_TAGS:
-            lists.setdefault(row[0], []).append(range(row[5], last[at]))
-        elif row[1] == DT_TAG:
-            terms[row[0]] = at
-        elif row[1] == DD_TAG and (term := terms.get(row[0], -1)) >= 0:
-            _define(kept, range(elements[term][5], last[term]), range(row[5], last[at]))
+    parts = _find_tagged(page, PART_TAGS)
+    _keep_terms(page, kept, parts)
+    for element in parts:
+        row = elements[element]
+        if row[1] == LI_TAG and row[5] < last[element] <= row[5] + max_item_blocks and elements[row[0]][1] in LIST_TAGS:
+            lists.setdefault(row[0], []).append(range(row[5], last[element]))
     for items in lists.values():
         if len(items) >= MIN_LIST_ITEMS:
             _complete_items(page, kept, items, probabilities)
     ordered = sorted(kept)
     kept.update(_find_single_gaps(page, ordered, probabilities), _find_adjacent_lists(page, ordered, probabilities))
-    if kind in kinds_with_call_links:
+    if kind in ("service", "listing", "product"):
         kept.update(_find_link_runs(page, ordered, probabilities))
     return sorted(kept) if len(kept) > len(chosen) else chosen
 
 
-def _find_single_gaps(page: PageBlocks, kept: list[int], likely: NDArray[np.float32]) -> list[int]:
-    """Single blocks between two that are kept, all three in one element."""
-    found = [before + 1 for before, after in pairwise(kept) if after - before == 2]
+def _keep_terms(page: PageBlocks, kept: set[int], parts: list[int]) -> None:
+    """Keep terms with a kept definition. The reverse does not hold: much else follows the name of a poster."""
+    max_term_blocks = 3  # longer ones are not terms
+    terms: dict[int, int] = {}
+    for element in parts:
+        parent, tag, *_, first = page.elements[element]
+        if tag == DT_TAG:
+            terms[parent] = element
+        elif tag == DD_TAG and parent in terms:
+            term_blocks = range(page.elements[terms[parent]][5], page.last[terms[parent]])
+            if len(term_blocks) <= max_term_blocks and not kept.isdisjoint(range(first, page.last[element])):
+                kept.update(term_blocks)
+
+
+def _find_single_gaps(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
+    """Return single blocks between two kept ones, all in one element."""
+    elements, rows = page.elements, page.rows
+    gaps = [before + 1 for before, after in pairwise(kept) if after - before == 2]
     return [
-        at
-        for at in found
-        if likely[at] >= MIN_RELATED_PROBABILITY and len({_around(page, at + step) for step in (-1, 0, 1)}) == 1
+        block
+        for block in gaps
+        if probabilities[block] >= MIN_RELATED_PROBABILITY
+        and len({elements[rows[near][0]][0] for near in (block - 1, block, block + 1)}) == 1
     ]
 
 
-def _find_adjacent_lists(page: PageBlocks, kept: list[int], likely: NDArray[np.float32]) -> list[int]:
-    """Lists of which nothing was kept, right between two kept blocks or right behind one that ends with a colon."""
-    found = list[int]()
+def _find_adjacent_lists(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
+    """Return the blocks of lists right between two kept blocks, or right after one that ends with a colon."""
+    min_item_probability = 0.2  # right between kept blocks
+    blocks = list[int]()
     for before, after in pairwise([*kept, len(page.texts)]):
         items = _find_list(page, before + 1, after) if after - before > MIN_LIST_ITEMS else range(0)
-        if items and likely[items.start : items.stop].min() >= _get_required_probability(
-            page, before, between=items.stop == after
-        ):
-            found += items
-    return found
-
-
-def _get_required_probability(page: PageBlocks, before: int, *, between: bool) -> float:
-    """The likelihood that each item of a list needs behind this block."""
-    colons = (":", "：")
-    min_item_probability = 0.2  # likelihood of each item of a list right between kept blocks
-    if page.texts[before].endswith(colons):
-        return MIN_RELATED_PROBABILITY
-    return min_item_probability if between else math.inf
+        if not items:
+            continue
+        if page.texts[before].endswith((":", "：")):
+            required = MIN_RELATED_PROBABILITY
+        else:
+            required = min_item_probability if items.stop == after else math.inf
+        if probabilities[items.start : items.stop].min() >= required:
+            blocks += items
+    return blocks
 
 
 def _find_list(page: PageBlocks, first: int, stop: int) -> range:
-    """The blocks of the largest list that begins with this one and does not reach so far; none if it is but one."""
-    at, end = page.rows[first][0], first
-    while at > 0 and page.elements[at][5] == first and page.last[at] <= stop:
-        if page.elements[at][1] in LIST_TAGS:
-            end = page.last[at]
-        at = page.elements[at][0]
+    """Return the blocks of the largest list that begins element `first` and ends before `stop`, or an empty range."""
+    element, end = page.rows[first][0], first
+    while element > 0 and page.elements[element][5] == first and page.last[element] <= stop:
+        if page.elements[element][1] in LIST_TAGS:
+            end = page.last[element]
+        element = page.elements[element][0]
     return range(first, end) if end - first >= MIN_LIST_ITEMS else range(0)
 
 
-def _find_link_runs(page: PageBlocks, kept: list[int], likely: NDArray[np.float32]) -> list[int]:
-    """Runs of links between two kept blocks: buttons, calls to act, the next step."""
-    min_link_probability = 0.05  # likelihood of each
-    max_run = 5  # of such links at most
-    gaps = [range(before + 1, after) for before, after in pairwise(kept) if 1 < after - before <= max_run + 1]
-    return [
-        at
-        for gap in gaps
-        if all(_is_short_link(page, at) and likely[at] >= min_link_probability for at in gap)
-        for at in gap
-    ]
+def _find_link_runs(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
+    """Return runs of links between two kept blocks: buttons, calls to action, next steps."""
+    min_probability = 0.05
+    max_links = 5
+    max_link_chars, min_linked_share = 60, 0.8
+
+    def is_link(block: int) -> bool:
+        chars = len(page.texts[block])
+        is_short_link = chars < max_link_chars and page.rows[block][1] >= min_linked_share * chars
+        return is_short_link and bool(probabilities[block] >= min_probability)
+
+    gaps = [range(before + 1, after) for before, after in pairwise(kept) if 1 < after - before <= max_links + 1]
+    return [block for gap in gaps if all(map(is_link, gap)) for block in gap]
 
 
-def _is_short_link(page: PageBlocks, block: int) -> bool:
-    text = page.texts[block]
-    return len(text) < LINK and page.rows[block][1] >= LINKED * len(text)
-
-
-def _around(page: PageBlocks, block: int) -> int:
-    return page.elements[page.rows[block][0]][0]
-
-
-def _define(kept: set[int], term: range, detail: range) -> None:
-    """Keeps a term with what it means; not the other way around: behind the name of a poster stands much else."""
-    if len(term) < MAX_TERM_BLOCKS and not kept.isdisjoint(detail):
-        kept.update(term)
-
-
-def _complete_items(page: PageBlocks, kept: set[int], items: list[range], likely: NDArray[np.float32]) -> None:
-    """Keeps items if half of them are kept, and all of an item if most of its text is."""
-    found = [item for item in items if not kept.isdisjoint(item)]
-    for item in items if 2 * len(found) >= len(items) else found:
+def _complete_items(page: PageBlocks, kept: set[int], items: list[range], probabilities: NDArray[np.float32]) -> None:
+    """Keep the items of a list if half of them are kept, and all of an item if most of its text is."""
+    kept_items = [item for item in items if not kept.isdisjoint(item)]
+    for item in items if 2 * len(kept_items) >= len(items) else kept_items:
         chosen = [block for block in item if block in kept]
         if len(chosen) < len(item) and (not chosen or 2 * _count_chars(page, chosen) >= _count_chars(page, item)):
-            kept.update(block for block in item if likely[block] >= MIN_RELATED_PROBABILITY)
+            kept.update(block for block in item if probabilities[block] >= MIN_RELATED_PROBABILITY)
 
 
 def _count_chars(page: PageBlocks, blocks: Iterable[int]) -> int:
@@ -183,7 +164,7 @@ def _count_chars(page: PageBlocks, blocks: Iterable[int]) -> int:
 
 
 def add_headings(page: PageBlocks, chosen: list[int], probabilities: NDArray[np.float32]) -> list[int]:
-    """The chosen blocks and the headings right above them, unless those are quite unlikely to be content."""
+    """Add the headings right above chosen blocks, unless they are unlikely to be content."""
     kept = set(chosen)
     for block in reversed(chosen):
         above = block - 1
@@ -198,71 +179,64 @@ def add_headings(page: PageBlocks, chosen: list[int], probabilities: NDArray[np.
     return sorted(kept) if len(kept) > len(chosen) else chosen
 
 
-def _is_fillable_gap(page: PageBlocks, gap: range, tabular: set[int]) -> bool:
-    """Whether what was left out is tables with their headings, or one heading of the block behind it."""
-    if len(gap) == 1 and gap[0] not in tabular:
-        return is_heading(page, gap[0]) and not is_heading(page, gap.stop)
-    return not tabular.isdisjoint(gap) and all(block in tabular or is_heading(page, block) for block in gap)
-
-
 def is_heading(page: PageBlocks, block: int) -> bool:
-    """Whether a block stands in a heading."""
+    """Return whether a block is in a heading."""
     return find_heading(page, block) >= 0
 
 
 def find_heading(page: PageBlocks, block: int) -> int:
-    """The heading that a block stands in; -1 for none."""
-    max_ancestors = 3  # elements that a block of a heading stands in
-    at = page.rows[block][0]
+    """Return the heading that a block is in, or -1."""
+    max_ancestors = 3
+    element = page.rows[block][0]
     for _ in range(max_ancestors):
-        if at < 0:
+        if element < 0:
             break
-        if page.elements[at][1] in HEADING_TAGS:
-            return at
-        at = page.elements[at][0]
+        if page.elements[element][1] in HEADING_TAGS:
+            return element
+        element = page.elements[element][0]
     return -1
 
 
 def _find_tagged(page: PageBlocks, tags: frozenset[int]) -> list[int]:
-    """The elements of these tags."""
     return [at for at, row in enumerate(page.elements) if row[1] in tags]
 
 
-def _find_listings(page: PageBlocks, marked: list[int]) -> list[range]:
-    """The blocks of each listing that is not part of another."""
-    found = list[range]()
-    for at in marked:
-        row = page.elements[at]
-        if row[1] == PRE_TAG and row[5] < page.last[at] and (not found or row[5] >= found[-1].stop):
-            found.append(range(row[5], page.last[at]))
-    return found
+def _find_listings(page: PageBlocks, candidates: list[int]) -> list[range]:
+    """Return the blocks of each listing that is not part of another."""
+    listings = list[range]()
+    for element in candidates:
+        row = page.elements[element]
+        if row[1] == PRE_TAG and row[5] < page.last[element] and (not listings or row[5] >= listings[-1].stop):
+            listings.append(range(row[5], page.last[element]))
+    return listings
 
 
-def _find_data_tables(page: PageBlocks, marked: list[int]) -> list[range]:
-    """The blocks of each table that has headings or columns, holds no other table, and no long texts."""
-    min_table_blocks = 2  # blocks of a table that is looked at as a whole
-    tables = {at: range(page.elements[at][5], page.last[at]) for at in marked if page.elements[at][1] == TABLE_TAG}
-    plain = tables.keys() - {_find_outer_table(page, table, tables) for table in tables}
-    found = [(table, blocks) for table, blocks in tables.items() if table in plain and len(blocks) >= min_table_blocks]
-    return [blocks for table, blocks in found if _is_data_table(page, table, blocks)]
-
-
-def _find_outer_table(page: PageBlocks, table: int, tables: Container[int]) -> int:
-    """The table that a table stands in; -1 for none."""
-    at = page.elements[table][0]
-    while at >= 0 and at not in tables:
-        at = page.elements[at][0]
-    return at
+def _find_data_tables(page: PageBlocks, candidates: list[int]) -> list[range]:
+    """Return the blocks of each table with headings or columns, and without nested tables or long texts."""
+    min_table_blocks = 2
+    tables = {at: range(page.elements[at][5], page.last[at]) for at in candidates if page.elements[at][1] == TABLE_TAG}
+    outer_tables = set[int]()
+    for table in tables:
+        ancestor = page.elements[table][0]
+        while ancestor >= 0 and ancestor not in tables:
+            ancestor = page.elements[ancestor][0]
+        outer_tables.add(ancestor)
+    return [
+        blocks
+        for table, blocks in tables.items()
+        if table not in outer_tables and len(blocks) >= min_table_blocks and _is_data_table(page, table, blocks)
+    ]
 
 
 def _is_data_table(page: PageBlocks, table: int, blocks: range) -> bool:
-    max_cell_chars = 600  # characters of a block in a table of data
+    max_cell_chars = 600
     if any(len(page.texts[block]) >= max_cell_chars for block in blocks):
         return False
     tags = {page.elements[at][1] for at in range(table + 1, page.rows[blocks[-1]][0] + 1)}
-    return TH_TAG in tags or 2 * sum([_is_multi_column(page, block) for block in blocks]) >= len(blocks)
-
-
-def _is_multi_column(page: PageBlocks, block: int) -> bool:
-    """Whether a block is a row of several cells."""
-    return sum([piece.__class__ is tuple and piece[0] == PIECE_NEXT_CELL for piece in page.pieces[block]]) > 1
+    if TH_TAG in tags:
+        return True
+    cell_counts = [
+        sum([piece.__class__ is tuple and piece[0] == PIECE_NEXT_CELL for piece in page.pieces[block]])
+        for block in blocks
+    ]
+    return 2 * sum([count > 1 for count in cell_counts]) >= len(blocks)

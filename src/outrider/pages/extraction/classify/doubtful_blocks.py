@@ -1,18 +1,9 @@
-"""What is in doubt, and stands inside of the element that holds most of what is kept.
+"""Keep doubtful blocks inside of the element that holds most of the content.
 
-On pages of all kinds but documentation. Inside of an article's text the floor is lower: there it drops the last
-section, a list of sources, a table, seldom a margin. On other pages headings, items, rows, listings and links inside of
-that element need less than a paragraph does.
-
-On 1,487 pages, each judged by networks that had not seen it, the first is worth .0008 of F1 (standard error .0005) and
-keeps more of the structure in the content: .0134 of the rows, .0067 of the headings, .0065 of the items, .0060 of the
-links, .0041 of the code; on 120 pages of news of other corpora it costs .0004. With a floor of .3 links gain .002 more,
-and news lose .0015. The second costs .0005 of F1 and is worth .011 of the links, .008 of the code, .007 of the items
-and .005 of the headings. These figures are of elements that hold seven tenths; eight keep .002 more of links and items
-and cost .0001, nine cost news .005.
+Inside of an article's text the floor is lower, because there it drops last sections, lists of sources and tables, and
+seldom the margin. On other pages but documentation, headings, items, rows, listings and links inside of that element
+need less than a paragraph does. Figures: docs/guides/extraction.md.
 """
-
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,73 +23,65 @@ def keep_doubtful_blocks(
     threshold: float,
     kind: str,
 ) -> None:
-    """Adds to what is kept.
+    """Set `keep` for doubtful blocks that belong to the content.
 
     Args:
         page: The blocks.
-        keep: Which are kept so far.
-        probabilities: Of each, how likely it is content.
-        words: Of each.
-        threshold: The likelihood from which a block is kept where there is no floor.
+        keep: Per block, whether it is kept so far.
+        probabilities: Per block.
+        words: Per block.
+        threshold: The probability from which blocks are kept without a floor.
         kind: The kind of the page.
     """
-    threshold_factor = 0.6  # of the cut's threshold: what a block needs that is structure
-    structured_kinds = frozenset({"service", "forum", "product", "collection", "listing"})
-    min_probabilities = {
-        "article": 0.4
-    }  # likelihood of a block inside of the content, where outside it must be likelier
-    if kind in min_probabilities:
-        found = _find_doubtful_blocks(page, keep, probabilities, words, max(min_probabilities[kind], threshold))
-        keep[found] = True
-    elif kind in structured_kinds:
-        found = _find_doubtful_blocks(
-            page, keep, probabilities, words, max(MIN_RELATED_PROBABILITY, threshold_factor * threshold), between=True
-        )
-        keep[[at for at in found.tolist() if _is_structure(page, at)]] = True
+    if kind == "article":
+        min_probability = max(0.4, threshold)  # outside of the main element the floor is higher
+        keep[_find_doubtful_blocks(page, keep, probabilities, words, min_probability)] = True
+    elif kind in ("service", "forum", "product", "collection", "listing"):
+        min_probability = max(MIN_RELATED_PROBABILITY, 0.6 * threshold)
+        blocks = _find_doubtful_blocks(page, keep, probabilities, words, min_probability, between=True)
+        keep[[block for block in blocks.tolist() if _is_structure(page, block)]] = True
 
 
 def _find_doubtful_blocks(
     page: PageBlocks,
     keep: NDArray[np.bool_],
-    likely: NDArray[np.float32],
+    probabilities: NDArray[np.float32],
     words: NDArray[np.float32],
-    least: float,
+    min_probability: float,
     *,
     between: bool = False,
 ) -> NDArray[np.intp]:
-    """The blocks that are left out though they are so likely and stand in the element; between those kept if asked."""
+    """Return blocks in the main element that were left out though they reach `min_probability`.
+
+    With `between`, only those between the first and last kept block.
+    """
     chosen = np.flatnonzero(keep)
-    doubted = np.flatnonzero((likely >= least) & ~keep)
-    if not len(chosen) or not len(doubted):
-        return doubted[:0]
-    first, last = _find_main_element(page, np.cumsum(words * likely * keep))
+    doubtful = np.flatnonzero((probabilities >= min_probability) & ~keep)
+    if not len(chosen) or not len(doubtful):
+        return doubtful[:0]
+    first, end = _find_main_element(page, np.cumsum(words * probabilities * keep))
     if between:
-        first, last = max(first, int(chosen[0])), min(last, int(chosen[-1]))
-    return doubted[(doubted >= first) & (doubted < last)]
+        first, end = max(first, int(chosen[0])), min(end, int(chosen[-1]))
+    return doubtful[(doubtful >= first) & (doubtful < end)]
 
 
 def _find_main_element(page: PageBlocks, sums: NDArray[np.float32]) -> tuple[int, int]:
-    """The first block of the smallest element that holds most of what is summed up, and the block behind its last.
+    """Return the range of blocks of the smallest element with most of the summed words.
 
-    It holds the block at half of the sum, since it holds more than half.
+    It holds more than half, and so also the block at half of the sum.
     """
-    min_share = 0.8  # of the words that are kept, each by its likelihood: what the element holds
-    middle, wanted = int(np.searchsorted(sums, sums[-1] / 2)), min_share * float(sums[-1])
-    for at in _iter_ancestors(page, middle):
-        first, last = page.elements[at][5], page.last[at]
-        if float(sums[last - 1]) - (float(sums[first - 1]) if first else 0.0) >= wanted:
-            return first, last
+    min_share = 0.8
+    middle_block, required = int(np.searchsorted(sums, sums[-1] / 2)), min_share * float(sums[-1])
+    element = page.rows[middle_block][0]
+    while element > 0:
+        first, end = page.elements[element][5], page.last[element]
+        if float(sums[end - 1]) - (float(sums[first - 1]) if first else 0.0) >= required:
+            return first, end
+        element = page.elements[element][0]
     return 0, len(sums)
 
 
-def _iter_ancestors(page: PageBlocks, block: int) -> Iterator[int]:
-    at = page.rows[block][0]
-    while at > 0:
-        yield at
-        at = page.elements[at][0]
-
-
 def _is_structure(page: PageBlocks, block: int) -> bool:
-    """Whether a block is a heading, an item, a row, a listing, or mostly links."""
+    """Return whether a block is a heading, an item, a row, a listing, or mostly links."""
     row = page.rows[block]
     return page.elements[row[0]][1] in STRUCTURE_TAGS or 2 * row[1] > len(page.texts[block]) or is_heading(page, block)
