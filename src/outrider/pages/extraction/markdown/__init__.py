@@ -1,1 +1,1 @@
-"""From the kept blocks to text and Markdown."""
+"""Render blocks as text and Markdown."""

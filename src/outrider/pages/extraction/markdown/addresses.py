@@ -1,15 +1,15 @@
-"""The addresses that a page's links and pictures bear, made absolute, each once."""
+"""Resolve the addresses of a page's links and images, each once."""
 
 import re
 
 from outrider.pages.urls import URL_ORIGIN, resolve_url
 
-UNSAFE_URL_CHAR = re.compile(r"[^A-Za-z0-9_.:/@!$&'*+,;=%\[\]-]")  # a query, a place, what is to be escaped
+UNSAFE_URL_CHAR = re.compile(r"[^A-Za-z0-9_.:/@!$&'*+,;=%\[\]-]")  # a query, a fragment, a character to escape
 HTTP_ORIGIN = re.compile(r"(?i:https?)://[A-Za-z0-9_.-]+(?::\d+)?", re.ASCII)
 
 
 class UrlResolver(dict[str, str]):
-    """Of addresses as they are written the absolute ones, empty for what is none that a reader may follow.
+    """Absolute addresses by addresses as written, "" for those that a reader cannot follow.
 
     Args:
         base: What relative addresses start from.
@@ -25,24 +25,25 @@ class UrlResolver(dict[str, str]):
         self._origin = origin[0] if origin else ""
 
     def __missing__(self, address: str) -> str:
-        """The usual ones, with nothing to resolve or to escape, take the short way."""
-        max_simple_chars = 500  # characters; what is longer takes the long way
-        max_urls = 20_000  # that are remembered
+        max_simple_chars = 500
+        max_urls = 20_000  # in memory
         if len(self) > max_urls:
             self.clear()
-        found = ""
+        url = ""
+        # Most addresses need neither resolving nor escaping.
         if UNSAFE_URL_CHAR.search(address) is None and "/." not in address and len(address) < max_simple_chars:
             if address[:1] != "/":
-                found = address if self._is_absolute(address) else ""
+                url = address if self._is_absolute(address) else ""
             elif self._origin and address[1:2] != "/":
-                found = self._origin + address
-        found = self[address] = found or resolve_url(address, self._base)
-        return found
+                url = self._origin + address
+        url = self[address] = url or resolve_url(address, self._base)
+        return url
 
     def _is_absolute(self, address: str) -> bool:
-        host = address[:found] if (found := address.find("/", 8)) > 0 else address
-        if host not in self._origins:
-            if not HTTP_ORIGIN.fullmatch(host):
+        path_start = address.find("/", 8)
+        origin = address[:path_start] if path_start > 0 else address
+        if origin not in self._origins:
+            if not HTTP_ORIGIN.fullmatch(origin):
                 return False
-            self._origins.add(host)
+            self._origins.add(origin)
         return True

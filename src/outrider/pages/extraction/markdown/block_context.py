@@ -1,4 +1,4 @@
-"""Where the elements of a page stand: in which quotes, items, tables, headings and definitions."""
+"""Find the quotes, items, tables, headings and definitions around an element."""
 
 import re
 from typing import NamedTuple
@@ -11,21 +11,21 @@ LI_TAG, PRE_TAG, QUOTE_TAG, TABLE_TAG, DT_TAG, DD_TAG = (
 )
 LIST_TAGS = frozenset(TAG_NUMBERS[tag] for tag in ("ul", "ol", "menu"))
 HOLDER_TAGS = frozenset({LI_TAG, QUOTE_TAG})
-POST_QUOTE_CLASS = re.compile(  # of quotes as some forums write posts
+POST_QUOTE_CLASS = re.compile(  # some forums write posts as quotes
     r"(?:^|\s)(?:postcontent|messageText|(?:post|comment|message)-?(?:body|text|content))(?:\s|$)", re.IGNORECASE
 )
-TERM_PART, DETAIL_PART = 1, 2  # parts of a list of definitions
+TERM_PART, DETAIL_PART = 1, 2
 
 
 class BlockContext(NamedTuple):
-    """Where a block-level element stands.
+    """The structures around a block-level element.
 
     Attributes:
         holders: The quotes and items that hold it, outer ones first.
-        table, pre: The table and the listing that it is part of; -1 for none.
-        level: Of the heading that it is part of; 0 for none.
-        term: `TERMS` or `DETAILS` in a list of definitions, else 0.
-        part: The `dd`, or the heading, that it is part of.
+        table, pre: The table and the listing that it is part of, -1 for none.
+        level: Level of the heading that it is part of, 0 for none.
+        term: `TERM_PART` or `DETAIL_PART` in a list of definitions, else 0.
+        part: The `dd` or the heading that it is part of, -1 for none.
     """
 
     holders: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ ROOT_CONTEXT = BlockContext()
 
 
 def _add_holder(p: BlockContext, _tag: int, element: int) -> BlockContext:
-    if p.pre >= 0:  # as lines of a listing
+    if p.pre >= 0:  # items can be the lines of a listing
         return p
     return BlockContext((*p.holders, element), p.table, p.pre, p.level, 0, p.part)
 
@@ -56,11 +56,11 @@ CONTEXT_CHANGES = {
 }
 
 
-CONTEXT_TAGS = frozenset(CONTEXT_CHANGES) | LIST_TAGS  # what stands in any other element stands where that does
+CONTEXT_TAGS = frozenset(CONTEXT_CHANGES) | LIST_TAGS  # all other elements have their parent's context
 
 
 class BlockContexts:
-    """The places of the elements of one page, each found once.
+    """The contexts of the elements of one page, each computed once.
 
     Args:
         page: The blocks.
@@ -73,48 +73,42 @@ class BlockContexts:
         self._known = {-1: ROOT_CONTEXT}
 
     def get_context(self, element: int) -> BlockContext:
-        """Where an element stands, told from the nearest ancestor that is known."""
+        """Return the context of an element, starting from its nearest known ancestor."""
         known, elements = self._known, self._page.elements
-        if (place := known.get(element)) is not None:
-            return place
         path = []
-        while (found := known.get(element)) is None:
+        while (context := known.get(element)) is None:
             path.append(element)
             element = elements[element][0]
-        place = found
-        for each in reversed(path):
-            tag = elements[each][1]
-            if tag not in CONTEXT_TAGS:
-                known[each] = place
-                continue
-            place = self._find_preceding_item(each) or place if tag in LIST_TAGS else place
-            make = None if tag in HOLDER_TAGS and self._is_layout_element(tag, each) else CONTEXT_CHANGES.get(tag)
-            place = known[each] = make(place, tag, each) if make else place
-        return place
+        for inner in reversed(path):
+            tag = elements[inner][1]
+            if tag in LIST_TAGS:
+                context = self._find_preceding_item(inner) or context
+            elif tag in CONTEXT_TAGS and not (tag in HOLDER_TAGS and self._is_layout_element(tag, inner)):
+                context = CONTEXT_CHANGES[tag](context, tag, inner)
+            known[inner] = context
+        return context
 
     def _is_layout_element(self, tag: int, element: int) -> bool:
-        """Whether a quote is a post of a forum, or an item a section of a reference."""
-        javadoc_list_classes = frozenset(
-            {"details-list", "member-list", "blockList", "blockListLast"}
-        )  # lists of Javadoc, of sections
+        """Return whether a quote is a forum's post, or an item a section of an API reference."""
         names = self._page.names
         if tag == QUOTE_TAG:
             return POST_QUOTE_CLASS.search(names[element]) is not None
         parent = self._page.elements[element][0]
-        return parent >= 0 and names[parent] in javadoc_list_classes
+        # Javadoc writes sections as lists.
+        return parent >= 0 and names[parent] in {"details-list", "member-list", "blockList", "blockListLast"}
 
     def _find_preceding_item(self, element: int) -> BlockContext | None:
-        """The place of the item before a list that stands in another list, not in an item of it: it belongs there."""
-        max_preceding_lists = 4  # lists that may stand between an item and another list that belongs to it
+        """Return the context of the item that a list belongs to although it is only next to it."""
+        max_preceding_lists = 4  # that belong to the same item
         elements = self._page.elements
         parent = elements[element][0]
         if parent < 0 or elements[parent][1] not in LIST_TAGS:
             return None
-        at = element
+        sibling = element
         for _ in range(max_preceding_lists):
-            at -= 1
-            while at > parent and elements[at][0] != parent:
-                at = elements[at][0]
-            if at <= parent or elements[at][1] not in LIST_TAGS:
+            sibling -= 1
+            while sibling > parent and elements[sibling][0] != parent:
+                sibling = elements[sibling][0]
+            if sibling <= parent or elements[sibling][1] not in LIST_TAGS:
                 break
-        return self.get_context(at) if at > parent and elements[at][1] == LI_TAG else None
+        return self.get_context(sibling) if sibling > parent and elements[sibling][1] == LI_TAG else None

@@ -1,9 +1,9 @@
-"""Marks around words, written so that a parser of CommonMark finds them again (spec 0.31, section 6.2).
+"""Place emphasis so that a CommonMark parser finds it again (spec 0.31, section 6.2).
 
-While a paragraph is written its marks are single signs of control, taken out of a page's texts before: whether two
-stars are a mark depends on what stands around them, which is known only at the end. There marks of one kind that
-touch become one, marks between a letter and a sign of punctuation, which would be read as stars, move behind that sign,
-and stars of the text itself are kept from pairing up with marks.
+While a paragraph is written, its marks are single control characters, which are removed from the page's own text
+before: whether two stars are emphasis depends on the characters around them, which are known only at the end. Then
+adjacent marks of one kind are merged, marks between a letter and punctuation, which a parser would read as stars, move
+past the punctuation, and stars of the text itself are escaped where they would pair up with marks.
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import Any
 
 from outrider.pages.extraction.markdown.escape import STAR_PAIR
 
-MARK_START, MARK_END = "\x01", "\x02"  # before the letter of a kind: here a mark begins or ends
-ATOM_START, ATOM_END = "\x03", "\x04"  # between these stands what must not be taken apart: a link, code, a formula
+MARK_START, MARK_END = "\x01", "\x02"  # followed by the letter of a kind
+ATOM_START, ATOM_END = "\x03", "\x04"  # around what must stay whole: a link, code, a formula
 TOUCHING_MARKS = re.compile(r"\x02([bis])\x01\1|`\x04\x03`(?!`)")
-# Signs that stand above, below or around a letter are part of it, and so are those that join or part letters: what is
-# no letter from U+0300 to U+1DFF and from U+A66F to U+ABFF is such a sign, but for common punctuation.
+# Diacritics and joiners are part of a letter: from U+0300 to U+1DFF and from U+A66F to U+ABFF everything but letters
+# and common punctuation is such a sign.
 LETTER_CHARS = (
     r"\w\u0300-\u0374\u0376-\u037d\u0388-\u0559\u0560-\u0588\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4-\u05f2\u0610-\u061a"
     r"\u0620-\u0669\u066e-\u06d3\u06d5-\u0963\u0966-\u096f\u0971-\u0e3e\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0f03"
@@ -25,12 +25,12 @@ LETTER_CHARS = (
 )
 PUNCTUATION_CHAR = rf"[^{LETTER_CHARS}\s\x01-\x04]"
 EMPTY_MARK = re.compile(r"\x01([bis])\x02\1")
-# Each of these begins with a sign, for which a search is quick, or is looked for where such a one finds anything.
+# Each of these begins with a literal character, which makes the search fast, or is used after such a search.
 LEADING_PUNCTUATION = re.compile(
     rf"(\x01[bi](?<=[{LETTER_CHARS}]..)(?<!_..)(?:\x01[bi])*)({PUNCTUATION_CHAR}{{1,9}}\s?)"
 )
 MARK_BEFORE_LETTER = re.compile(r"\x02[bi](?=[^\W_])")
-# What closes a bracket that was opened behind the mark's beginning moves with all that the bracket holds.
+# A bracket that opens inside of the mark moves with its content.
 TRAILING_PUNCTUATION = re.compile(
     rf"(\s?(?:[(\uff08\u300c\u300e\u3010][^()\uff08\uff09\u300c-\u3011\x01-\x04]{{1,40}})?{PUNCTUATION_CHAR}{{1,9}})"
     r"((?:\x02[bi])+)(?=[^\W_])"
@@ -45,13 +45,13 @@ STRIP_CONTROLS = str.maketrans("", "", "\x01\x02\x03\x04")
 
 
 def strip_control_chars(texts: list[str], pieces: list[list[Any]]) -> None:
-    """Takes the signs of this module, which next to no page holds, out of a page's texts and their pieces."""
-    whole = "".join(texts)
-    if MARK_START not in whole and MARK_END not in whole and ATOM_START not in whole and ATOM_END not in whole:
+    """Remove this module's control characters, which hardly any page has, from the texts and pieces of a page."""
+    joined = "".join(texts)
+    if MARK_START not in joined and MARK_END not in joined and ATOM_START not in joined and ATOM_END not in joined:
         return
     for number, text in enumerate(texts):
-        if (cleared := text.translate(STRIP_CONTROLS)) != text:
-            texts[number] = " ".join(cleared.split())
+        if (cleaned := text.translate(STRIP_CONTROLS)) != text:
+            texts[number] = " ".join(cleaned.split())
             pieces[number] = [
                 type(piece)(piece.translate(STRIP_CONTROLS)) if isinstance(piece, str) else piece
                 for piece in pieces[number]
@@ -59,24 +59,24 @@ def strip_control_chars(texts: list[str], pieces: list[list[Any]]) -> None:
 
 
 def add_mark(core: str, kind: str) -> str:
-    """A text with a mark of a kind around it, in place of all of that kind in it."""
+    """Put a mark around a text, in place of all marks of that kind in it."""
     if MARK_START + kind in core:
         core = core.replace(MARK_START + kind, "").replace(MARK_END + kind, "")
     return f"{MARK_START}{kind}{core}{MARK_END}{kind}"
 
 
 def protect_atom(text: str) -> str:
-    """What is markup by itself, and stays whole."""
+    """Mark a text as markup that must stay whole."""
     return f"{ATOM_START}{text}{ATOM_END}"
 
 
 def strip_marks(text: str) -> str:
-    """A text without what only this module knows."""
+    """Remove this module's control characters from a text."""
     return CONTROL_MARK.sub("", text).translate(STRIP_CONTROLS)
 
 
 def render_marks(text: str) -> str:
-    """A text with single spaces, its marks as signs of Markdown."""
+    """Return a text with single spaces and its marks as Markdown."""
     delimiters = {"b": "**", "i": "*", "s": "~~"}
     if MARK_START in text:
         text = " ".join(_place_marks(TOUCHING_MARKS.sub("", text)).split())
@@ -84,14 +84,14 @@ def render_marks(text: str) -> str:
         text = TOUCHING_MARKS.sub("", text)
     if ATOM_START in text:
         text = _escape_around_atoms(text) if "`" in text or "*" in text else text
-        loose = "\x03 " in text or " \x04" in text  # as formulas are that stand apart
+        has_loose_atom = "\x03 " in text or " \x04" in text  # displayed formulas
         text = (
             text.replace("$\x04\x03$", "$ $")
             .replace("!\x03[", "\\!\x03[")
             .replace(ATOM_START, "")
             .replace(ATOM_END, "")
         )
-        text = " ".join(text.split()) if loose else text
+        text = " ".join(text.split()) if has_loose_atom else text
     if MARK_START in text or MARK_END in text:
         for kind, sign in delimiters.items():
             if MARK_START + kind in text or MARK_END + kind in text:
@@ -100,9 +100,9 @@ def render_marks(text: str) -> str:
 
 
 def _place_marks(text: str) -> str:
-    """The text with its marks where they hold, and its own stars out of their way."""
+    """Move marks to where a parser recognizes them, and escape the text's own stars."""
     if "\x01s" in text or "\x02s" in text:
-        text = STRIKE_EDGE.sub(lambda found: f" {found[1]}" if found[1] else f"{found[2]} ", text)
+        text = STRIKE_EDGE.sub(lambda match: f" {match[1]}" if match[1] else f"{match[2]} ", text)
     text = LEADING_PUNCTUATION.sub(r"\2\1", text)
     text = TRAILING_PUNCTUATION.sub(r"\2\1", text) if MARK_BEFORE_LETTER.search(text) else text
     if "\x01b\x02" in text or "\x01i\x02" in text or "\x01s\x02" in text:
@@ -113,7 +113,7 @@ def _place_marks(text: str) -> str:
 
 
 def _escape_around_atoms(text: str) -> str:
-    """The text with what would pair up around, or with, what is held escaped: its own backticks, and its stars."""
+    """Escape the text's own backticks and stars where they would pair up around, or with, an atom."""
     outside = ATOM.sub("x", ATOM.sub("x", text))
     if "`" in outside and (f"{ATOM_START}`" in text or outside.count("`") > 1):
         text = _escape_outside_atoms(text, UNESCAPED_BACKTICK)
@@ -121,7 +121,7 @@ def _escape_around_atoms(text: str) -> str:
 
 
 def _escape_outside_atoms(text: str, sign: re.Pattern[str]) -> str:
-    """The text with a sign of its own escaped, but not in what is held."""
+    """Escape a sign of the text, but not inside of atoms."""
     parts, depth = [], 0
     for is_border, letters in groupby(text, lambda letter: letter in (ATOM_START, ATOM_END)):
         part = "".join(letters)

@@ -1,4 +1,4 @@
-"""Text that would become markup by accident, kept from it with as few backslashes as will do."""
+"""Escape text that would become markup by accident, with as few backslashes as possible."""
 
 import re
 
@@ -9,23 +9,23 @@ UNDERSCORE_EDGE = re.compile(r"(?<!\w)__(?=[^\s_])|(?<=[^\s_])__(?!\w)|(?<!\w)_(
 BRACKET_PAIR = re.compile(r"\\.|([\[\]])")
 TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY_START = re.compile(r"&(?=#?\w{1,31};)")
-LINK_BRACKET = re.compile(r"(?<=\])\(|\[(?=\^)")  # of links and of marks of notes
+LINK_BRACKET = re.compile(r"(?<=\])\(|\[(?=\^)")  # of links and footnote marks
 ESCAPING_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
-TEX_FORMULA = re.compile(  # in plain text, as scripts of MathJax and KaTeX find it there
+TEX_FORMULA = re.compile(  # in plain text, where MathJax and KaTeX find it
     r"\$\$?(?=[^\s$])[^$]*[^\s$]\$\$?(?!\d)|\\\((?:[^\\]|\\(?![()]))+\\\)|\\\[(?:[^\\]|\\(?![\[\]]))+\\\]"
 )
-TABLE_RULE = r"\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$"  # below the heading of a table
+TABLE_RULE = r"\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$"  # below a table's header
 BLOCK_START = re.compile(
     TABLE_RULE + r"|(#{1,6}|[-+*]|>)(?=\s|$)|>(?=\S)|`{3,}[^`]*$|~{3}|([-*_=])(?:[ \t]*\2){2,}[ \t]*$"
 )
-BLOCK_START_CHARS = frozenset("#|:-+*>`~_=0123456789[")  # of these patterns
+BLOCK_START_CHARS = frozenset("#|:-+*>`~_=0123456789[")
 LINK_DEFINITION = re.compile(r"\[[^\[\]]{1,200}\]:")
 CLOSING_HASHES = re.compile(r"(?<=\s)(#+)$")
 ORDERED_ITEM = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 
 
 def escape_text(text: str) -> str:
-    """Running text whose signs pair up to emphasis, code, links or tags; formulas in it are read as they are."""
+    """Escape characters that pair up to emphasis, code, links or tags. Formulas stay unchanged."""
     if "\\" not in text and "$" not in text:
         return _escape_inline(text)
     if not MARKUP_CHAR.search(text):
@@ -48,8 +48,8 @@ def _escape_inline(text: str) -> str:
         text = ENTITY_START.sub(r"\\&", text)
     if "*" in text and STAR_PAIR.search(text):
         text = text.replace("*", "\\*")
-    if "_" in text and (found := OPENING_UNDERSCORE.search(text)) and CLOSING_UNDERSCORE.search(text, found.end()):
-        text = UNDERSCORE_EDGE.sub(lambda found: "\\_" * len(found[0]), text)
+    if "_" in text and (opening := OPENING_UNDERSCORE.search(text)) and CLOSING_UNDERSCORE.search(text, opening.end()):
+        text = UNDERSCORE_EDGE.sub(lambda match: "\\_" * len(match[0]), text)
     if "`" in text and text.count("`") > 1:
         text = text.replace("`", "\\`")
     if "~" in text and text.count("~~") > 1:
@@ -58,26 +58,26 @@ def _escape_inline(text: str) -> str:
 
 
 def escape_line_start(line: str) -> str:
-    """A line that begins as a heading, an item, a quotation or a fence does."""
+    """Escape the beginning of a line that looks like a heading, an item, a quote or a fence."""
     if line[:1] not in BLOCK_START_CHARS:
         return line
-    if found := ORDERED_ITEM.match(line):
-        return f"{found[1]}\\{line[found.end(1) :]}"
+    if item := ORDERED_ITEM.match(line):
+        return f"{item[1]}\\{line[item.end(1) :]}"
     return "\\" + line if (LINK_DEFINITION if line[0] == "[" else BLOCK_START).match(line) else line
 
 
 def escape_heading(line: str) -> str:
-    """The words of a heading: signs at its end that close it otherwise."""
+    """Escape hashes at the end of a heading, which would close it."""
     return CLOSING_HASHES.sub(r"\\\1", line) if line[-1:] == "#" else line
 
 
 def escape_link_text(text: str) -> str:
-    """The words of a link: brackets that do not pair up would end it."""
+    """Escape brackets without a partner, which would end a link's text."""
     if "[" not in text and "]" not in text:
         return text
     depth = 0
-    for found in BRACKET_PAIR.finditer(text):
-        depth += (found[1] == "[") - (found[1] == "]")
+    for match in BRACKET_PAIR.finditer(text):
+        depth += (match[1] == "[") - (match[1] == "]")
         if depth < 0:
             break
-    return text if not depth else BRACKET_PAIR.sub(lambda found: f"\\{found[0]}" if found[1] else found[0], text)
+    return text if not depth else BRACKET_PAIR.sub(lambda match: f"\\{match[0]}" if match[1] else match[0], text)

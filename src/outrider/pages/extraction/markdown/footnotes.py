@@ -1,4 +1,4 @@
-"""Footnotes: references in the text and the paragraphs that they lead to."""
+"""Match footnote references with the notes that they link to."""
 
 import re
 from dataclasses import dataclass, field
@@ -15,9 +15,7 @@ BACKLINK_HREF = re.compile(
     r"#(?:user-content-)?(?:cite_?ref|fn_?-?ref|_?(?:foot|end)note-?_?ref|_(?:ftn|edn)ref|fnr)", re.IGNORECASE
 )
 BACKLINK_ARROWS = re.compile(r"[\u2191\u21a9\u2934\u23ce\u21b5^\ufe0e\ufe0f\s]+")
-EMPTY_BACKLINK = r"\\?[\[(]\s*\\?[\])]|\\?\^(?!\w)"  # where a link back was, or a sign for it
-TRAILING_BACKLINK = re.compile(r"\s+(?:\(\s*\)|\\?\[\s*\\?\])$")  # the same at the end
-MAX_NOTE_BLOCKS, MAX_NOTE_PIECES = 20, 500  # of a note, and of each block of it
+MAX_NOTE_BLOCKS = 20
 
 
 @dataclass(slots=True)
@@ -25,9 +23,9 @@ class Footnotes:
     """The footnotes of the chosen blocks.
 
     Attributes:
-        labels: The label of each by the place in the page that a reference names.
-        blocks: The blocks of each label's text.
-        backlink_ids: The places that notes lead back to.
+        labels: Label by the anchor that references link to.
+        blocks: By label, the blocks of the note.
+        backlink_ids: Anchors that notes link back to.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -36,71 +34,68 @@ class Footnotes:
 
 
 def collect_footnotes(page: PageBlocks, chosen: list[int]) -> Footnotes:
-    """The footnotes whose references and texts were chosen both."""
-    max_rejected_marks = 500  # marks that lead to no note, after which no more are followed
-    found = Footnotes()
+    """Return the footnotes whose references and notes were both chosen."""
+    footnotes = Footnotes()
     if not page.anchors:
-        return found
-    kept, taken, left = frozenset(chosen), set[int](), max_rejected_marks
+        return footnotes
+    kept, note_blocks, tries_left = frozenset(chosen), set[int](), 500  # marks that may link to something else
     for number in filter(page.fragment_link_blocks.__contains__, chosen):
-        for place, mark in _find_references(page, number):
-            if place in found.labels or number in taken or not left:
+        for anchor, mark in _find_references(page, number):
+            if anchor in footnotes.labels or number in note_blocks or not tries_left:
                 continue
-            blocks = [each for each in find_note(page, number, place, mark) if each in kept]
-            if blocks and taken.isdisjoint(blocks):
-                label = _assign_label(mark, found)
-                found.labels[place], found.blocks[label] = label, blocks
-                found.backlink_ids.update(_list_backlinks(page, number, blocks))
-                taken.update(blocks)
-            else:
-                left -= 1
-    return found
+            blocks = [block for block in find_note(page, number, anchor, mark) if block in kept]
+            if not blocks or not note_blocks.isdisjoint(blocks):
+                tries_left -= 1
+                continue
+            label = "".join(filter(str.isalnum, mark))
+            label = label if label and label not in footnotes.blocks else str(len(footnotes.blocks) + 1)
+            label = label if label not in footnotes.blocks else f"n{len(footnotes.blocks) + 1}"
+            footnotes.labels[anchor], footnotes.blocks[label] = label, blocks
+            footnotes.backlink_ids.update(_list_backlinks(page, number, blocks))
+            note_blocks.update(blocks)
+    return footnotes
 
 
 def find_note(page: PageBlocks, number: int, anchor: str, mark: str) -> list[int]:
-    """The blocks of the note that a mark in a block leads to; none if the place is no note's.
+    """Return the blocks of the note that a mark links to, or an empty list if the anchor is not a note's.
 
-    It is one by its name, or because a link in it leads back to where the mark stands, which then begins no block: what
-    begins with a mark that leads elsewhere is a note itself. Or it ends with an arrow back to anywhere.
+    An anchor is a note's by its name, by a link back to the block of the mark, or by a final arrow that links back. In the
+    last two cases the mark must not begin its block: such a block is a note itself.
     """
     blocks = _find_definition(page, anchor)
     if number in blocks:
         return []
     if FOOTNOTE_ID.search(anchor):
         return blocks
-    begins = page.texts[number].lstrip("[(^ ").startswith(mark)
-    return blocks if not begins and (_list_backlinks(page, number, blocks) or _ends_with_backlink(page, blocks)) else []
+    if page.texts[number].lstrip("[(^ ").startswith(mark):
+        return []
+    return blocks if _list_backlinks(page, number, blocks) or _ends_with_backlink(page, blocks) else []
 
 
 def strip_note_mark(text: str, label: str) -> str:
-    """The text of a note without the mark that it begins with, and what is left of links back."""
+    """Return the text of a note without its mark and the remains of links back."""
     mark = rf"\\?[\[(]?\s*(?:{re.escape(label)}|\\?[*\u2020\u2021\u00a7]+)\s*\\?[\])]?[.:]?(?=\s)"
-    found = re.match(rf"(?:{EMPTY_BACKLINK}|{mark}|[\s,])+", text)
-    return TRAILING_BACKLINK.sub("", text[found.end() :] if found else text)
-
-
-def _assign_label(mark: str, found: Footnotes) -> str:
-    label = "".join(filter(str.isalnum, mark))
-    label = label if label and label not in found.blocks else str(len(found.blocks) + 1)
-    return label if label not in found.blocks else f"n{len(found.blocks) + 1}"
+    empty_backlink = r"\\?[\[(]\s*\\?[\])]|\\?\^(?!\w)"  # what is left of a link back, or a sign for one
+    start = re.match(rf"(?:{empty_backlink}|{mark}|[\s,])+", text)
+    return re.sub(r"\s+(?:\(\s*\)|\\?\[\s*\\?\])$", "", text[start.end() :] if start else text)
 
 
 def _list_backlinks(page: PageBlocks, number: int, blocks: list[int]) -> list[str]:
-    """The places in a block that links in other blocks lead to."""
-    jumps = [
+    """Return the anchors in block `number` that links in other blocks point to."""
+    max_pieces = 500  # of each block
+    anchors = [
         piece[1][1:]
         for block in blocks
         if block in page.fragment_link_blocks
-        for piece in page.pieces[block][:MAX_NOTE_PIECES]
+        for piece in page.pieces[block][:max_pieces]
         if piece.__class__ is tuple and piece[0] == PIECE_LINK and piece[1][:1] == "#"
     ]
-    return [place for place in jumps if page.anchors.get(place, -1) == number]
+    return [anchor for anchor in anchors if page.anchors.get(anchor, -1) == number]
 
 
 def _ends_with_backlink(page: PageBlocks, blocks: list[int]) -> bool:
-    """Whether the last of these blocks ends with an arrow that leads to another place in the page."""
-    last_pieces = 4  # pieces at the end of a note, of which a link back has three
-    end = page.pieces[blocks[-1]][-last_pieces:] if blocks else []
+    """Return whether the last block ends with an arrow that links to another place of the page."""
+    end = page.pieces[blocks[-1]][-4:] if blocks else []  # a link has three pieces
     return any(
         piece.__class__ is tuple
         and piece[0] == PIECE_LINK
@@ -111,8 +106,8 @@ def _ends_with_backlink(page: PageBlocks, blocks: list[int]) -> bool:
 
 
 def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:
-    """The places in the page that marks in a block lead to, and the marks."""
-    found, pieces = [], page.pieces[number]
+    """Return the anchors that marks in a block link to, with the marks."""
+    references, pieces = [], page.pieces[number]
     for at, piece in enumerate(pieces):
         if (
             piece.__class__ is tuple
@@ -127,30 +122,30 @@ def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:
                 elif inner == (PIECE_CLOSE, None) and words:
                     break
             if mark := FOOTNOTE_MARK.fullmatch(words.strip()):
-                found.append((piece[1][1:], mark[1]))
-    return found
+                references.append((piece[1][1:], mark[1]))
+    return references
 
 
 def _find_definition(page: PageBlocks, anchor: str) -> list[int]:
-    """The blocks of the element that bears a name, of the item that begins there, or the block there alone."""
-    max_ancestors = 4  # elements around the beginning of a note that may be all of it
+    """Return the blocks of the element or item that an anchor names, or the block there alone."""
+    max_ancestors = 4  # one of them may be the whole note
     block = page.anchors.get(anchor, -1)
     if not 0 <= block < len(page.texts):
         return []
-    at, elements = page.rows[block][0], page.elements
+    element, elements = page.rows[block][0], page.elements
     for _ in range(max_ancestors):
-        if at < 0 or elements[at][5] != block:
+        if element < 0 or elements[element][5] != block:
             break
-        if elements[at][1] == DT_TAG:
-            return _list_definition_blocks(page, at)
-        if elements[at][1] == ITEM_TAG or page.names[at].split(" ")[-1] == anchor:
-            return list(range(block, min(page.last[at], block + MAX_NOTE_BLOCKS)))
-        at = elements[at][0]
+        if elements[element][1] == DT_TAG:
+            return _list_definition_blocks(page, element)
+        if elements[element][1] == ITEM_TAG or page.names[element].split(" ")[-1] == anchor:
+            return list(range(block, min(page.last[element], block + MAX_NOTE_BLOCKS)))
+        element = elements[element][0]
     return [block]
 
 
 def _list_definition_blocks(page: PageBlocks, term: int) -> list[int]:
-    """The blocks of a term and of the definition behind it."""
+    """Return the blocks of a term and the definition after it."""
     elements, after = page.elements, term + 1
     while after < len(elements) and elements[after][0] >= term:
         after += 1

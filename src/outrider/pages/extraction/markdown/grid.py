@@ -130,7 +130,7 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
     """How most cells of each column are aligned; none if all begin where lines do."""
     aligned: dict[int, Counter[str]] = {}
     for cell, column in columns.items():
-        if (given := page.attributes.get(cell)) and (side := _detect_cell_alignment(given)):
+        if (attributes := page.attributes.get(cell)) and (side := _detect_cell_alignment(attributes)):
             aligned.setdefault(column, Counter())[side] += 1
     if not aligned:
         return []
@@ -139,11 +139,11 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
     return [ALIGNMENTS[most[at][0]] if at in most and 2 * most[at][1] >= total[at] else ALIGNMENTS[""] for at in used]
 
 
-def _detect_cell_alignment(given: Attributes) -> str:
+def _detect_cell_alignment(attributes: Attributes) -> str:
     """Where a cell's words stand, by its style, its attribute or its class; empty for the beginning of the line."""
-    style, names = given.get("style") or "", given.get("class") or ""
+    style, names = attributes.get("style") or "", attributes.get("class") or ""
     found = TEXT_ALIGN.search(style) if "align" in style else None
-    side = found[1] if found else given.get("align") or ""
+    side = found[1] if found else attributes.get("align") or ""
     if not side and (found := ALIGN_CLASS.search(names)):
         side = found[1]
     side = side.strip().lower()

@@ -52,8 +52,8 @@ class LinePrefixes:
 
     def _get_numbering(self, parent: int) -> str:
         """How the items of an ordered list are numbered, if not by numbers."""
-        given = self.page.attributes.get(parent)
-        return detect_numbering(given) if given else ""
+        attributes = self.page.attributes.get(parent)
+        return detect_numbering(attributes) if attributes else ""
 
     def _format_letter(self, item: int) -> str:
         """The letter or the Roman number of an item."""
@@ -69,9 +69,9 @@ class LinePrefixes:
     def _get_item_number(self, item: int, parent: int) -> int:
         """The number of an item in its ordered list."""
         if item not in self.item_numbers:
-            given, items = self.page.attributes.get(parent) or {}, self._list_items(parent)
-            step = -1 if "reversed" in given else 1
-            count = _parse_count(given.get("start"), len(items) if step < 0 else 1)
+            attributes, items = self.page.attributes.get(parent) or {}, self._list_items(parent)
+            step = -1 if "reversed" in attributes else 1
+            count = _parse_count(attributes.get("start"), len(items) if step < 0 else 1)
             for each in items:
                 count = _parse_count((self.page.attributes.get(each) or {}).get("value"), count)
                 self.item_numbers[each] = count

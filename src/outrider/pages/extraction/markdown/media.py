@@ -54,45 +54,45 @@ def collect_images(page: PageBlocks, addresses: UrlResolver) -> list[ImageRef]:
     """The pictures that a page shows, in order."""
     max_images = 2_000
     found: dict[str, ImageRef] = {}
-    for given in page.images:
-        address = _resolve_source(given, addresses)
+    for attributes in page.images:
+        address = _resolve_source(attributes, addresses)
         if (
             address
             and address not in found
             and len(found) < max_images
-            and (image := _build_visible_image(given, address))
+            and (image := _build_visible_image(attributes, address))
         ):
             found[address] = image
     return list(found.values())
 
 
-def build_image(given: Attributes, addresses: UrlResolver) -> ImageRef | None:
+def build_image(attributes: Attributes, addresses: UrlResolver) -> ImageRef | None:
     """The picture of an img element: its source, or what a script would put there; none for a dot that only counts."""
-    address = _resolve_source(given, addresses)
-    return _build_visible_image(given, address) if address else None
+    address = _resolve_source(attributes, addresses)
+    return _build_visible_image(attributes, address) if address else None
 
 
-def _build_visible_image(given: Attributes, address: str) -> ImageRef | None:
-    width, height = _parse_pixels(given.get("width")), _parse_pixels(given.get("height"))
+def _build_visible_image(attributes: Attributes, address: str) -> ImageRef | None:
+    width, height = _parse_pixels(attributes.get("width")), _parse_pixels(attributes.get("height"))
     if (width is not None and width < 2) or (height is not None and height < 2):
         return None
-    return ImageRef(address, to_single_line(given.get("alt"), 300), width, height)
+    return ImageRef(address, to_single_line(attributes.get("alt"), 300), width, height)
 
 
-def _resolve_source(given: Attributes, addresses: UrlResolver) -> str:
+def _resolve_source(attributes: Attributes, addresses: UrlResolver) -> str:
     for name in LATE:
-        if (value := given.get(name)) and (found := _resolve_image_url(value, addresses)):
+        if (value := attributes.get(name)) and (found := _resolve_image_url(value, addresses)):
             return found
     for name in LATE_SETS:
-        if (value := given.get(name)) and (found := _resolve_image_url(_choose_largest(value), addresses)):
+        if (value := attributes.get(name)) and (found := _resolve_image_url(_choose_largest(value), addresses)):
             return found
-    source = given.get("src") or ""
+    source = attributes.get("src") or ""
     if _is_placeholder(source):
-        for candidate in (_choose_largest(given.get("srcset") or ""), *_iter_lazy_sources(given)):
+        for candidate in (_choose_largest(attributes.get("srcset") or ""), *_iter_lazy_sources(attributes)):
             if found := _resolve_image_url(candidate, addresses):
                 return found
     return _resolve_image_url(source, addresses) or _resolve_image_url(
-        _choose_largest(given.get("srcset") or ""), addresses
+        _choose_largest(attributes.get("srcset") or ""), addresses
     )
 
 
@@ -121,10 +121,10 @@ def _is_placeholder(source: str) -> bool:
     ) and PLACEHOLDER_NAME.search(name) is not None
 
 
-def _iter_lazy_sources(given: Attributes) -> Iterator[str]:
+def _iter_lazy_sources(attributes: Attributes) -> Iterator[str]:
     """What attributes say that are made for a script of some kind, and hold an address or a set of them."""
     known_attributes = frozenset({"src", "srcset", "alt", "title", "class", "style"})
-    for name, value in given.items():
+    for name, value in attributes.items():
         if value and name not in known_attributes and LAZY_ATTRIBUTE.search(name):
             if name.endswith("set"):
                 yield _choose_largest(value)

@@ -10,15 +10,15 @@ LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(none|(?:lower|upper)-
 LIST_CLASS = re.compile(r"(?:^|[\s-])((?:lower|upper)-?(?:alpha|latin|roman))(?:\s|$)")
 
 
-def detect_numbering(given: Attributes) -> str:
+def detect_numbering(attributes: Attributes) -> str:
     """How the items of a list with these attributes are numbered: `alpha`, `roman`, either in capitals, `none`, or by
     numbers if empty.
     """
-    if "style" in given and (found := LIST_STYLE.search(given["style"] or "")):
+    if "style" in attributes and (found := LIST_STYLE.search(attributes["style"] or "")):
         return _normalize_style(found[1])
-    if (kind := given.get("type") or "") in LIST_TYPES:
+    if (kind := attributes.get("type") or "") in LIST_TYPES:
         return LIST_TYPES[kind]
-    found = LIST_CLASS.search(given.get("class") or "")
+    found = LIST_CLASS.search(attributes.get("class") or "")
     return _normalize_style(found[1]) if found else ""
 
 

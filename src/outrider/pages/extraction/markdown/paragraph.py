@@ -244,8 +244,8 @@ class ParagraphWriter:
             or BACKLINK_ARROWS.fullmatch(words) is not None
         )
 
-    def _render_image(self, given: Attributes) -> str:
-        image = build_image(given, self.addresses)
+    def _render_image(self, attributes: Attributes) -> str:
+        image = build_image(attributes, self.addresses)
         alternative = image.alt.replace("[", "(").replace("]", ")") if image else ""
         return f" ![{alternative}]({image.url}) " if image and alternative else " "
 

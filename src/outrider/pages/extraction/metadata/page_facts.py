@@ -291,8 +291,8 @@ def read_facts(tree: Any, page: PageBlocks, base: str, told: HeadElements | None
         scripts=len(told.scripts),
         kind=kind,
     )
-    for given in told.metas:
-        _add_meta_element(facts, given)
+    for attributes in told.metas:
+        _add_meta_element(facts, attributes)
     for form, node in told.scripts:
         if "ld+json" in form:
             facts.json_ld_objects += parse_json_ld(node.text() or "", max_json_ld_objects - len(facts.json_ld_objects))
@@ -301,7 +301,7 @@ def read_facts(tree: Any, page: PageBlocks, base: str, told: HeadElements | None
     facts.site_names = build_site_names(
         (facts.find_site_name(), *facts.list_names_of_types(publisher_types)), facts.address
     )
-    facts.published_times = [given.get("datetime") or "" for given in told.published_times[:max_times]]
+    facts.published_times = [attributes.get("datetime") or "" for attributes in told.published_times[:max_times]]
     for node in told.author_nodes:
         if len(facts.marked_authors) < MAX_AUTHOR_NODES:
             facts.marked_authors += _read_author_names(node)
@@ -390,20 +390,26 @@ def _unlabelled(name: str) -> str:
 
 
 def _read_language(tree: Any) -> str:
-    given = tree.root.attributes if tree.root is not None else {}
-    found = LANGUAGE_TAG_PATTERN.fullmatch((given.get("lang") or given.get("xml:lang") or "").strip())
+    attributes = tree.root.attributes if tree.root is not None else {}
+    found = LANGUAGE_TAG_PATTERN.fullmatch((attributes.get("lang") or attributes.get("xml:lang") or "").strip())
     return found[0].replace("_", "-") if found else ""
 
 
-def _add_meta_element(facts: PageFacts, given: Attributes) -> None:
+def _add_meta_element(facts: PageFacts, attributes: Attributes) -> None:
     """Takes in a meta element."""
     max_metas = 500
-    name = given.get("property") or given.get("name") or given.get("itemprop") or given.get("http-equiv") or ""
-    if name == "citation_author" and given["content"] and len(facts.citation_authors) < MAX_CITATION_AUTHORS:
-        family, _, first = to_single_line(given["content"], MAX_AUTHOR_CHARS).partition(", ")
+    name = (
+        attributes.get("property")
+        or attributes.get("name")
+        or attributes.get("itemprop")
+        or attributes.get("http-equiv")
+        or ""
+    )
+    if name == "citation_author" and attributes["content"] and len(facts.citation_authors) < MAX_CITATION_AUTHORS:
+        family, _, first = to_single_line(attributes["content"], MAX_AUTHOR_CHARS).partition(", ")
         facts.citation_authors.append(f"{first} {family}".strip())
-    if name and given["content"] and len(facts.meta_values) < max_metas:
-        facts.meta_values.setdefault(name.strip().lower()[:100], given["content"][:5_000])
+    if name and attributes["content"] and len(facts.meta_values) < max_metas:
+        facts.meta_values.setdefault(name.strip().lower()[:100], attributes["content"][:5_000])
 
 
 def _read_author_names(node: Any) -> list[str]:

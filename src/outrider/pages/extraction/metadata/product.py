@@ -80,9 +80,11 @@ def _read_microdata_product(tree: Any) -> dict[str, Any]:
         return {}
     told: dict[str, str] = {}
     for node in item.css("[itemprop]"):
-        given = node.attributes
-        value = given.get("content") or given.get("href") or to_single_line(node.text(separator=" ")[:300], 100)
-        for name in (given.get("itemprop") or "").split():
+        attributes = node.attributes
+        value = (
+            attributes.get("content") or attributes.get("href") or to_single_line(node.text(separator=" ")[:300], 100)
+        )
+        for name in (attributes.get("itemprop") or "").split():
             if value and name in PRODUCT_PROPERTIES and (name != "name" or _belongs_to_item(node, item)):
                 told.setdefault(name, value)
     return {**told, "offers": told, "aggregateRating": told}
