@@ -116,7 +116,7 @@ def extract_from_tree(
     )
     found.markdown, found.tables = writer.write_blocks(chosen), writer.tables
     found.text = render_text(page, writer)
-    addresses = writer.phrase.addresses
+    addresses = writer.paragraphs.addresses
     found.links, found.images = collect_links(page, chosen, addresses), collect_images(page, addresses)
     if not found.text:
         _use_declared_text(found, _find_declared_text(found.facts, tree), base)

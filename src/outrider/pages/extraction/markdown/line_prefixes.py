@@ -1,4 +1,4 @@
-"""What stands before a line: the marks of the quotes and items that hold it."""
+"""Build the prefixes of lines inside of quotes and list items."""
 
 from dataclasses import dataclass, field
 
@@ -10,11 +10,11 @@ LI_TAG, QUOTE_TAG, OL_TAG = (TAG_NUMBERS[tag] for tag in ("li", "blockquote", "o
 
 @dataclass(slots=True)
 class LinePrefixes:
-    """Of one page.
+    """Prefixes for the lines of one page.
 
     Attributes:
-        started_items: Items of which something was put down.
-        item_numbers: Of items that have been looked at.
+        started_items: Items with written content.
+        item_numbers: Numbers of the items of ordered lists seen so far.
     """
 
     page: PageBlocks
@@ -22,28 +22,25 @@ class LinePrefixes:
     item_numbers: dict[int, int] = field(default_factory=dict)
 
     def build_prefix(self, holders: tuple[int, ...], new_item: int = -1, *, first_line: bool = False) -> str:
-        """What stands before a line in these quotes and items; items of which nothing was put down count for nothing.
+        """Return the prefix of a line in these quotes and items. Items without written content have none.
 
         Args:
-            holders: The quotes and items.
-            new_item: The item that begins here.
-            first_line: Whether it is its first line.
+            holders: The quotes and items, outer ones first.
+            new_item: The item that begins here, or -1.
+            first_line: Whether the line is the new item's first.
         """
-        lead = ""
-        for each in holders:
-            if self.page.elements[each][1] == QUOTE_TAG:
-                lead += "> "
-            elif each == new_item:
-                lead += self._label(each) if first_line else " " * len(self.format_bullet(each))
-            elif each in self.started_items:
-                lead += " " * len(self.format_bullet(each))
-        return lead
-
-    def _label(self, item: int) -> str:
-        return self.format_bullet(item) + self._format_letter(item) + self._format_checkbox(item)
+        prefix = ""
+        for holder in holders:
+            if self.page.elements[holder][1] == QUOTE_TAG:
+                prefix += "> "
+            elif holder == new_item and first_line:
+                prefix += self.format_bullet(holder) + self._format_item_label(holder)
+            elif holder == new_item or holder in self.started_items:
+                prefix += " " * len(self.format_bullet(holder))
+        return prefix
 
     def format_bullet(self, item: int) -> str:
-        """What an item begins with."""
+        """Return the bullet or number of an item."""
         elements = self.page.elements
         parent = elements[item][0]
         if parent < 0 or elements[parent][1] != OL_TAG or self._get_numbering(parent):
@@ -51,51 +48,46 @@ class LinePrefixes:
         return f"{self._get_item_number(item, parent)}. "
 
     def _get_numbering(self, parent: int) -> str:
-        """How the items of an ordered list are numbered, if not by numbers."""
+        """Return how an ordered list is numbered, or "" for decimal numbers."""
         attributes = self.page.attributes.get(parent)
         return detect_numbering(attributes) if attributes else ""
 
-    def _format_letter(self, item: int) -> str:
-        """The letter or the Roman number of an item."""
+    def _format_item_label(self, item: int) -> str:
+        """Return the letter or Roman number, and the checkbox, after an item's bullet."""
         parent = self.page.elements[item][0]
         numbering = self._get_numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL_TAG else ""
-        return format_label(self._get_item_number(item, parent), numbering) if numbering else ""
-
-    def _format_checkbox(self, item: int) -> str:
-        """The box of a task."""
+        label = format_label(self._get_item_number(item, parent), numbering) if numbering else ""
         task = (self.page.attributes.get(item) or {}).get("task")
-        return f"[{task}] " if task in ("x", " ") else ""
+        return f"{label}[{task}] " if task in ("x", " ") else label
 
     def _get_item_number(self, item: int, parent: int) -> int:
-        """The number of an item in its ordered list."""
+        """Return the number of an item in its ordered list."""
         if item not in self.item_numbers:
             attributes, items = self.page.attributes.get(parent) or {}, self._list_items(parent)
             step = -1 if "reversed" in attributes else 1
             count = _parse_count(attributes.get("start"), len(items) if step < 0 else 1)
-            for each in items:
-                count = _parse_count((self.page.attributes.get(each) or {}).get("value"), count)
-                self.item_numbers[each] = count
+            for sibling in items:
+                count = _parse_count((self.page.attributes.get(sibling) or {}).get("value"), count)
+                self.item_numbers[sibling] = count
                 count += step
         return max(0, self.item_numbers.get(item, 1))
 
     def _list_items(self, parent: int) -> list[int]:
-        """The items of a list."""
-        elements, at, found = self.page.elements, parent + 1, list[int]()
-        while at < len(elements) and elements[at][0] >= parent:
-            if elements[at][0] == parent and elements[at][1] == LI_TAG:
-                found.append(at)
-            at += 1
-        return found
+        elements, element, items = self.page.elements, parent + 1, list[int]()
+        while element < len(elements) and elements[element][0] >= parent:
+            if elements[element][0] == parent and elements[element][1] == LI_TAG:
+                items.append(element)
+            element += 1
+        return items
 
 
 def _parse_count(value: str | None, default: int) -> int:
-    """A number that an attribute gives."""
     digits = (value or "").strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 7 else default
 
 
 def prefix_lines(text: str, prefix: str, first_prefix: str | None = None) -> str:
-    """The text with this before each line, the first line with that."""
+    """Put a prefix before each line, and another one before the first."""
     first_prefix = prefix if first_prefix is None else first_prefix
     if not prefix and not first_prefix:
         return text

@@ -1,25 +1,26 @@
-"""How ordered lists are numbered: Markdown knows numbers alone, so letters and Roman numbers stand behind a bullet."""
+"""Label the items of lists that are numbered by letters or Roman numerals.
+
+Markdown only has numbers, so these labels follow a bullet.
+"""
 
 import re
 
 from outrider.pages.extraction.blocks.page_blocks import Attributes
 
-# Values of `type` (html.spec.whatwg.org, the ol element), and of `list-style-type`, of which classes are made too.
+# The values of `type` (html.spec.whatwg.org, the ol element). Classes are named after values of `list-style-type`.
 LIST_TYPES = {"a": "alpha", "A": "ALPHA", "i": "roman", "I": "ROMAN"}
 LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(none|(?:lower|upper)-(?:alpha|latin|roman))", re.IGNORECASE)
 LIST_CLASS = re.compile(r"(?:^|[\s-])((?:lower|upper)-?(?:alpha|latin|roman))(?:\s|$)")
 
 
 def detect_numbering(attributes: Attributes) -> str:
-    """How the items of a list with these attributes are numbered: `alpha`, `roman`, either in capitals, `none`, or by
-    numbers if empty.
-    """
-    if "style" in attributes and (found := LIST_STYLE.search(attributes["style"] or "")):
-        return _normalize_style(found[1])
-    if (kind := attributes.get("type") or "") in LIST_TYPES:
-        return LIST_TYPES[kind]
-    found = LIST_CLASS.search(attributes.get("class") or "")
-    return _normalize_style(found[1]) if found else ""
+    """Return `alpha`, `roman`, either in capitals, or `none`, as a list's attributes say, or "" for numbers."""
+    if "style" in attributes and (match := LIST_STYLE.search(attributes["style"] or "")):
+        return _normalize_style(match[1])
+    if (list_type := attributes.get("type") or "") in LIST_TYPES:
+        return LIST_TYPES[list_type]
+    match = LIST_CLASS.search(attributes.get("class") or "")
+    return _normalize_style(match[1]) if match else ""
 
 
 def _normalize_style(style: str) -> str:
@@ -31,8 +32,8 @@ def _normalize_style(style: str) -> str:
 
 
 def format_label(number: int, numbering: str) -> str:
-    """What stands before an item of this number; nothing for what has no letter."""
-    max_number = 4_000  # from which on Roman numbers say nothing
+    """Return the label of an item, or "" if its number has no letter."""
+    max_number = 4_000  # larger Roman numerals are unreadable
     if numbering == "none" or not 0 < number < max_number:
         return ""
     label = _format_letters(number) if numbering.lower() == "alpha" else _format_roman(number)
@@ -40,11 +41,11 @@ def format_label(number: int, numbering: str) -> str:
 
 
 def _format_letters(number: int) -> str:
-    found = ""
+    letters = ""
     while number:
-        number, at = divmod(number - 1, 26)
-        found = chr(ord("a") + at) + found
-    return found
+        number, letter = divmod(number - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return letters
 
 
 def _format_roman(number: int) -> str:
@@ -52,8 +53,8 @@ def _format_roman(number: int) -> str:
         (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
         (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
     )  # fmt: skip
-    found = ""
-    for value, sign in numerals:
+    roman = ""
+    for value, numeral in numerals:
         count, number = divmod(number, value)
-        found += sign * count
-    return found
+        roman += numeral * count
+    return roman

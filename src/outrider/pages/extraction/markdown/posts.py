@@ -1,4 +1,4 @@
-"""Posts of a discussion: who wrote each, and when, by what the page marks as such."""
+"""Find the posts of a discussion with author and date, by the page's markup."""
 
 import re
 from bisect import bisect_left
@@ -14,36 +14,39 @@ from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 
 POST_BITS = sum(1 << CATEGORY_NUMBERS[name] for name in ("message", "comment", "post"))
 PERSON_BITS = sum(1 << CATEGORY_NUMBERS[name] for name in ("author", "user"))
-MIN_POSTS = 2  # posts of a discussion
+MIN_POSTS = 2
 LABEL_TAGS = frozenset({TAG_NUMBER["dt"], TAG_NUMBER["dd"]})
 NON_WORD = re.compile(r"[\W_]+")
-MAX_NAME_CHARS = 40  # characters of a name
+MAX_NAME_CHARS = 40
 DATE_PATTERN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\d.*\d:\d\d")
 PROFILE_URL = re.compile(
     r"/(?:u|users?|members?|profiles?|authors?|people)/|(?:^|/)(?:user|member|profile)(?:\.php)?\?", re.IGNORECASE
 )
-POST_CLASS = re.compile(r"(?:^|\s)comtr(?:\s|$)")  # a post by a name that is no word
+POST_CLASS = re.compile(r"(?:^|\s)comtr(?:\s|$)")  # posts of Hacker News
 MENTION_PATTERN = re.compile(r"(?<!\w)@([\w.-]+)")
-HEAD_BLOCKS = 16  # blocks of a post that are looked at
+HEAD_BLOCKS = 16  # of a post, in which its author is named
 PostGroups = dict[Hashable, list[int]]
 PLAIN_NAME, LINKED_NAME, PROFILE_NAME, DECLARED_NAME = range(4)  # how likely a name is the author's
 
 
 def find_posts(page: PageBlocks, chosen: list[int]) -> dict[int, str]:
-    """The author of each post that what was chosen consists of, in order; empty where it is no discussion."""
-    if not page.times and not page.signed_authors and not _mentions_person(page):
-        return {}
+    """Return the author of each post among the chosen blocks by its element, or {} if there is no discussion."""
+    if not page.times and not page.signed_authors:
+        has_person_class = any(row[7] & PERSON_BITS for row in page.rows)
+        if not has_person_class and not any(row[2] & PERSON_BITS for row in page.elements):
+            return {}
     return _find_authors(page, _find_post_elements(page, frozenset(chosen)))
 
 
 @dataclass(frozen=True, slots=True)
 class PostHead:
-    """What stands before a post: what the chosen blocks do not say of it, and where that leads.
+    """The author and date before a post, as far as its own text does not have them.
 
     Attributes:
-        name: Of the author; empty if the post says it.
-        date: In ISO format; empty if the post says it.
-        profile, place: The addresses that name and date lead to; empty if they lead nowhere.
+        name: The author, or "".
+        date: In ISO format, or "".
+        profile_url: Address that the author's name links to, or "".
+        permalink: Address that the date links to, or "".
     """
 
     name: str
@@ -56,83 +59,75 @@ class PostHead:
 
 
 def build_post_heads(page: PageBlocks, chosen: list[int], posts: dict[int, str]) -> dict[int, PostHead]:
-    """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
+    """Return the head of each post by its first chosen block."""
     kept = frozenset(chosen)
     heads: dict[int, PostHead] = {}
     for element, author in posts.items():
         blocks = _block_range(page, element)
         first = next((block for block in blocks if block in kept), -1)
-        said = " ".join([page.texts[block] for block in blocks if block in kept][:3])
-        name = author if author and author not in said else ""
-        date = "" if _shows_date(page, blocks, kept) else _date(page, blocks)
+        text = " ".join([page.texts[block] for block in blocks if block in kept][:3])
+        name = author if author and author not in text else ""
+        time_block = next((block for block in blocks if block in page.times), -1)
+        date = page.times[time_block][:10] if time_block >= 0 and time_block not in kept else ""
         if first >= 0 and (name or date):
-            heads[first] = PostHead(
-                name, date, _find_profile_link(page, blocks, name), _find_permalink(page, blocks) if date else ""
-            )
+            profile_url = _find_profile_url(page, blocks, name) if name else ""
+            heads[first] = PostHead(name, date, profile_url, _find_permalink(page, time_block) if date else "")
     return heads
 
 
-def _find_profile_link(page: PageBlocks, blocks: range, name: str) -> str:
-    """Where the author's name leads."""
-    links = (link for block in blocks[:HEAD_BLOCKS] if name for link in _iter_links(page, block))
+def _find_profile_url(page: PageBlocks, blocks: range, name: str) -> str:
+    links = (link for block in blocks[:HEAD_BLOCKS] for link in _iter_links(page, block))
     return next((address for words, address in links if words.rstrip(" :,").removeprefix("@") == name), "")
 
 
-def _find_permalink(page: PageBlocks, blocks: range) -> str:
-    """Where the time of a post leads, if that is all that the link says."""
-    at = next((block for block in blocks if block in page.times), -1)
-    links = list(_iter_links(page, at)) if at >= 0 else []
-    return next((address for words, address in links if words and words == page.texts[at]), "")
+def _find_permalink(page: PageBlocks, time_block: int) -> str:
+    """Return the address that the time of a post links to, if the link holds nothing else."""
+    text = page.texts[time_block]
+    return next((address for words, address in _iter_links(page, time_block) if words and words == text), "")
 
 
 def get_opening_post(page: PageBlocks, posts: dict[int, str]) -> tuple[str, str]:
-    """Author and date of the first post, of what the page marks as such; either may be empty."""
+    """Return author and date of the first post, either of which may be ""."""
     if not posts:
         return "", ""
     first = min(posts)
     return posts[first], next((page.times[at] for at in _block_range(page, first) if at in page.times), "")
 
 
-def _mentions_person(page: PageBlocks) -> bool:
-    """Whether any class or id of the page speaks of a person."""
-    return any(row[7] & PERSON_BITS for row in page.rows) or any(row[2] & PERSON_BITS for row in page.elements)
-
-
 def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
-    """The elements that look alike, are called posts or signed, and hold most of what was chosen.
+    """Return the elements that look alike, are named or signed as posts, and hold most of the chosen text.
 
-    Where each has a class of its own, they look alike by their tags and by what their names mean.
+    Where each post has classes of its own, they look alike by tags and by the categories of their names.
     """
-    called = [at for at, row in enumerate(page.elements) if row[2] & POST_BITS and page.last[at] > row[5]]
-    strictly, loosely = _group_elements(page, called, itemgetter(4)), _group_elements(page, called, itemgetter(1, 2))
-    signed = [at for at in page.signed_authors if page.last[at] > page.elements[at][5]]
-    others = [at for at, names in enumerate(page.names) if POST_CLASS.search(names)] if _may_call(page.names) else []
-    if not called and not signed and not others:
-        return []
-    if max(map(len, (signed, others, *strictly.values(), *loosely.values())), default=0) < MIN_POSTS:
+    elements, last = page.elements, page.last
+    named = [element for element, row in enumerate(elements) if row[2] & POST_BITS and last[element] > row[5]]
+    by_signature = _group_elements(page, named, itemgetter(4))
+    by_category = _group_elements(page, named, itemgetter(1, 2))
+    signed = [element for element in page.signed_authors if last[element] > elements[element][5]]
+    others = list[int]()
+    if "comtr" in "\n".join(page.names):  # a quick check, because few pages have this class
+        others = [element for element, names in enumerate(page.names) if POST_CLASS.search(names)]
+    groups = [signed, others, *by_signature.values()]
+    if max(map(len, (*groups, *by_category.values())), default=0) < MIN_POSTS:
         return []
     chars = _count_chars_before(page, kept)
-    found = _find_largest_group(page, chars, [signed, others, *strictly.values()])
-    if not found:
-        return _find_largest_group(page, chars, list(loosely.values()))
-    return [*_find_opening_post(page, loosely.get(page.elements[found[0]][1:3], []), found), *found]
-
-
-def _may_call(names: list[str]) -> bool:
-    return "comtr" in "\n".join(names)
+    posts = _find_largest_group(page, chars, groups)
+    if not posts:
+        return _find_largest_group(page, chars, list(by_category.values()))
+    return [*_find_opening_post(page, by_category.get(elements[posts[0]][1:3], []), posts), *posts]
 
 
 def _group_elements(
     page: PageBlocks, elements: list[int], get_key: Callable[[tuple[int, ...]], Hashable]
 ) -> PostGroups:
     groups: PostGroups = {}
-    for at in elements:
-        groups.setdefault(get_key(page.elements[at]), []).append(at)
+    for element in elements:
+        groups.setdefault(get_key(page.elements[element]), []).append(element)
     return groups
 
 
 def _count_chars_before(page: PageBlocks, kept: frozenset[int]) -> list[int]:
-    """Of each block, and the end, how many characters were chosen before it."""
+    """Return the number of chosen characters before each block and before the end."""
     chars = [0] * len(page.texts)
     for block in kept:
         chars[block] = len(page.texts[block])
@@ -140,35 +135,38 @@ def _count_chars_before(page: PageBlocks, kept: frozenset[int]) -> list[int]:
 
 
 def _find_opening_post(page: PageBlocks, similar: list[int], posts: list[int]) -> list[int]:
-    """What stands before the posts and is called so too, but looks otherwise: a question before its answers."""
+    """Return the post before the others with a similar name but another look, as a question before its answers."""
     first = page.elements[posts[0]][5]
     before = [
-        at for at in similar if at < posts[0] and page.last[at] <= first and next(_iter_name_candidates(page, at), None)
+        element
+        for element in similar
+        if element < posts[0] and page.last[element] <= first and next(_iter_name_candidates(page, element), None)
     ]
-    return [at for at in before if not _has_nested_posts(page, at, before)][-1:]
+    return [element for element in before if not _has_nested_posts(page, element, before)][-1:]
 
 
 def _find_largest_group(page: PageBlocks, chars: list[int], groups: list[list[int]]) -> list[int]:
-    """The posts of the group that holds most of what was chosen."""
+    """Return the posts of the group that holds most of the chosen text."""
     max_posts = 2_000
     best: list[int] = []
-    weight = 0
+    best_size = 0
     for members in groups:
-        if not MIN_POSTS <= len(members) <= max_posts or _count_chosen_chars(page, chars, members) <= weight:
+        if not MIN_POSTS <= len(members) <= max_posts or _count_chosen_chars(page, chars, members) <= best_size:
             continue
-        told = [
-            each for each in members if each in page.signed_authors or next(_iter_name_candidates(page, each), None)
+        named = [
+            element
+            for element in members
+            if element in page.signed_authors or next(_iter_name_candidates(page, element), None)
         ]
-        posts = [each for each in told if not _has_nested_posts(page, each, members)]
+        posts = [element for element in named if not _has_nested_posts(page, element, members)]
         size = _count_chosen_chars(page, chars, posts)
-        if len(posts) >= MIN_POSTS and size > weight:
-            best, weight = posts, size
+        if len(posts) >= MIN_POSTS and size > best_size:
+            best, best_size = posts, size
     return best
 
 
 def _count_chosen_chars(page: PageBlocks, chars: list[int], members: list[int]) -> int:
-    """How much of what was chosen these elements hold."""
-    return sum([chars[page.last[each]] - chars[page.elements[each][5]] for each in members])
+    return sum([chars[page.last[element]] - chars[page.elements[element][5]] for element in members])
 
 
 def _block_range(page: PageBlocks, element: int) -> range:
@@ -176,42 +174,41 @@ def _block_range(page: PageBlocks, element: int) -> range:
 
 
 def _has_nested_posts(page: PageBlocks, element: int, members: list[int]) -> bool:
-    """Whether an element holds another of its kind right away, as lists of posts in posts do: it is no post itself."""
+    """Return whether an element directly holds another of the group, as lists of replies do."""
     return any(page.elements[other][0] == element for other in members[:50])
 
 
 def _find_authors(page: PageBlocks, posts: list[int]) -> dict[int, str]:
-    """The author of each post: the name that stands where most posts have the likeliest one.
+    """Return the author of each post: the name in the place where most posts have the likeliest one.
 
-    Beside names stand ranks, titles, whether somebody is there, and who else was answered; each of them in some of the
-    posts only, or with no address of its own. A post that has nothing there is told by a name with an address.
+    Names are surrounded by ranks, titles, presence and the names of other users, but each of these appears in some posts
+    only, or without an address. A post without a name in that place has the first name with an address.
     """
     rank_weights = (1, 2, 4, 16)
-    found = {post: list(_iter_name_candidates(page, post)) for post in posts}
+    candidates = {post: list(_iter_name_candidates(page, post)) for post in posts}
     votes: Counter[int] = Counter()
-    for names in found.values():
+    for names in candidates.values():
         ranks: dict[int, int] = {}
         for rank, place, _ in names:
             ranks[place] = max(rank, ranks.get(place, 0))
         for place, rank in ranks.items():
             votes[place] += rank_weights[rank]
-    best = max(votes, key=votes.__getitem__, default=-1)
-    return {post: page.signed_authors.get(post) or _choose_author(names, best) for post, names in found.items()}
-
-
-def _choose_author(names: list[tuple[int, int, str]], signature: int) -> str:
-    """The best name at a place, or else the first of those that have addresses; empty if there is neither."""
-    there = [(rank, name) for rank, place, name in names if place == signature]
-    there = there or [(rank, name) for rank, _, name in names if rank >= PROFILE_NAME]
-    return max(there, key=lambda each: each[0])[1].rstrip(" :,") if there else ""
+    best_place = max(votes, key=votes.__getitem__, default=-1)
+    authors = {}
+    for post, names in candidates.items():
+        in_place = [(rank, name) for rank, place, name in names if place == best_place]
+        in_place = in_place or [(rank, name) for rank, _, name in names if rank >= PROFILE_NAME]
+        name = max(in_place, key=itemgetter(0))[1].rstrip(" :,") if in_place else ""
+        authors[post] = page.signed_authors.get(post) or name
+    return authors
 
 
 def _iter_name_candidates(page: PageBlocks, post: int) -> Iterator[tuple[int, int, str]]:
-    """Of the short blocks that a post begins with, the names: how likely each is, where it stands, and itself.
+    """Yield the names in the short blocks at the beginning of a post: likelihood, place and name.
 
-    Whom the post mentions is who was answered, not who wrote it.
+    Users whom the post mentions are those it replies to.
     """
-    max_byline_chars = 120  # characters of a block that says who wrote what follows
+    max_byline_chars = 120
     blocks = _block_range(page, post)[:HEAD_BLOCKS]
     mentioned = {
         name for block in blocks if "@" in page.texts[block] for name in MENTION_PATTERN.findall(page.texts[block])
@@ -220,37 +217,43 @@ def _iter_name_candidates(page: PageBlocks, post: int) -> Iterator[tuple[int, in
         text, row = page.texts[block], page.rows[block]
         if len(text) > max_byline_chars:
             continue
-        place = page.elements[row[0]][4]
-        person = bool(row[7] & PERSON_BITS) or _is_person_element(page, row[0], post)
-        names = [name for name, address in _iter_links(page, block) if _is_profile_link(name, address, person=person)]
+        element = row[0]
+        place = page.elements[element][4]
+        is_person = bool(row[7] & PERSON_BITS) or _is_person_element(page, element, post)
+        plain_rank = DECLARED_NAME if _is_declared_author(page, element) else PLAIN_NAME
+        names = [
+            name for name, address in _iter_links(page, block) if _is_profile_link(name, address, is_person=is_person)
+        ]
         names = [name for name in names if name not in mentioned and (name[0] != "@" or name == text)]
         if names:
-            yield DECLARED_NAME if _is_declared_author(page, row[0]) else PROFILE_NAME, place, names[0]
-        elif person and _is_person_name(named := page.first_link_words.get(block, "")):
-            yield LINKED_NAME, place, named
-        elif person and not named and _is_person_name(text) and not _is_label_element(page, row[0]):
-            yield DECLARED_NAME if _is_declared_author(page, row[0]) else PLAIN_NAME, place, text
+            yield max(plain_rank, PROFILE_NAME), place, names[0]
+        elif is_person and _is_person_name(linked := page.first_link_words.get(block, "")):
+            yield LINKED_NAME, place, linked
+        elif is_person and not linked and _is_person_name(text):
+            is_label = page.elements[element][1] in LABEL_TAGS or "title" in page.names[element].lower()
+            if not is_label:
+                yield plain_rank, place, text
 
 
 def _iter_links(page: PageBlocks, block: int) -> Iterator[tuple[str, str]]:
-    """Words and address of each link that begins in a block."""
+    """Yield words and address of each link that begins in a block."""
     at = bisect_left(page.links, block, key=itemgetter(1))
-    for address, begun, words in page.links[max(0, at - 2) : at + 5]:
-        if begun == block:
+    for address, first_block, words in page.links[max(0, at - 2) : at + 5]:
+        if first_block == block:
             yield " ".join(words.split()), address
 
 
-def _is_profile_link(name: str, address: str, *, person: bool) -> bool:
-    """Whether a name leads to an address that holds it, and is marked as a person's or leads to a person."""
+def _is_profile_link(name: str, address: str, *, is_person: bool) -> bool:
+    """Return whether a name links to an address that contains it and belongs to a person."""
     if not 1 < len(name) <= MAX_NAME_CHARS or not any(map(str.isalpha, name)):
         return False
-    if not person and not PROFILE_URL.search(address):
+    if not is_person and not PROFILE_URL.search(address):
         return False
     return NON_WORD.sub("", name.lower()) in NON_WORD.sub("", address.lower())
 
 
 def _is_declared_author(page: PageBlocks, element: int) -> bool:
-    """Whether an element, or one of the two around it, is marked as naming the author."""
+    """Return whether an element or one of the two around it is marked as naming the author."""
     for _ in range(3):
         if element in page.authors:
             return True
@@ -258,28 +261,14 @@ def _is_declared_author(page: PageBlocks, element: int) -> bool:
     return False
 
 
-def _is_label_element(page: PageBlocks, element: int) -> bool:
-    """Whether an element is a term of a list, or somebody's title."""
-    return page.elements[element][1] in LABEL_TAGS or "title" in page.names[element].lower()
-
-
 def _is_person_name(text: str) -> bool:
     return 1 < len(text) <= MAX_NAME_CHARS and any(map(str.isalpha, text)) and not DATE_PATTERN.search(text)
 
 
-def _is_person_element(page: PageBlocks, at: int, above: int) -> bool:
-    """Whether an element, or one that it stands in up to the post, is about a person."""
-    while at > above:
-        if page.elements[at][2] & PERSON_BITS:
+def _is_person_element(page: PageBlocks, element: int, post: int) -> bool:
+    """Return whether an element, or one around it inside of the post, is about a person."""
+    while element > post:
+        if page.elements[element][2] & PERSON_BITS:
             return True
-        at = page.elements[at][0]
+        element = page.elements[element][0]
     return False
-
-
-def _date(page: PageBlocks, blocks: range) -> str:
-    return next((page.times[block] for block in blocks if block in page.times), "")[:10]
-
-
-def _shows_date(page: PageBlocks, blocks: range, kept: frozenset[int]) -> bool:
-    """Whether the element that tells the time is among what was chosen."""
-    return next((block in kept for block in blocks if block in page.times), False)

@@ -1,4 +1,4 @@
-"""How Markdown is written where there is a choice."""
+"""Options for writing Markdown."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,12 +8,12 @@ LinkStyle = Literal["inline", "references", "none"]
 
 @dataclass(frozen=True, slots=True)
 class MarkdownStyle:
-    """Choices for a reader.
+    """How to write links and images.
 
     Attributes:
-        links: `inline` puts the address behind a link's words, `references` at the end of the text, `none` leaves
-            the words alone: addresses are a quarter of a page's tokens.
-        images: Whether pictures that have words of their own are shown.
+        links: `inline` puts the address after a link's words, `references` at the end of the text, and `none` leaves it
+            out, because addresses are a quarter of a page's tokens.
+        images: Whether to show images that have an alternative text.
     """
 
     links: LinkStyle = "inline"
