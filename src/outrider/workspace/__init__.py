@@ -1,4 +1,4 @@
-"""The workspace: a directory of the session's own, with files to read, change and search."""
+"""Session workspaces: a directory per session, with files to read, change and search."""
 
 from outrider.workspace.exporter import Exporter
 from outrider.workspace.settings import WorkspaceSettings

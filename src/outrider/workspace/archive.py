@@ -1,4 +1,4 @@
-"""Zip files that open anywhere: their names stay inside of the folder they are unpacked in, on every system."""
+"""Write zip archives whose names are safe to unpack on every system."""
 
 import os
 import re
@@ -14,125 +14,115 @@ from outrider.core.errors import InvalidInput, OutriderError
 from outrider.workspace.jail import PARTIAL_PREFIX, Jail
 
 COPY_BLOCK_BYTES = 1 << 20
-FORBIDDEN_CHARS = re.compile(r'[\\:*?"<>|]')  # by Windows, where the first is a separator and the second a drive's
+FORBIDDEN_CHARS = re.compile(r'[\\:*?"<>|]')  # by Windows; the backslash separates, the colon names a drive
 WINDOWS_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class ArchiveMember:
-    """A file of the workspace and the name that it gets in the archive."""
+    """A file of the workspace, and its name in the archive."""
 
     path: str
     name: str
 
 
 def collect_members(jail: Jail, paths: Iterable[str]) -> list[ArchiveMember]:
-    """The files of these paths, folders with all that is below them, in order and each once.
+    """Return the files of these paths, in order and without duplicates; folders include everything below them.
 
-    Raises InvalidInput that names everything that is missing or cannot be read: an archive is whole, or there is none.
+    Raises InvalidInput that names every missing or unreadable file: an archive is complete, or not written at all.
     """
     max_files = 50_000
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     problems: list[str] = []
     for path in dict.fromkeys(paths):
         try:
-            found |= dict.fromkeys(_iter_files(jail, path))
+            files |= dict.fromkeys(_iter_files(jail, path))
         except OutriderError as error:
             problems.append(error.message.removeprefix("path: "))
-    problems += _find_unreadable(jail, found)
+    for path in files:
+        try:
+            with jail.open_descriptor(path):
+                pass  # it can be read
+        except OutriderError as error:
+            problems.append(error.message.removeprefix("path: "))
     if problems:
         raise InvalidInput(
             f"files: {'; '.join(problems[:50])}",
-            hint="correct or leave out these; nothing was exported",
+            hint="correct or omit these files; nothing was exported",
             code="incomplete",
             details={"problems": problems[:1_000]},
         )
-    if not found or len(found) > max_files:
-        raise InvalidInput(f"files: {len(found):,} files", hint=f"name 1 to {max_files:,} files, or folders with files")
-    return [
-        ArchiveMember(path, name)
-        for path, name in zip(found, deduplicate_names(map(sanitize_path, found)), strict=True)
-    ]
+    if not files or len(files) > max_files:
+        raise InvalidInput(f"files: {len(files):,} files", hint=f"name 1 to {max_files:,} files, or folders with files")
+    names = deduplicate_names(map(sanitize_path, files))
+    return [ArchiveMember(path, name) for path, name in zip(files, names, strict=True)]
 
 
 def write_archive(
-    jail: Jail, wanted: list[ArchiveMember], file: BinaryIO, report: Callable[[int, ArchiveMember], None]
+    jail: Jail, members: list[ArchiveMember], file: BinaryIO, report: Callable[[int, ArchiveMember], None]
 ) -> int:
-    """Writes a zip of these files, block by block; returns the bytes of their contents.
+    """Write a zip of these files, block by block; return the bytes of their contents.
 
     Args:
-        jail: Where they are.
-        wanted: What `members` gave.
-        file: Where to; it is not closed.
-        report: Told after each file how many there are now.
+        jail: Holds the files.
+        members: The result of `collect_members`.
+        file: The file to write; it is not closed.
+        report: Called after each file with the number of files so far.
     """
     total = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number, member in enumerate(wanted, 1):
+        for number, member in enumerate(members, 1):
             total += _add_member(jail, member, archive)
             report(number, member)
     return total
 
 
 def sanitize_path(path: str) -> str:
-    """A relative path with `/` that means the same, or nothing worse, on every system."""
+    """Return a relative path with `/` that is harmless on every system."""
     parts = [_sanitize_part(part) for part in PurePosixPath(path).parts if part not in ("/", ".", "..")]
     return "/".join(parts) or "_"
 
 
 def deduplicate_names(names: Iterable[str]) -> list[str]:
-    """The names in their order, with numbers where systems that know no case, or compose accents, would find two alike.
+    """Return the names in order, numbered where systems that ignore case or compose accents would confuse two.
 
-    A file's name is no folder's of another, either.
+    A file never gets the name of another's folder, either.
     """
-    given = list(names)
-    taken = {_fold_name(str(folder)) for name in given for folder in PurePosixPath(name).parents}
-    found: list[str] = []
-    for name in given:
+    names = list(names)
+    taken = {_fold_name(str(folder)) for name in names for folder in PurePosixPath(name).parents}
+    unique: list[str] = []
+    for name in names:
+        path = PurePosixPath(name)
         chosen, number = name, 1
         while _fold_name(chosen) in taken:
             number += 1
-            chosen = _numbered(name, number)
+            chosen = str(path.with_name(f"{path.stem}~{number}{path.suffix}"))
         taken.add(_fold_name(chosen))
-        found.append(chosen)
-    return found
+        unique.append(chosen)
+    return unique
 
 
 def _iter_files(jail: Jail, path: str) -> Iterator[str]:
-    exports_folder = "exports"  # where earlier exports are: left out where nobody asks for them
-    max_depth = 600  # folders in one another: more than a path of a thousand characters can name
-    entry = jail.get_entry(path)
-    whole = str(PurePosixPath(path))
-    if entry.kind != "directory":
-        yield whole
+    """Yield the files of a path. Earlier exports are left out of an export of the whole workspace."""
+    max_depth = 600  # more than a path of a thousand characters can name
+    base = str(PurePosixPath(path))
+    if jail.get_entry(path).kind != "directory":
+        yield base
         return
-    for each in jail.walk(whole, max_depth):
-        if each.kind == "directory":
-            with jail.open_folder(each.path):
-                """What lies below it can be reached."""
-        inner = PurePosixPath(each.path)
-        if (
-            each.kind != "directory"
-            and PARTIAL_PREFIX not in each.name
-            and not (whole == "." and inner.parts[0] == exports_folder)
-        ):
-            yield each.path
-
-
-def _find_unreadable(jail: Jail, paths: Iterable[str]) -> Iterator[str]:
-    for path in paths:
-        try:
-            with jail.open_descriptor(path):
-                """It can be read."""
-        except OutriderError as error:
-            yield error.message.removeprefix("path: ")
+    for entry in jail.walk(base, max_depth):
+        if entry.kind == "directory":
+            with jail.open_folder(entry.path):
+                continue  # raises if its contents cannot be read
+        is_earlier_export = base == "." and PurePosixPath(entry.path).parts[0] == "exports"
+        if PARTIAL_PREFIX not in entry.name and not is_earlier_export:
+            yield entry.path
 
 
 def _add_member(jail: Jail, member: ArchiveMember, archive: zipfile.ZipFile) -> int:
     with jail.open_descriptor(member.path) as descriptor:
         facts = os.fstat(descriptor)
-        made = time.gmtime(min(max(facts.st_mtime, 315_532_800), 4_354_819_198))  # what a zip can say: 1980 to 2107
-        info = zipfile.ZipInfo(member.name, made[:6])
+        modified = time.gmtime(min(max(facts.st_mtime, 315_532_800), 4_354_819_198))  # zip can store 1980 to 2107
+        info = zipfile.ZipInfo(member.name, modified[:6])
         info.compress_type = zipfile.ZIP_DEFLATED
         info.external_attr = (0o100000 | facts.st_mode & 0o755) << 16
         info.file_size = facts.st_size
@@ -144,31 +134,24 @@ def _add_member(jail: Jail, member: ArchiveMember, archive: zipfile.ZipFile) -> 
 
 
 def _sanitize_part(part: str) -> str:
-    hidden_categories = ("Cc", "Cf", "Cs", "Co", "Cn")
-    shown = "".join("_" if unicodedata.category(letter) in hidden_categories else letter for letter in part)
-    plain = _shorten_part(FORBIDDEN_CHARS.sub("_", shown)).rstrip(". ") or "_"
+    """Replace what is invisible or forbidden on some system, and shorten what is too long, keeping the suffix."""
+    invisible_categories = ("Cc", "Cf", "Cs", "Co", "Cn")
+    max_part_bytes = 200  # file systems accept 255
+    visible = "".join("_" if unicodedata.category(char) in invisible_categories else char for char in part)
+    plain = FORBIDDEN_CHARS.sub("_", visible)
+    if len(plain.encode()) > max_part_bytes:
+        stem, dot, suffix = plain.rpartition(".")
+        tail = f"{dot}{suffix}" if stem and len(suffix) < 16 else ""
+        head = (stem if tail else plain).encode()[: max_part_bytes - len(tail.encode())]
+        plain = head.decode("utf-8", "ignore") + tail
+    plain = plain.rstrip(". ") or "_"
     return f"_{plain}" if WINDOWS_DEVICE.fullmatch(plain) else plain
-
-
-def _shorten_part(part: str) -> str:
-    """A part of a name that fits, with its ending."""
-    max_part_bytes = 200  # bytes of one part of a name; file systems take 255
-    if len(part.encode()) <= max_part_bytes:
-        return part
-    stem, dot, ending = part.rpartition(".")
-    tail = f"{dot}{ending}" if stem and len(ending) < 16 else ""
-    return (stem if tail else part).encode()[: max_part_bytes - len(tail.encode())].decode("utf-8", "ignore") + tail
 
 
 def _fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
-def _numbered(name: str, number: int) -> str:
-    path = PurePosixPath(name)
-    return str(path.with_name(f"{path.stem}~{number}{path.suffix}"))
-
-
-def collect_renames(wanted: Iterable[ArchiveMember]) -> dict[str, str]:
-    """Which paths got another name, for those who look for them."""
-    return {each.path: each.name for each in wanted if each.path != each.name}
+def collect_renames(members: Iterable[ArchiveMember]) -> dict[str, str]:
+    """Return the archive names that differ from the files' paths, by path."""
+    return {member.path: member.name for member in members if member.path != member.name}

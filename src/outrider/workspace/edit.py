@@ -1,4 +1,4 @@
-"""Lines of a text replaced, all at once, by the numbers that they have before."""
+"""Replace lines of a text, all at once, by their original numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from outrider.workspace.encoding import replace_surrogates
 
 @dataclass(frozen=True)
 class Replacement:
-    """Lines `start` to `end` (from 1, inclusive) become `text`; no text removes them.
+    """Replaces the lines `start` to `end` (from 1, inclusive) by `text`; without text they are deleted.
 
-    `expected`, where given, is what these lines must hold now.
+    `expected`, if given, is what these lines must contain now.
     """
 
     start: int
@@ -22,34 +22,40 @@ class Replacement:
 
 
 def split_lines(text: str) -> list[str]:
-    r"""The lines with their ends: \n, after an \r or not, as grep and git have it; \r in a text without any \n.
+    r"""Return the lines with their line ends: \n or \r\n, as grep and git have it; \r only in a text without any \n.
 
-    A form feed in a file of code ends no line, nor does the \r with which a log draws over itself.
+    A form feed does not end a line, nor does the \r with which a log overwrites itself.
     """
-    mark = "\r" if "\n" not in text and "\r" in text else "\n"
-    *whole, rest = text.split(mark)
-    return [line + mark for line in whole] + ([rest] if rest else [])
+    newline = "\r" if "\n" not in text and "\r" in text else "\n"
+    *complete, rest = text.split(newline)
+    return [line + newline for line in complete] + ([rest] if rest else [])
 
 
 def apply_replacements(text: str, replacements: Sequence[Replacement], newline: str = "\n") -> str:
-    """The text with all replacements done; the last line keeps having an end, or none.
+    """Return the text with all replacements; whether the last line has a line end does not change.
 
-    Raises InvalidInput for lines that there are not, that overlap, or that hold something else than expected;
-    then nothing is replaced.
+    Raises InvalidInput for lines that do not exist, that overlap, or that differ from `expected`; nothing is replaced
+    then.
     """
     lines = split_lines(text)
     count = len(lines)
-    ordered = sorted(replacements, key=lambda each: (each.start, each.end))
-    _check_ranges(lines, ordered)
-    for each in reversed(ordered):
-        lines[each.start - 1 : each.end] = _split_with_line_end(each.text, _end_of(lines[each.end - 1], newline))
+    ordered = sorted(replacements, key=lambda replacement: (replacement.start, replacement.end))
+    _check_replacements(lines, ordered)
+    for replacement in reversed(ordered):
+        # New lines get the line end of those they replace; where the text ends without one, the file's usual.
+        last_line = lines[replacement.end - 1]
+        line_end = next((end for end in ("\r\n", "\n") if last_line.endswith(end)), newline)
+        new_lines = split_lines(replace_surrogates(replacement.text or ""))
+        lines[replacement.start - 1 : replacement.end] = [line.rstrip("\r\n") + line_end for line in new_lines]
     result = "".join(lines)
-    last_was_open = not text.endswith(("\n", "\r")) and any(each.end == count and each.text for each in ordered)
-    return result.removesuffix(newline) if last_was_open else result
+    replaces_open_end = not text.endswith(("\n", "\r")) and any(
+        replacement.end == count and replacement.text for replacement in ordered
+    )
+    return result.removesuffix(newline) if replaces_open_end else result
 
 
 def build_diff(old: str, new: str, path: str) -> str:
-    """A unified diff, cut after 400 lines."""
+    """Return a unified diff, cut after 400 lines."""
     max_diff_lines = 400
     lines = list(
         unified_diff(old.splitlines(), new.splitlines(), f"a/{path}", f"b/{path}", lineterm="")
@@ -58,43 +64,28 @@ def build_diff(old: str, new: str, path: str) -> str:
     return "\n".join(lines[:max_diff_lines] + ([f"… {more} more lines of difference"] if more > 0 else []))
 
 
-def _check_ranges(lines: list[str], ordered: list[Replacement]) -> None:
-    before = 0
-    for each in ordered:
-        if not 1 <= each.start <= each.end <= len(lines):
+def _check_replacements(lines: list[str], ordered: list[Replacement]) -> None:
+    previous_end = 0
+    for replacement in ordered:
+        start, end = replacement.start, replacement.end
+        if not 1 <= start <= end <= len(lines):
             raise InvalidInput(
-                f"replacements: lines {each.start} to {each.end} of a file of {len(lines)} lines",
+                f"replacements: lines {start} to {end} do not exist in a file of {len(lines)} lines",
                 hint="read_file with numbered=true shows the numbers",
             )
-        if each.start <= before:
-            raise InvalidInput(f"replacements: line {each.start} is replaced twice", hint="join the two")
-        before = each.end
-        _check_expected(lines, each)
-
-
-def _check_expected(lines: list[str], each: Replacement) -> None:
-    if each.expected is None:
-        return
-    found = replace_surrogates(_normalize_text("".join(lines[each.start - 1 : each.end])))
-    if found != _normalize_text(each.expected):
-        raise InvalidInput(
-            f"replacements: lines {each.start} to {each.end} hold {found[:300]!r}",
-            hint="read the file again: it has changed, or the numbers are wrong",
-            code="changed",
-        )
+        if start <= previous_end:
+            raise InvalidInput(f"replacements: line {start} is replaced twice", hint="combine the two replacements")
+        previous_end = end
+        if replacement.expected is None:
+            continue
+        actual = replace_surrogates(_normalize_text("".join(lines[start - 1 : end])))
+        if actual != _normalize_text(replacement.expected):
+            raise InvalidInput(
+                f"replacements: lines {start} to {end} contain {actual[:300]!r}, not the expected text",
+                hint="read the file again: it has changed, or the numbers are wrong",
+                code="changed",
+            )
 
 
 def _normalize_text(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
-
-
-def _end_of(line: str, newline: str) -> str:
-    """What ends a line; the file's usual line end where the text ends in it."""
-    return next((end for end in ("\r\n", "\n") if line.endswith(end)), newline)
-
-
-def _split_with_line_end(text: str | None, newline: str) -> list[str]:
-    """A replacement's lines, each with the line end of those that it replaces."""
-    if not text:
-        return []
-    return [line.rstrip("\r\n") + newline for line in split_lines(replace_surrogates(text))]

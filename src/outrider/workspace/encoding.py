@@ -1,4 +1,4 @@
-"""Bytes of a file as text, and text back as the bytes that the file would have had."""
+"""Decode a file's bytes as text, and encode text the way the file had it."""
 
 import codecs
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from resiliparse.parse.encoding import detect_encoding
 
 from outrider.core.errors import InvalidInput
 
-PROBE_BYTES = 8_192  # bytes in which a NUL tells that a file is no text, as git has it
+PROBE_BYTES = 8_192  # a NUL in these makes a file binary, as in git
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a file's text is written down.
+    """How the text of a file is encoded.
 
     Attributes:
         encoding: Python's name of the character encoding.
-        newline: What ends its lines: the first that it has, or a line feed.
-        byte_order_mark: The bytes that tell the encoding, where it begins with such.
+        newline: The first line end of the file, or a line feed.
+        byte_order_mark: The byte order mark at its start, if any.
     """
 
     encoding: str = "utf-8"
@@ -26,10 +26,7 @@ class TextFormat:
 
 
 def decode_text(data: bytes, path: str = "") -> tuple[str, TextFormat]:
-    """The text with its line ends as they are, and how it is written.
-
-    Raises InvalidInput for what is no text.
-    """
+    """Return the text, with its line ends, and its format. Raises InvalidInput for binary data."""
     byte_order_marks = (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -40,84 +37,76 @@ def decode_text(data: bytes, path: str = "") -> tuple[str, TextFormat]:
     mark, encoding = next(((mark, name) for mark, name in byte_order_marks if data.startswith(mark)), (b"", ""))
     if not encoding and b"\0" in data[:PROBE_BYTES]:
         raise InvalidInput(
-            f"path: {path!r} is no text ({len(data)} bytes)",
+            f"path: {path!r} is not a text file ({len(data)} bytes)",
             hint="read it with a code tool, or add it to the content store, which reads documents",
             code="binary",
         )
     encoding = encoding or _detect_encoding(data)
     text = data[len(mark) :].decode(encoding, "replace")
-    return text, TextFormat(encoding, _detect_newline(text), mark)
+    end = text.find("\n")
+    newline = "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+    if end < 0 and "\r" in text:
+        newline = "\r"
+    return text, TextFormat(encoding, newline, mark)
 
 
 def decode_lossless(data: bytes, path: str = "") -> tuple[str, TextFormat]:
-    """As `decode`, for a text that is written back: bytes that are no letters are kept, as lone surrogates.
+    """Decode a text that will be written back: invalid bytes are kept as lone surrogates.
 
-    Raises InvalidInput for what is no text, and where not every byte would come back.
+    Raises InvalidInput for binary data, and where some bytes would not survive the round trip.
     """
-    _, written = decode_text(data, path)
+    _, text_format = decode_text(data, path)
     try:
-        text = data[len(written.byte_order_mark) :].decode(written.encoding, "surrogateescape")
+        text = data[len(text_format.byte_order_mark) :].decode(text_format.encoding, "surrogateescape")
     except UnicodeDecodeError:
         text = ""
-    if encode_text(text, written) != data:
+    if encode_text(text, text_format) != data:
         raise InvalidInput(
-            f"path: {path!r} holds bytes that are no {written.encoding}, and an edit would lose them",
+            f"path: {path!r} contains bytes that are not valid {text_format.encoding}; an edit would lose them",
             hint="change it with a code tool, which can write bytes",
             code="encoding",
         )
-    return text, written
+    return text, text_format
 
 
-def encode_text(text: str, written: TextFormat) -> bytes:
-    """The text as bytes. What the encoding lacks makes it UTF-8, rather than lose a letter."""
+def encode_text(text: str, text_format: TextFormat) -> bytes:
+    """Return the text as bytes; as UTF-8 where the file's encoding lacks a character."""
     try:
-        return written.byte_order_mark + text.encode(written.encoding, "surrogateescape")
+        return text_format.byte_order_mark + text.encode(text_format.encoding, "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogateescape")
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with a sign in the place of what is no letter."""
+    """Replace lone surrogates by the replacement character."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def convert_newlines(text: str, written: TextFormat) -> str:
-    """The text with its line ends as the file has them."""
+def convert_newlines(text: str, text_format: TextFormat) -> str:
+    """Convert the line ends of a text to those of the file."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return plain if written.newline == "\n" else plain.replace("\n", written.newline)
+    return plain if text_format.newline == "\n" else plain.replace("\n", text_format.newline)
 
 
 def _detect_encoding(data: bytes) -> str:
     if _is_mostly_utf8(data):
         return "utf-8"
-
-    found = detect_encoding(data) or "latin-1"
-    return found if _is_known_encoding(found) else "latin-1"
+    encoding = detect_encoding(data) or "latin-1"
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        return "latin-1"
+    return encoding
 
 
 def _is_mostly_utf8(data: bytes) -> bool:
-    """Whether its letters are UTF-8, but for some bytes; in another encoding they look so by rare chance alone."""
+    """Return whether data is UTF-8 but for a few bytes; text in another encoding hardly ever looks so."""
+    # A probe of this length may end within a character.
+    is_complete = len(data) != PROBE_BYTES
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(
-            data, final=len(data) != PROBE_BYTES
-        )  # a probe may end in a letter
+        codecs.getincrementaldecoder("utf-8")().decode(data, final=is_complete)
     except UnicodeDecodeError:
         text = data.decode("utf-8", "replace")
-        wrong = text.count("\ufffd")
-        return len(text) - len(text.encode("ascii", "ignore")) >= 2 * wrong
+        invalid = text.count("\ufffd")
+        return len(text) - len(text.encode("ascii", "ignore")) >= 2 * invalid
     return True
-
-
-def _is_known_encoding(name: str) -> bool:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        return False
-    return True
-
-
-def _detect_newline(text: str) -> str:
-    at = text.find("\n")
-    if at < 0:
-        return "\r" if "\r" in text else "\n"
-    return "\r\n" if text[at - 1 : at] == "\r" else "\n"

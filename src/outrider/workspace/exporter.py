@@ -1,4 +1,4 @@
-"""What the toolset of exports is given."""
+"""The export service that the toolset receives."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exporter:
-    """Makes exports; `to_markdown` reads documents (web pages, PDF, Office) from their bytes and name."""
+    """Exports files; `to_markdown` converts documents (web pages, PDF, Office), given their bytes and name."""
 
     to_markdown: Callable[[bytes, str], Awaitable[str]]
 
     async def export_file(
         self, workspace: SessionWorkspace, path: str, *, name: str = "", wanted: "ExportFormat | None" = None
     ) -> "Export":
-        """A copy of one file, converted if that is wanted. Raises what the jail raises, and InvalidInput."""
+        """Export a copy of one file, converted if `wanted`. Raises InvalidInput and the errors of `Jail`."""
         from outrider.workspace.export import build_file_export
 
         return await build_file_export(workspace, path, name, wanted, self.to_markdown)

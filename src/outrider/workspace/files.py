@@ -1,11 +1,11 @@
-"""Files of a session's workspace: read, written, edited, listed and found. Blocking: call it in a thread."""
+"""Read, write, edit, list and find files of a session's workspace. Blocking: call it in a thread."""
 
 import fcntl
 import hashlib
 import os
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
@@ -27,16 +27,16 @@ from outrider.workspace.encoding import (
 from outrider.workspace.jail import DirectoryEntry, Jail, rename_error_field
 from outrider.workspace.quota import StorageQuota
 
-MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read or written as a whole
+MAX_FILE_BYTES = 10_000_000  # of files that are read or written as a whole
 EntryKind = Literal["file", "dir", "both"]
 
 
 @dataclass(frozen=True)
 class FileText:
-    """Lines `start` to `end` (from 1, inclusive; 0 to 0 of an empty file) out of `lines`, as they stand in the file.
+    """Lines `start` to `end` of a file of `lines` lines (from 1, inclusive; 0 to 0 of an empty file).
 
-    `sha256` is of the whole file's bytes. Of a file that is too large to be read as a whole it is empty, and `lines` is
-    None unless its end was read.
+    `sha256` is of the whole file's bytes. For a file too large to be read as a whole it is empty, and `lines` is
+    None unless the end was read.
     """
 
     text: str
@@ -49,7 +49,7 @@ class FileText:
 
 @dataclass(frozen=True)
 class WriteResult:
-    """What came of a write: size in bytes and digest of the file now, and what is different; empty if new."""
+    """The outcome of a write: size in bytes and digest of the new content, and a diff; empty for a new file."""
 
     path: str
     size: int
@@ -59,7 +59,7 @@ class WriteResult:
 
 
 class WorkspaceFiles:
-    """The files below one directory. Raises what `Jail` raises."""
+    """The files below one directory. Raises the errors of `Jail`."""
 
     def __init__(self, root: Path, *, max_bytes: int = MAX_FILE_BYTES, quota: StorageQuota | None = None) -> None:
         self.jail = Jail(root)
@@ -67,9 +67,9 @@ class WorkspaceFiles:
         self._quota = quota
 
     def read(self, path: str, start: int | None = None, end: int | None = None) -> FileText:
-        """Lines of a text file; all of them by default, or as many as ten million characters of a larger one.
+        """Return lines of a text file: all by default, or as many as ten million characters of a larger one.
 
-        Raises InvalidInput for what is no text, and for lines that there are not.
+        Raises InvalidInput for binary files, and for lines that do not exist.
         """
         with self.jail.open_descriptor(path) as descriptor:
             if os.fstat(descriptor).st_size > self._max_bytes:
@@ -80,118 +80,129 @@ class WorkspaceFiles:
         first, last = start or 1, min(end or len(lines), len(lines))
         if first > max(last, 1) or (start or 1) > (end or first):
             raise InvalidInput(
-                f"start_line: {first} to {end or 'the end'} of a file of {len(lines)} lines",
-                hint=f"give lines between 1 and {len(lines)}, start_line not above end_line",
+                f"start_line: lines {first} to {end or 'the end'} do not exist in a file of {len(lines)} lines",
+                hint=f"give lines from 1 to {len(lines)}, with start_line no greater than end_line",
             )
         chosen = "".join(lines[first - 1 : last])
         return FileText(chosen, first if lines else 0, last, len(lines), _hash_bytes(data), written.encoding)
 
     def _read_part(self, descriptor: int, path: str, start: int, end: int | None) -> FileText:
-        _, written = decode_text(os.pread(descriptor, PROBE_BYTES, 0), path)
-        chosen: list[str] = []
-        size, number, at_start, whole = 0, 0, True, False
-        os.lseek(descriptor, len(written.byte_order_mark), os.SEEK_SET)
-        with os.fdopen(os.dup(descriptor), encoding=written.encoding, errors="replace", newline="\n") as file:
+        """Read lines of a file that is too large to be read as a whole."""
+        _, text_format = decode_text(os.pread(descriptor, PROBE_BYTES, 0), path)
+        lines: list[str] = []
+        size, number, at_line_start, at_end = 0, 0, True, False
+        os.lseek(descriptor, len(text_format.byte_order_mark), os.SEEK_SET)
+        with os.fdopen(os.dup(descriptor), encoding=text_format.encoding, errors="replace", newline="\n") as file:
             while size < self._max_bytes:
                 line = file.readline(self._max_bytes)
-                whole = not line
-                number += at_start and not whole
-                if whole or number > (end or number):
+                at_end = not line
+                number += at_line_start and not at_end
+                if at_end or number > (end or number):
                     break
-                at_start = line.endswith("\n")
-                chosen += [line] if number >= start else []
+                at_line_start = line.endswith("\n")
+                lines += [line] if number >= start else []
                 size += len(line) if number >= start else 0
-        if not chosen:
-            raise InvalidInput(f"start_line: {start} of a file of {number} lines", hint="start earlier")
+        if not lines:
+            raise InvalidInput(
+                f"start_line: {start} is past the end of the file ({number} lines)", hint="start earlier"
+            )
         last = number if end is None else min(number, end)
-        return FileText("".join(chosen), start, last, number if whole else None, "", written.encoding)
+        return FileText("".join(lines), start, last, number if at_end else None, "", text_format.encoding)
 
     def read_head(self, path: str, count: int) -> tuple[bytes, int]:
-        """A file's first bytes, and how many it has in all."""
+        """Return a file's first bytes, and its size."""
         with self.jail.open_descriptor(path) as descriptor:
             return os.pread(descriptor, count, 0), os.fstat(descriptor).st_size
 
     def read_bytes(self, path: str) -> bytes:
-        """A file as it is. Raises InvalidInput for one of more than 10 MB."""
+        """Return the bytes of a file. Raises InvalidInput if there are more than 10 MB."""
         with self.jail.open_descriptor(path) as descriptor:
             size = os.fstat(descriptor).st_size
             if size > self._max_bytes:
                 raise InvalidInput(
-                    f"path: {path!r} has {size:,} bytes, more than {self._max_bytes:,}",
+                    f"path: {path!r} has {size:,} bytes; the limit is {self._max_bytes:,}",
                     hint="grep it, or read a part with a code tool",
                     code="too_large",
                 )
             return b"".join(_iter_blocks(descriptor, self._max_bytes + 1))
 
     def write(self, path: str, content: str, *, append: bool = False, expected: str | None = None) -> WriteResult:
-        """Puts text into a file, or behind what it holds; a file that is there keeps its encoding and line ends.
+        """Write a text file; an existing file keeps its encoding and line ends.
 
         Args:
-            path: Where; folders above it are made.
+            path: Path of the file; missing folders are created.
             content: The text.
-            append: Behind what is there.
-            expected: SHA-256 that the file must have now; InvalidInput(code=changed) else.
+            append: Add to the end of the file.
+            expected: SHA-256 that the file must have now; otherwise raises InvalidInput(code=changed).
         """
         with self._lock_workspace():
-            old = self._old(path)
+            try:
+                old = self.read_bytes(path)
+            except NotFound:
+                old = None
             _check_unchanged(path, old, expected)
             content = replace_surrogates(content)
+            before, text_format = "", TextFormat()
             if append and old:
-                before, written = decode_lossless(old, path)
-            else:
-                before, written = decode_text(old, path) if old and _is_text(old) else ("", TextFormat())
-            new = convert_newlines(content, written) if written.newline != "\n" else content
-            return self._write_text(path, old, before, before + new if append else new, written)
+                before, text_format = decode_lossless(old, path)
+            elif old:
+                with suppress(InvalidInput):  # a binary file is replaced by UTF-8
+                    before, text_format = decode_text(old, path)
+            new = convert_newlines(content, text_format) if text_format.newline != "\n" else content
+            return self._write_text(path, old, before, before + new if append else new, text_format)
 
     def replace_lines(self, path: str, replacements: Sequence[Replacement], expected: str | None = None) -> WriteResult:
-        """Replaces lines by the numbers that they have now; all of it, or nothing. Raises InvalidInput."""
+        """Replace lines by their current numbers, all or none. Raises InvalidInput."""
         with self._lock_workspace():
             old = self.read_bytes(path)
             _check_unchanged(path, old, expected)
-            before, written = decode_lossless(old, path)
+            before, text_format = decode_lossless(old, path)
             return self._write_text(
-                path, old, before, apply_replacements(before, replacements, written.newline), written
+                path, old, before, apply_replacements(before, replacements, text_format.newline), text_format
             )
 
     def replace_text(self, path: str, old_text: str, new_text: str, expected: str | None = None) -> WriteResult:
-        """Replaces a text that stands exactly once. Raises InvalidInput, which shows the closest lines there are."""
+        """Replace a text that occurs exactly once. Raises InvalidInput, with the closest line there is."""
         with self._lock_workspace():
             old = self.read_bytes(path)
             _check_unchanged(path, old, expected)
-            before, written = decode_lossless(old, path)
-            wanted, instead = replace_surrogates(old_text), replace_surrogates(new_text)
-            if wanted not in before:  # its lines may end otherwise than a model writes them
-                wanted, instead = convert_newlines(wanted, written), convert_newlines(instead, written)
+            before, text_format = decode_lossless(old, path)
+            wanted, replacement = replace_surrogates(old_text), replace_surrogates(new_text)
+            if wanted not in before:  # the file may have other line ends than the model wrote
+                wanted, replacement = convert_newlines(wanted, text_format), convert_newlines(replacement, text_format)
             _check_single_match(before, wanted)
-            return self._write_text(path, old, before, before.replace(wanted, instead), written)
+            return self._write_text(path, old, before, before.replace(wanted, replacement), text_format)
 
     def list(
         self, path: str = ".", pattern: str | None = None, *, depth: int = 1, hidden: bool = False
     ) -> Iterator[DirectoryEntry]:
-        """What a folder holds, and what is below it to a depth, of names that match."""
+        """Yield the entries of a folder, down to a depth, whose names match."""
         path = str(PurePosixPath(path))
-        found = self.jail.list(path) if depth == 1 else self.jail.walk(path, depth)
-        shown = (entry for entry in found if hidden or not _is_hidden(entry, path))
-        return _filter_entries(shown, pattern, path)
+        entries = self.jail.list(path) if depth == 1 else self.jail.walk(path, depth)
+        visible = (entry for entry in entries if hidden or not _is_hidden(entry, path))
+        return _filter_entries(visible, pattern, path)
 
     def search(
         self, pattern: str, path: str = ".", *, depth: int = 50, kind: EntryKind = "both"
     ) -> Iterator[DirectoryEntry]:
-        """What matches a pattern below a folder: a pattern without a slash by name, with one by path."""
+        """Yield the entries below a folder that match: a pattern without a slash by name, with one by path."""
         path = str(PurePosixPath(path))
         wanted = {"file": "file", "dir": "directory"}.get(kind)
-        found = (entry for entry in self.jail.walk(path, depth) if wanted in (None, entry.kind))
-        return _filter_entries(found, pattern, path)
+        entries = (entry for entry in self.jail.walk(path, depth) if wanted in (None, entry.kind))
+        return _filter_entries(entries, pattern, path)
 
     def import_file(self, source: str, target: str, roots: Iterable[Path]) -> WriteResult:
-        """Copies a file of any size from outside, from below one of the roots that an operator allowed.
+        """Copy a file of any size from below one of the folders that the operator allows.
 
-        Raises Refused for any other.
+        Raises Refused for any other file.
         """
-        place = Path(source)
+        source_path = Path(source)
         for root in roots:
-            if place.is_absolute() and place.is_relative_to(root):
-                with rename_error_field("src_abs_path"), Jail(root).open_file(str(place.relative_to(root))) as file:
+            if source_path.is_absolute() and source_path.is_relative_to(root):
+                with (
+                    rename_error_field("src_abs_path"),
+                    Jail(root).open_file(str(source_path.relative_to(root))) as file,
+                ):
                     return self._copy_in(file, target)
         allowed = ", ".join(map(str, roots)) or "none"
         raise Refused(
@@ -203,43 +214,39 @@ class WorkspaceFiles:
     def _copy_in(self, source: BinaryIO, target: str) -> WriteResult:
         if self._quota is not None:
             self._quota.reserve(os.fstat(source.fileno()).st_size)
-        try:
-            with rename_error_field("dest_rel_path"):
-                created = self.jail.get_entry(target).kind != "file"
-        except NotFound:
-            created = True
         digest, size = hashlib.sha256(), 0
-        with self._lock_workspace(), rename_error_field("dest_rel_path"), self.jail.create_file(target) as file:
-            while block := source.read(1 << 20):
-                digest.update(block)
-                size += file.write(block)
+        with rename_error_field("dest_rel_path"):
+            try:
+                created = self.jail.get_entry(target).kind != "file"
+            except NotFound:
+                created = True
+            with self._lock_workspace(), self.jail.create_file(target) as file:
+                while block := source.read(1 << 20):
+                    digest.update(block)
+                    size += file.write(block)
         return WriteResult(target, size, digest.hexdigest(), created, "")
 
-    def _write_text(self, path: str, old: bytes | None, before: str, after: str, written: TextFormat) -> WriteResult:
-        data = encode_text(after, written)
+    def _write_text(
+        self, path: str, old: bytes | None, before: str, after: str, text_format: TextFormat
+    ) -> WriteResult:
+        data = encode_text(after, text_format)
         if len(data) > self._max_bytes:
             raise InvalidInput(
-                f"content: {len(data):,} bytes, more than {self._max_bytes:,}", hint="split it", code="too_large"
+                f"content: has {len(data):,} bytes; the limit is {self._max_bytes:,}", hint="split it", code="too_large"
             )
         self.write_bytes(path, data)
         diff = build_diff(replace_surrogates(before), replace_surrogates(after), path) if old is not None else ""
         return WriteResult(path, len(data), _hash_bytes(data), old is None, diff)
 
     def write_bytes(self, path: str, data: bytes) -> None:
-        """Puts bytes in their place, if there is room for them."""
+        """Replace a file, within the quota."""
         if self._quota is not None:
             self._quota.reserve(len(data))
         self.jail.write(path, data)
 
-    def _old(self, path: str) -> bytes | None:
-        try:
-            return self.read_bytes(path)
-        except NotFound:
-            return None
-
     @contextmanager
     def _lock_workspace(self) -> Generator[None]:
-        """Between reading and writing back nobody else edits this workspace, in this process or another."""
+        """Exclude other edits of this workspace, by this process or another, until the context ends."""
         self.jail.make_directory(".")
         descriptor = os.open(self.jail.root, os.O_RDONLY)
         try:
@@ -259,14 +266,6 @@ def _hash_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _is_text(data: bytes) -> bool:
-    try:
-        decode_text(data)
-    except InvalidInput:
-        return False
-    return True
-
-
 def _check_unchanged(path: str, old: bytes | None, expected: str | None) -> None:
     if expected is not None and (old is None or not _hash_bytes(old).startswith(expected.lower())):
         raise InvalidInput(
@@ -278,26 +277,24 @@ def _check_unchanged(path: str, old: bytes | None, expected: str | None) -> None
 
 def _check_single_match(text: str, wanted: str) -> None:
     if not wanted:
-        raise InvalidInput("old_text: is empty", hint="give the text that is to be replaced")
+        raise InvalidInput("old_text: is empty", hint="give the text to replace")
     count = text.count(wanted)
     if count > 1:
-        raise InvalidInput(f"old_text: stands {count} times in the file", hint="give more of the lines around it")
+        raise InvalidInput(f"old_text: occurs {count} times in the file", hint="include more of the surrounding lines")
     if not count:
+        first_line = next((line for line in wanted.splitlines() if line.strip()), "")
+        lines = replace_surrogates(text).splitlines()[:20_000]
+        similar = get_close_matches(first_line, lines, n=1, cutoff=0.5)
+        closest = f"; the closest line is {similar[0][:200]!r}" if similar else ""
         raise InvalidInput(
-            "old_text: is not in the file" + _find_closest_line(text, wanted),
-            hint="copy it exactly, white space included",
+            f"old_text: is not in the file{closest}",
+            hint="copy it exactly, including white space",
             code="no_match",
         )
 
 
-def _find_closest_line(text: str, wanted: str) -> str:
-    """The lines most like the first of what was wanted."""
-    first = next((line for line in wanted.splitlines() if line.strip()), "")
-    found = get_close_matches(first, replace_surrogates(text).splitlines()[:20_000], n=1, cutoff=0.5)
-    return f"; the closest line is {found[0][:200]!r}" if found else ""
-
-
 def _is_hidden(entry: DirectoryEntry, base: str) -> bool:
+    """Return whether an entry, or a folder between it and `base`, begins with a dot."""
     path = entry.path.removeprefix("./")
     inner = path.removeprefix(f"{base}/") if base != "." else path
     return any(part.startswith(".") for part in inner.split("/"))

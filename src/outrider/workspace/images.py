@@ -1,4 +1,4 @@
-"""Pictures that code has made, for the model's eyes."""
+"""Collect images that code has created, to show them to the model."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from outrider.core.errors import OutriderError
 from outrider.workspace.changes import FileChange
 from outrider.workspace.files import WorkspaceFiles
 
-MAX_IMAGE_BYTES = 2_000_000  # bytes; what hosts commonly take
+MAX_IMAGE_BYTES = 2_000_000  # what hosts commonly accept
 
 
 @dataclass(frozen=True)
 class ImageFile:
-    """A picture file's content."""
+    """The content of an image file."""
 
     path: str
     data: bytes
@@ -20,22 +20,23 @@ class ImageFile:
 
 
 def collect_images(files: WorkspaceFiles, changed: Iterable[FileChange]) -> list[ImageFile]:
-    """The first few pictures among changed files that are not too large, by what they hold. Blocking."""
+    """Return the first few images among changed files that are not too large. Blocking."""
     suffixes = (".png", ".jpg", ".jpeg", ".gif", ".webp")
     max_images = 4
-    found: list[ImageFile] = []
-    for each in changed:
-        fits = each.path.lower().endswith(suffixes) and 0 < each.size <= MAX_IMAGE_BYTES and len(found) < max_images
-        if fits and (picture := _read_image(files, each.path)):
-            found.append(picture)
-    return found
+    images: list[ImageFile] = []
+    for change in changed:
+        fits = change.path.lower().endswith(suffixes) and 0 < change.size <= MAX_IMAGE_BYTES
+        if fits and len(images) < max_images and (image := _read_image(files, change.path)):
+            images.append(image)
+    return images
 
 
 def _read_image(files: WorkspaceFiles, path: str) -> ImageFile | None:
+    """Return an image, recognized by its content; None for anything else."""
     signatures = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
     try:
         data = files.read_bytes(path)
-    except OutriderError:  # gone or exchanged meanwhile
+    except OutriderError:  # deleted or replaced meanwhile
         return None
     mime_type = next((mime for start, mime in signatures.items() if data.startswith(start)), "")
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":

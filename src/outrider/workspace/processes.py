@@ -1,11 +1,10 @@
-"""Executions of a session: in the foreground, and in the background for as long as the server lives."""
+"""Run executions of a session, in the foreground or in the background."""
 
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -23,14 +22,14 @@ ExecutionStatus = Literal["running", "finished", "failed", "killed"]
 
 @dataclass
 class Execution:
-    """Code that runs or has run, and what it did to the workspace.
+    """Running or finished code, and its changes to the workspace.
 
     Attributes:
-        id: What a session knows it by.
-        title: What it is, in the words of who began it.
-        changed: Files that differ, once it is over.
-        poll_count: How often in a row it was asked for while it ran.
-        has_too_many_files: There are too many files to look at all; `changed` then lacks those that were made or removed.
+        id: Identifies the execution in its session.
+        title: Description by whoever started it.
+        changed: Files that differ, once it has ended.
+        poll_count: How often in a row its state was requested while it ran.
+        has_too_many_files: The workspace has too many files to compare all; `changed` lacks created and deleted ones.
     """
 
     id: str
@@ -52,26 +51,26 @@ class Execution:
         return "finished" if self.process.exit_code == 0 else "failed"
 
     async def run(self, seconds: float) -> None:
-        """Runs to the end, and sees what has changed."""
+        """Run to the end, for `seconds` at most, and record the changed files."""
+        from outrider.workspace.changes import MAX_SNAPSHOT_FILES, diff_snapshots, take_snapshot
+
+        def find_changes() -> "list[FileChange]":
+            after = take_snapshot(self.workspace.directory)
+            self.has_too_many_files = max(len(self.snapshot_before), len(after)) >= MAX_SNAPSHOT_FILES
+            return diff_snapshots(self.snapshot_before, after)
+
         try:
             await self.process.communicate(seconds)
         finally:
             with anyio.CancelScope(shield=True):
-                self.changed = await anyio.to_thread.run_sync(self._find_changes)
-
-    def _find_changes(self) -> "list[FileChange]":
-        from outrider.workspace.changes import MAX_SNAPSHOT_FILES, diff_snapshots, take_snapshot
-
-        after = take_snapshot(self.workspace.directory)
-        self.has_too_many_files = max(len(self.snapshot_before), len(after)) >= MAX_SNAPSHOT_FILES
-        return diff_snapshots(self.snapshot_before, after)
+                self.changed = await anyio.to_thread.run_sync(find_changes)
 
 
 class Processes:
-    """Everything that runs. A session sees only its own, by its workspace.
+    """All executions. A session sees only those of its own workspace.
 
     Args:
-        sandbox: Runs it.
+        sandbox: Runs the code.
         quota: Bytes that the files of one workspace may take.
     """
 
@@ -83,10 +82,10 @@ class Processes:
         self._slots = anyio.CapacityLimiter(sandbox.settings.parallel)
 
     async def run(self, workspace: SessionWorkspace, job: "Job", title: str, seconds: float) -> Execution:
-        """Runs a job to its end, or for so many seconds; waits first where too many run.
+        """Run a job to its end, for `seconds` at most; wait first if too many are running.
 
-        Cancelled, it ends the job. In a workspace that is full it has a second to make room. Raises what
-        `Sandbox.start` raises.
+        Cancelling ends the job. In a workspace over its quota a job has a second to make room. Raises the errors of
+        `Sandbox.start`.
         """
         async with self._slots:
             execution = await self._start_execution(workspace, job, title)
@@ -94,39 +93,46 @@ class Processes:
         return execution
 
     async def start_background(self, workspace: SessionWorkspace, job: "Job", title: str) -> Execution:
-        """Starts a job in the background. Raises Refused where the session has too many, and as `run`."""
-        hour_s = 3_600
+        """Start a job in the background. Raises Refused if the session has too many, and the errors of `run`."""
         max_finished = 50  # of each session
-        most = self.sandbox.settings.background
-        if self.count_running(workspace) >= most:
+        limit = self.sandbox.settings.background
+        if self.count_running(workspace) >= limit:
             raise Refused(
-                f"{most} background processes run already", hint="stop_process one of them first", code="processes"
+                f"{limit} background processes are running, which is the limit",
+                hint="end one with stop_process first",
+                code="processes",
             )
         execution = await self._start_execution(workspace, job, title)
         own = self._background.setdefault(workspace.key, {})
         own[execution.id] = execution
-        for old in [each for each in own.values() if each.status != "running"][:-max_finished]:
+        finished = [other for other in own.values() if other.status != "running"]
+        for old in finished[:-max_finished]:
             del own[old.id]
-        self._keep(execution.run(self.sandbox.settings.background_hours * hour_s))
+        # The event loop holds only weak references to tasks.
+        task = asyncio.get_running_loop().create_task(execution.run(self.sandbox.settings.background_hours * 3_600))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return execution
 
     def get(self, workspace: SessionWorkspace, name: str) -> Execution:
-        """A background process of this session. Raises NotFound."""
-        found = self._background.get(workspace.key, {}).get(name)
-        if found is None:
-            raise NotFound(f"process_id: no process {name[:100]!r}", hint="list_processes shows those of this session")
-        return found
+        """Return a background process of this session. Raises NotFound."""
+        execution = self._background.get(workspace.key, {}).get(name)
+        if execution is None:
+            raise NotFound(
+                f"process_id: process {name[:100]!r} does not exist", hint="call list_processes to see the ids"
+            )
+        return execution
 
     def list(self, workspace: SessionWorkspace) -> list[Execution]:
-        """The background processes of this session, the newest last."""
+        """Return the background processes of this session, newest last."""
         return list(self._background.get(workspace.key, {}).values())
 
     def count_running(self, workspace: SessionWorkspace) -> int:
-        """How many of this session run in the background."""
-        return sum(each.status == "running" for each in self.list(workspace))
+        """Return how many processes of this session run in the background."""
+        return sum(execution.status == "running" for execution in self.list(workspace))
 
     async def close(self) -> None:
-        """Ends all that runs."""
+        """End all processes."""
         for own in self._background.values():
             for execution in own.values():
                 execution.process.kill("stopped")
@@ -134,18 +140,9 @@ class Processes:
         await self.sandbox.close()
 
     async def _start_execution(self, workspace: SessionWorkspace, job: "Job", title: str) -> Execution:
-        from outrider.workspace.changes import take_snapshot
+        from outrider.workspace.changes import is_over_quota, take_snapshot
 
-        before = await anyio.to_thread.run_sync(take_snapshot, workspace.directory)
-        running = await self.sandbox.start(replace(job, is_over_quota=self._full(workspace)))
-        return Execution(uuid.uuid4().hex[:8], title, workspace, running, before)
-
-    def _full(self, place: SessionWorkspace) -> Callable[[], bool]:
-        from outrider.workspace.changes import is_over_quota
-
-        return lambda: is_over_quota(place.directory, self._quota)
-
-    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        directory = workspace.directory
+        before = await anyio.to_thread.run_sync(take_snapshot, directory)
+        job = replace(job, is_over_quota=lambda: is_over_quota(directory, self._quota))
+        return Execution(uuid.uuid4().hex[:8], title, workspace, await self.sandbox.start(job), before)

@@ -1,4 +1,4 @@
-"""How much of its room a workspace has used: measured now and then, and added up in between."""
+"""Enforce the disk quota of a workspace: measured now and then, and added up in between."""
 
 import os
 import threading
@@ -10,7 +10,7 @@ from outrider.core.errors import Refused
 
 
 class StorageQuota:
-    """The room of the tree below `root`. Blocking and safe from several threads."""
+    """The quota of the tree below `root`. Blocking and thread-safe."""
 
     def __init__(self, root: Path, max_bytes: int) -> None:
         self._root = root
@@ -19,23 +19,23 @@ class StorageQuota:
         self._measured_at = float("-inf")
         self._lock = threading.Lock()
 
-    def reserve(self, more: int) -> None:
-        """Notes that so many bytes are about to be written. Raises Refused(code=quota) where there is no room."""
-        remeasure_interval_s = 10.0  # code that runs in the workspace writes, too, without telling us
+    def reserve(self, size: int) -> None:
+        """Count bytes that are about to be written. Raises Refused(code=quota) if they exceed the quota."""
+        remeasure_interval_s = 10.0  # code that runs in the workspace writes without reserving
         with self._lock:
-            if time.monotonic() - self._measured_at > remeasure_interval_s or self._used_bytes + more > self._max_bytes:
+            if time.monotonic() - self._measured_at > remeasure_interval_s or self._used_bytes + size > self._max_bytes:
                 self._used_bytes, self._measured_at = measure_size(self._root), time.monotonic()
-            if self._used_bytes + more > self._max_bytes:
+            if self._used_bytes + size > self._max_bytes:
                 raise Refused(
-                    f"the workspace holds {self._used_bytes:,} of at most {self._max_bytes:,} bytes; {more:,} more do not fit",
+                    f"the workspace uses {self._used_bytes:,} of {self._max_bytes:,} bytes; {size:,} more do not fit",
                     hint="remove or empty files that are no longer needed",
                     code="quota",
                 )
-            self._used_bytes += more
+            self._used_bytes += size
 
 
 def measure_size(root: Path) -> int:
-    """Bytes of all files below a folder, links not followed."""
+    """Return the bytes of all files below a folder, without following links."""
     total = 0
     for folder, _, names in os.walk(root):
         for name in names:

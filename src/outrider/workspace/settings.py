@@ -1,4 +1,4 @@
-"""What an operator may choose about workspaces. A workspace's own settings file can set none of it."""
+"""Settings of workspaces, for the operator alone: a workspace's own settings file can set none of them."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,17 +6,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 
-def _resolve_folder(value: Any) -> Any:
-    """The folder as it is found later: a link on the way counts for what it points to when the server starts."""
+def resolve_folder(value: Any) -> Any:
+    """Resolve links once, when the server starts: nobody can redirect an allowed folder later."""
     return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
 
 
 class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings of the workspace domain."""
 
-    import_roots: list[Annotated[Path, BeforeValidator(_resolve_folder)]] = Field(
+    import_roots: list[Annotated[Path, BeforeValidator(resolve_folder)]] = Field(
         default=[], description="Folders of this machine from which import_file may copy; none by default"
     )
     max_mb: float = Field(default=2_000, gt=0, description="Megabytes that the files of one session may take")
     keep_days: float = Field(default=30, gt=0, description="Days after its last use that a session's files are kept")
-    show_paths: bool = Field(default=False, description="Tell models where on this machine the workspace lies")
+    show_paths: bool = Field(default=False, description="Tell models the path of the workspace on this machine")

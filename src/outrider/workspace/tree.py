@@ -1,36 +1,35 @@
-"""A folder as a drawing of lines, for a prompt."""
+"""Render a folder as a tree of lines, for a prompt."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.untrusted import clean_untrusted
-from outrider.workspace.jail import DirectoryEntry, Jail
+from outrider.workspace.jail import Jail
 
 
-def render_tree(jail: Jail, *, depth: int = 2, most: int = 10) -> list[str]:
-    """One line for each entry, folders first; `most` of each folder, and how many more there are. Blocking."""
+def render_tree(jail: Jail, *, depth: int = 2, max_entries: int = 10) -> list[str]:
+    """Return a line per entry, folders first; of each folder `max_entries`, and how many more there are. Blocking."""
     try:
-        return list(_iter_lines(jail, ".", depth, most, ""))
+        return list(_iter_lines(jail, ".", depth, max_entries, ""))
     except NotFound:
         return []
 
 
-def _iter_lines(jail: Jail, path: str, depth: int, most: int, before: str) -> Iterator[str]:
-    entries = [entry for entry in jail.list(path) if not entry.name.startswith(".")]
-    shown, more = entries[:most], len(entries) - most
-    for number, entry in enumerate(shown, 1):
-        last = number == len(shown) and more <= 0
-        yield f"{before}{'└── ' if last else '├── '}{_format_entry(entry)}"
-        if entry.kind == "directory" and depth > 1:
-            with suppress(NotFound, Refused, InvalidInput):
-                yield from _iter_lines(jail, entry.path, depth - 1, most, before + ("    " if last else "│   "))
-    if more > 0:
-        yield f"{before}└── … {more} more"
-
-
-def _format_entry(entry: DirectoryEntry) -> str:
+def _iter_lines(jail: Jail, path: str, depth: int, max_entries: int, indent: str) -> Iterator[str]:
     max_name_chars = 80
-    name = " ".join(clean_untrusted(entry.name).split())
-    short = name if len(name) <= max_name_chars else f"{name[:max_name_chars]}…"
-    return f"{short}/" if entry.kind == "directory" else short
+    entries = [entry for entry in jail.list(path) if not entry.name.startswith(".")]
+    shown, more = entries[:max_entries], len(entries) - max_entries
+    for number, entry in enumerate(shown, 1):
+        is_folder = entry.kind == "directory"
+        is_last = number == len(shown) and more <= 0
+        name = " ".join(clean_untrusted(entry.name).split())
+        name = name if len(name) <= max_name_chars else f"{name[:max_name_chars]}…"
+        yield f"{indent}{'└── ' if is_last else '├── '}{name}{'/' if is_folder else ''}"
+        if is_folder and depth > 1:
+            with suppress(NotFound, Refused, InvalidInput):
+                yield from _iter_lines(
+                    jail, entry.path, depth - 1, max_entries, indent + ("    " if is_last else "│   ")
+                )
+    if more > 0:
+        yield f"{indent}└── … {more} more"

@@ -1,4 +1,4 @@
-"""Where each session's files are: a directory of its own, that nobody finds by guessing names."""
+"""Map each session to a directory of its own, whose name cannot be guessed."""
 
 import os
 import re
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from outrider.core.keyset import Batch
     from outrider.workspace.files import WorkspaceFiles
 
-HOUR_S, DAY_S = 3_600, 86_400
 WORKSPACE_KEY = re.compile(r"[0-9a-f]{32}")
-LAST_USED_FILE = "used"  # an empty file; when it was changed is when the workspace was last used
+LAST_USED_FILE = "used"  # empty; its modification time is the last use of the workspace
 
 
 @dataclass(frozen=True)
 class WorkspaceUsage:
-    """A workspace and when it was last used, in seconds since the epoch."""
+    """A workspace and its last use, in seconds since the epoch."""
 
     key: str
     used_at: float
@@ -38,9 +37,9 @@ class SessionWorkspace:
     """The files of one session.
 
     Attributes:
-        key: What it is known by on disk; says nothing about who owns it.
-        root: Its own folder. Only `directory` in it is for the model and its code.
-        quota: What its files may take.
+        key: Its name on disk, which does not reveal the owner.
+        root: Its folder. Only `directory` in it is accessible to the model and its code.
+        quota: Limits the size of its files.
     """
 
     key: str
@@ -49,24 +48,24 @@ class SessionWorkspace:
 
     @property
     def directory(self) -> Path:
-        """What paths are relative to, and what code may see and change."""
+        """The folder that paths are relative to, and that code can see and change."""
         return self.root / "files"
 
     @property
     def state(self) -> Path:
-        """For what we keep about the session beside its files: no path of a tool leads there."""
+        """The folder for our own data about the session, which no path of a tool can reach."""
         return self.root / "state"
 
     @cached_property
     def files(self) -> "WorkspaceFiles":
-        """Its files, jailed. Blocking: call in a thread."""
+        """The files of the workspace, jailed. Blocking: call it in a thread."""
         from outrider.workspace.files import WorkspaceFiles
 
         return WorkspaceFiles(self.directory, quota=self.quota)
 
 
 class SessionWorkspaces:
-    """The workspaces below `folder`: one for each session of a person in a workspace of the host."""
+    """The workspaces below `folder`: one per session, person and workspace of the host."""
 
     def __init__(self, folder: Path, settings: WorkspaceSettings) -> None:
         self.folder = folder
@@ -74,106 +73,109 @@ class SessionWorkspaces:
         self._quotas: dict[str, StorageQuota] = {}
 
     def ensure_workspace(self, call: Call) -> SessionWorkspace:
-        """The workspace of the call's session, made if it is missing, and noted as used now. Raises Unavailable."""
-        found = self.find_workspace(call)
+        """Return the workspace of the call's session, created if missing, and record its use. Raises Unavailable."""
+        workspace = self.find_workspace(call)
         try:
-            for folder in (found.directory, found.state):
+            for folder in (workspace.directory, workspace.state):
                 folder.mkdir(parents=True, exist_ok=True)
-            (found.root / LAST_USED_FILE).touch()
+            (workspace.root / LAST_USED_FILE).touch()
         except OSError as error:
             raise Unavailable(
-                f"the workspace cannot be made: {error.strerror}",
+                f"the workspace cannot be created: {error.strerror}",
                 code="storage",
-                hint="the operator checks free space and permissions of data_dir",
+                hint="the operator must check free space and permissions of data_dir",
             ) from error
-        return found
+        return workspace
 
     def find_workspace(self, call: Call) -> SessionWorkspace:
-        """The workspace of the call's session, as it is; it may not have been made yet."""
+        """Return the workspace of the call's session, which may not exist on disk yet."""
         return self._build_workspace(derive_key(call.scope))
 
     def list_recent(
         self, *, keys: Collection[str] | None = None, after: str = "", limit: int = 50
     ) -> "Batch[WorkspaceUsage]":
-        """The workspaces of all sessions, for the person who runs the house: the last used first. Blocking.
+        """Return the workspaces of all sessions, last used first, for the operator. Blocking.
 
         Args:
-            keys: Only of these.
-            after: Where the part begins, from the part before.
-            limit: How many.
+            keys: Only these workspaces.
+            after: The cursor of the previous batch.
+            limit: Maximum number of workspaces.
 
         Raises:
-            InvalidInput: `after` is no place in the list.
+            InvalidInput: `after` is not a cursor.
         """
         from outrider.core.keyset import build_batch, format_cursor, parse_cursor
 
-        wanted = [
-            place
-            for place in self._iter_folders()
-            if WORKSPACE_KEY.fullmatch(place.name) and (keys is None or place.name in keys)
+        usages = [
+            (_read_last_used(folder), folder.name)
+            for folder in self._iter_folders()
+            if WORKSPACE_KEY.fullmatch(folder.name) and (keys is None or folder.name in keys)
         ]
-        found = sorted(((_read_last_used(place), place.name) for place in wanted), reverse=True)
-        rest = [each for each in found if each < parse_cursor(after)] if after else found
+        usages.sort(reverse=True)
+        if after:
+            position = parse_cursor(after)
+            usages = [usage for usage in usages if usage < position]
         return build_batch(
-            rest[: limit + 1], limit, lambda each: WorkspaceUsage(each[1], each[0]), lambda each: format_cursor(*each)
+            usages[: limit + 1],
+            limit,
+            lambda usage: WorkspaceUsage(usage[1], usage[0]),
+            lambda usage: format_cursor(*usage),
         )
 
     def get_by_key(self, key: str) -> SessionWorkspace:
-        """The workspace of that key, whosever it is. Raises NotFound."""
+        """Return the workspace of a key, whoever owns it. Raises NotFound."""
         if not WORKSPACE_KEY.fullmatch(key) or not (self.folder / key).is_dir():
-            raise NotFound("there is no such workspace", hint="it may have gone; choose another", code="no_workspace")
+            raise NotFound(
+                "this workspace does not exist", hint="it may have been deleted; choose another", code="no_workspace"
+            )
         return self._build_workspace(key)
 
     def _build_workspace(self, key: str) -> SessionWorkspace:
-        return SessionWorkspace(key, self.folder / key, self._room(key))
-
-    def _room(self, key: str) -> StorageQuota:
-        max_quotas = 1_000  # whose sizes are remembered
+        max_quotas = 1_000
         if len(self._quotas) > max_quotas:
             self._quotas.clear()
-        return self._quotas.setdefault(key, StorageQuota(self.folder / key, int(self.settings.max_mb * 1_000_000)))
+        root = self.folder / key
+        quota = self._quotas.setdefault(key, StorageQuota(root, int(self.settings.max_mb * 1_000_000)))
+        return SessionWorkspace(key, root, quota)
 
     def purge_unused(self) -> int:
-        """Removes the workspaces that nobody has used for `keep_days`; returns how many went. Blocking.
+        """Delete the workspaces not used for `keep_days`; return their number. Blocking.
 
-        In those that stay it removes what was being written when the process was killed.
+        In the others, delete partial files that a killed process has left.
         """
-        old = [
-            place
-            for place in self._iter_folders()
-            if _read_last_used(place) < time.time() - self.settings.keep_days * DAY_S
-        ]
-        for place in old:
-            rmtree(place, ignore_errors=True)
-        for place in self._iter_folders():
-            _remove_partial_files(place / "files")
-        return len(old)
+        oldest = time.time() - self.settings.keep_days * 86_400
+        unused = [folder for folder in self._iter_folders() if _read_last_used(folder) < oldest]
+        for folder in unused:
+            rmtree(folder, ignore_errors=True)
+        for folder in self._iter_folders():
+            _remove_partial_files(folder / "files")
+        return len(unused)
 
     def _iter_folders(self) -> Iterator[Path]:
         with suppress(OSError):
-            yield from [place for place in self.folder.iterdir() if place.is_dir()]
+            yield from [path for path in self.folder.iterdir() if path.is_dir()]
 
 
 def derive_key(scope: str) -> str:
-    """What the workspace of a scope (`Call.scope`) is known by on disk."""
+    """Return the name on disk of the workspace of a scope (`Call.scope`)."""
     return scope[:32]
 
 
 def _remove_partial_files(root: Path) -> None:
-    """Removes what nobody has written to for an hour and never got its name; links are not followed."""
+    """Delete partial files that have not been written to for an hour; links are not followed."""
     from outrider.workspace.jail import PARTIAL_PREFIX
 
-    for _, _, names, descriptor in os.fwalk(root) if root.is_dir() else ():
+    oldest = time.time() - 3_600
+    for _, _, names, folder in os.fwalk(root) if root.is_dir() else ():
         for name in names:
-            with suppress(OSError):
-                if (
-                    name.startswith(PARTIAL_PREFIX)
-                    and os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mtime < time.time() - HOUR_S
-                ):
-                    os.unlink(name, dir_fd=descriptor)
+            if name.startswith(PARTIAL_PREFIX):
+                with suppress(OSError):
+                    if os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime < oldest:
+                        os.unlink(name, dir_fd=folder)
 
 
-def _read_last_used(place: Path) -> float:
+def _read_last_used(folder: Path) -> float:
+    """Return when a workspace was last used; now if that is unknown, so that it is not deleted."""
     with suppress(OSError):
-        return (place / LAST_USED_FILE).stat().st_mtime
+        return (folder / LAST_USED_FILE).stat().st_mtime
     return time.time()

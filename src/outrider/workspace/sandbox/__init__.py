@@ -1,4 +1,4 @@
-"""Running code that nobody vouches for: kept in as well as this machine can, and within limits.
+"""Run untrusted code, isolated as well as this machine allows, and within resource limits.
 
-It exports nothing: a server loads its settings and its door (`sandbox.sandbox`), and the rest at the first execution.
+Nothing is exported: a server loads the settings and `sandbox.sandbox`, and the rest with the first execution.
 """

@@ -1,4 +1,4 @@
-"""One way to keep code in: what a backend is, and what it gives to be started."""
+"""The interface of sandbox backends, and the launch plan that they produce."""
 
 import marshal
 import os
@@ -16,19 +16,19 @@ LAUNCHER_SCRIPT = Path(__file__).with_name("launch.py")
 
 @dataclass
 class LaunchPlan:
-    """A command that is ready to be started, with the descriptors that belong to it.
+    """A command that is ready to start, with its file descriptors.
 
-    It says on `info_fd` which process leads the code, as JSON with `child-pid`; the code begins when a line has come on
-    its standard input. In a namespace it has written an empty line before, when it is ready.
+    The command writes to `info_fd` which process leads the code, as JSON with `child-pid`; the code starts when a line
+    arrives on its standard input. In a PID namespace it writes an empty line before that, when it is ready.
 
     Attributes:
-        info_fd: We read that here. None where the command is the code itself, without a starter.
-        alive_fd: While we hold this, the code may live; None where a namespace sees to it.
-        has_pid_namespace: The code has process numbers of its own: ending its first process ends them all.
-        needs_limits: The limits of its processes are not set yet.
-        scratch_folder: A folder that goes with it, where no supervisor removes it.
+        info_fd: Our reading end. None where the command is the code itself, without a launcher.
+        alive_fd: The code may live as long as we hold this; None where a namespace takes care of it.
+        has_pid_namespace: The code has its own PID namespace: killing its first process kills all.
+        needs_limits: The resource limits of its processes are not set yet.
+        scratch_folder: A folder to delete at the end, where there is no supervisor to do so.
         temp_folder: Its temporary files, where they are on the machine's disk.
-        child_fds: Descriptors that the command gets; closed here once it has been started.
+        child_fds: Descriptors that the command inherits; closed here once it has started.
     """
 
     command: list[str]
@@ -42,12 +42,12 @@ class LaunchPlan:
     child_fds: list[int] = field(default_factory=list)
 
     def close_child_fds(self) -> None:
-        """Lets go of what is the command's now."""
+        """Close the descriptors that the command has inherited."""
         while self.child_fds:
             os.close(self.child_fds.pop())
 
     def close(self) -> None:
-        """Lets go of everything; what still lives under a supervisor ends."""
+        """Close everything; code that still runs under a supervisor is killed."""
         self.close_child_fds()
         self.release()
         if self.info_fd is not None:
@@ -57,32 +57,32 @@ class LaunchPlan:
             shutil.rmtree(self.scratch_folder, ignore_errors=True)
 
     def release(self) -> None:
-        """Tells the supervisor, if there is one, to end the code."""
+        """Tell the supervisor, if there is one, to kill the code."""
         if self.alive_fd is not None:
             os.close(self.alive_fd)
             self.alive_fd = None
 
 
 class SandboxBackend(Protocol):
-    """A way to run code. `level` names what it keeps in."""
+    """A way to isolate code. `level` names how well."""
 
     level: IsolationLevel
 
     def describe_missing(self) -> str:
-        """Why it cannot be used on this machine, with the remedy, as far as can be seen without trying; else empty."""
+        """Return why it is not usable on this machine, with the remedy; empty if nothing obvious is missing."""
         ...
 
     def build_plan(self, job: Job, uid: int | None, proxy: Path | None) -> LaunchPlan:
-        """How to start a job. Blocking.
+        """Return how to start a job. Blocking.
 
         Args:
-            job: What to run.
-            uid: The user to become; None stays who we are.
-            proxy: The socket of the way to the web; None where there is none.
+            job: The job.
+            uid: The user to switch to; None to stay our own user.
+            proxy: The socket of the egress proxy; None without web access.
         """
         ...
 
 
 def build_launch_command(spec: Mapping[str, Any]) -> list[str]:
-    """The command that does what `launch.py` understands."""
+    """Return the command that runs `launch.py` with this specification."""
     return [sys.executable, "-I", "-S", str(LAUNCHER_SCRIPT), marshal.dumps(dict(spec)).hex()]

@@ -1,4 +1,4 @@
-"""Limits of the kernel on all processes of an execution together, where this user may make cgroups (version 2)."""
+"""Limit all processes of an execution together, where this user may create cgroups (version 2)."""
 
 import os
 import time
@@ -12,14 +12,14 @@ CGROUP_MOUNT = Path("/sys/fs/cgroup")
 
 
 class Cgroup:
-    """A cgroup of one execution. Blocking, but quick: each of it is a small write to a file of the kernel's."""
+    """The cgroup of one execution. Blocking, but each operation is a short write to a kernel file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @classmethod
     def create(cls, parent: Path, limits: ResourceLimits) -> "Cgroup | None":
-        """A group with these limits; None where the kernel does not let us."""
+        """Create a cgroup with these limits; None where the kernel refuses."""
         folder = parent / f"outrider-{uuid.uuid4().hex}"
         try:
             folder.mkdir()
@@ -34,7 +34,7 @@ class Cgroup:
         return cls(folder)
 
     def add_process(self, pid: int) -> bool:
-        """Puts a process into it; what it starts from then on is in it, too."""
+        """Add a process, with all that it starts from then on; return whether that worked."""
         try:
             (self._folder / "cgroup.procs").write_text(str(pid))
         except OSError:
@@ -43,14 +43,14 @@ class Cgroup:
 
     @property
     def has_oom_kill(self) -> bool:
-        """Whether the kernel has ended something for want of memory."""
+        """Whether the kernel has killed a process because the memory limit was reached."""
         with suppress(OSError):
             events = dict(line.split() for line in (self._folder / "memory.events").read_text().splitlines())
             return events.get("oom_kill", "0") != "0"
         return False
 
     def remove(self) -> None:
-        """Ends what is left in it, and removes it. The kernel may need a moment until it is empty."""
+        """Kill what is left in the cgroup, and remove it. The kernel may need a moment to empty it."""
         with suppress(OSError):
             (self._folder / "cgroup.kill").write_text("1")
         for _ in range(50):
@@ -65,26 +65,20 @@ class Cgroup:
 
 
 def find_parent_group(chosen: str = "", mount: Path = CGROUP_MOUNT) -> Path | None:
-    """The cgroup below which we may make others: the operator's, else our own or the one above it; None if none."""
-    places = [Path(chosen)] if chosen else _list_own_groups(mount)
-    return next((place for place in places if _is_usable(place)), None)
-
-
-def _list_own_groups(mount: Path) -> list[Path]:
-    """Our own group and the one above. Groups with processes in them cannot have limited ones below: then the other."""
-    with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            if line.startswith("0::/"):
-                own = mount / line.removeprefix("0::/")
-                return [own, own.parent] if own != mount else [own]
-    return []
-
-
-def _is_usable(place: Path) -> bool:
-    required_controllers = {"memory", "pids"}
-    with suppress(OSError):
-        given = set((place / "cgroup.subtree_control").read_text().split())
-        return given >= required_controllers and all(
-            os.access(path, os.W_OK) for path in (place, place / "cgroup.procs")
-        )
-    return False
+    """Return the cgroup to create others in: the operator's choice, else our own or its parent, else None."""
+    candidates = [Path(chosen)] if chosen else []
+    if not chosen:
+        with suppress(OSError):
+            for line in Path("/proc/self/cgroup").read_text().splitlines():
+                if line.startswith("0::/"):
+                    own = mount / line.removeprefix("0::/")
+                    # A cgroup that contains processes cannot have children with limits: then use its parent.
+                    candidates = [own, own.parent] if own != mount else [own]
+                    break
+    for folder in candidates:
+        with suppress(OSError):
+            controllers = set((folder / "cgroup.subtree_control").read_text().split())
+            is_writable = all(os.access(path, os.W_OK) for path in (folder, folder / "cgroup.procs"))
+            if controllers >= {"memory", "pids"} and is_writable:
+                return folder
+    return None

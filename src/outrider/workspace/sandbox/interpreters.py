@@ -1,10 +1,9 @@
-"""Which Python and which Deno run the code, and what of the disk they need to see."""
+"""Find the Python and the Deno that run sandboxed code, and the files they need to read."""
 
 import json
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,79 +15,76 @@ from outrider.workspace.sandbox import system_paths
 
 @dataclass(frozen=True)
 class Interpreter:
-    """An interpreter, and the folders or files besides the system's that it needs to read."""
+    """An interpreter, and the files or folders besides the system's that it needs to read."""
 
     executable: Path
     readable_paths: tuple[Path, ...]
 
 
 async def find_python(chosen: str, uid: int | None, private: Path) -> Interpreter:
-    """The operator's choice, else python3 on PATH, else the server's own; the first that can be used.
+    """Return the operator's choice, else the first usable of python3 on PATH, the server's own, and /usr/bin/python3.
 
     Args:
         chosen: The operator's choice; may be empty.
-        uid: Who must be able to read it: a user without rights, or None for ourselves.
-        private: A folder that must not be shown, whatever an installation contains it.
+        uid: An unprivileged user who must be able to read it, or None for our own user.
+        private: A folder that must stay hidden, even if an installation contains it.
 
     Raises:
-        NotConfigured: there is none.
+        NotConfigured: No Python is usable.
     """
     reasons: list[str] = []
-    for candidate in [chosen] if chosen else _pythons():
+    installed = (shutil.which("python3"), sys.executable, shutil.which("python3", path="/usr/bin"))
+    for candidate in [chosen] if chosen else filter(None, installed):
         try:
-            found = await _probe_python(candidate)
+            interpreter = await _probe_python(candidate)
         except (OSError, TimeoutError, ValueError) as error:
             reasons.append(f"{candidate}: {error}")
             continue
-        hidden = [
-            path for path in (found.executable, *found.readable_paths) if not system_paths.is_readable_by(path, uid)
-        ]
-        bare = [path for path in found.readable_paths if private.is_relative_to(path)]
-        if not hidden and not bare:
-            return found
-        reasons.append(f"{candidate}: {hidden[0]} is private" if hidden else f"{candidate}: {bare[0]} holds our data")
+        paths = (interpreter.executable, *interpreter.readable_paths)
+        unreadable = [path for path in paths if not system_paths.is_readable_by(path, uid)]
+        exposing = [path for path in interpreter.readable_paths if private.is_relative_to(path)]
+        if not unreadable and not exposing:
+            return interpreter
+        problem = f"{unreadable[0]} is private" if unreadable else f"{exposing[0]} contains Outrider's data"
+        reasons.append(f"{candidate}: {problem}")
     raise NotConfigured(
-        f"there is no Python that sandboxed code may use ({'; '.join(reasons) or 'none on PATH'})",
-        hint="set `code.python` to an interpreter that all users may read, for instance /usr/bin/python3",
+        f"no Python is usable by sandboxed code ({'; '.join(reasons) or 'none on PATH'})",
+        hint="set `code.python` to an interpreter that all users can read, for instance /usr/bin/python3",
         code="no_python",
     )
 
 
 def find_deno(chosen: str, uid: int | None) -> Interpreter:
-    """The operator's choice, else the one of the extra `code`, else the one on PATH. Raises NotConfigured."""
-    beside = Path(sysconfig.get_path("scripts")) / "deno"
-    found = Path(chosen) if chosen else beside if beside.exists() else Path(shutil.which("deno") or "")
-    if not found.is_file():
+    """Return the operator's choice, else the Deno of the extra `code`, else the one on PATH. Raises NotConfigured."""
+    installed = Path(sysconfig.get_path("scripts")) / "deno"
+    executable = Path(chosen) if chosen else installed if installed.exists() else Path(shutil.which("deno") or "")
+    if not executable.is_file():
         raise NotConfigured(
             "Deno, which runs TypeScript, is not installed",
             hint="pip install 'outrider[code]', or set `code.deno` to a deno program",
             code="no_deno",
         )
-    found = found.resolve()
-    if not system_paths.is_readable_by(found, uid):
+    executable = executable.resolve()
+    if not system_paths.is_readable_by(executable, uid):
         raise NotConfigured(
-            f"sandboxed code may not read {found}",
-            hint="install deno where all users may read it, and set `code.deno`",
+            f"sandboxed code cannot read {executable}",
+            hint="install deno where all users can read it, and set `code.deno`",
             code="no_deno",
         )
-    return Interpreter(found, () if system_paths.is_system_path(found) else (found,))
-
-
-def _pythons() -> Iterator[str]:
-    yield from filter(None, (shutil.which("python3"), sys.executable, shutil.which("python3", path="/usr/bin")))
+    return Interpreter(executable, () if system_paths.is_system_path(executable) else (executable,))
 
 
 async def _probe_python(candidate: str) -> Interpreter:
-    """What an interpreter says about itself: a name on PATH may be a script that starts another."""
+    """Ask an interpreter for its paths: a name on PATH may be a script that starts another one."""
     probe_timeout_s = 20
     probe_code = (
         "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
     )
     with anyio.fail_after(probe_timeout_s):
-        said = await anyio.run_process([candidate, "-c", probe_code], check=False)
-    if said.returncode:
-        raise ValueError(said.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
-    executable, *prefixes = map(Path, json.loads(said.stdout))
-    # Both as they are called and as they are: what one name shows, another may link to.
+        result = await anyio.run_process([candidate, "-c", probe_code], check=False)
+    if result.returncode:
+        raise ValueError(result.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
+    executable, *prefixes = map(Path, json.loads(result.stdout))
+    # Both unresolved and resolved: links inside an installation may use either.
     folders = dict.fromkeys(path for prefix in prefixes for path in (prefix, prefix.resolve()))
     return Interpreter(executable, tuple(path for path in folders if not system_paths.is_system_path(path)))

@@ -1,4 +1,4 @@
-"""What is to be run in a sandbox, and how much of the machine it may take."""
+"""The job to run in a sandbox, and its resource limits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ IsolationLevel = Literal["namespaces", "landlock", "none"]
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """What one execution may take.
+    """Limits of one execution.
 
     Attributes:
-        memory: Bytes of all its processes together.
+        memory: Bytes, of all its processes together.
         processes: Processes and threads at the same time.
         cpu_seconds: Of one process.
         file_bytes: Of one file.
@@ -31,14 +31,14 @@ class ResourceLimits:
 
 @dataclass(frozen=True)
 class SandboxPaths:
-    """Places as the code sees them: its workspace, what we put beside it (read-only), and a folder for the moment."""
+    """Paths as the code sees them: its workspace, our support files (read-only), and a temporary folder."""
 
     workspace: str
     support: str
     temporary: str
 
     def resolve_folder(self, job: "Job") -> str:
-        """Where the code starts."""
+        """Return the folder in which the code starts."""
         return self.workspace if job.folder == "." else f"{self.workspace}/{job.folder}"
 
 
@@ -47,16 +47,16 @@ class Job:
     """One execution.
 
     Attributes:
-        directory: The workspace: the only thing outside that it may change.
-        command: What to run, once it is known how places are called inside.
-        folder: Where in the workspace it starts.
-        support_files: Name to content of files that it may read.
-        stdin: What it reads.
-        readable_paths: Folders and files, besides the system's, that it may read.
-        environ: Added to its environment, which is otherwise empty but for what every program needs.
-        path: Folders in which programs are looked for first.
-        network: Whether it may reach the web, through the egress guard.
-        is_over_quota: Whether the workspace holds too much; blocking, asked now and then while it runs.
+        directory: The workspace: the only files outside the sandbox that the code can change.
+        command: Returns the command, given the paths inside the sandbox.
+        folder: Folder of the workspace in which it starts.
+        support_files: Name to content of files that it can read.
+        stdin: Its standard input.
+        readable_paths: Files and folders, besides the system's, that it can read.
+        environ: Added to its environment, which otherwise holds only what every program needs.
+        path: Folders in which programs are looked up first.
+        network: Whether it can reach the web, through the egress guard.
+        is_over_quota: Returns whether the workspace is too large; blocking, called regularly while the job runs.
     """
 
     directory: Path
@@ -73,7 +73,7 @@ class Job:
 
 
 def build_environment(job: Job, paths: SandboxPaths, level: IsolationLevel) -> dict[str, str]:
-    """All that the code finds in its environment: nothing of ours."""
+    """Return the whole environment of the code; nothing of the server's environment is in it."""
     temporary = paths.temporary
     base = {
         "PATH": ":".join((*job.path, "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")),

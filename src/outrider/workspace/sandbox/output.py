@@ -1,13 +1,13 @@
-"""What a program writes: taken as fast as it comes, and kept up to a limit."""
+"""Capture the output of a program, up to a limit."""
 
 from collections import deque
 
 
 class OutputBuffer:
-    """One stream: the first half of the limit is kept, and the last; what lies between is counted and dropped.
+    """One stream: keeps the first and the last half of the limit, and counts what is dropped in between.
 
     Args:
-        limit: Bytes that are kept.
+        limit: Bytes to keep.
     """
 
     def __init__(self, limit: int) -> None:
@@ -18,11 +18,11 @@ class OutputBuffer:
         self.total = 0
 
     def add(self, data: bytes) -> None:
-        """Takes what has been read."""
+        """Add a block of output."""
         self.total += len(data)
-        fits = max(0, self._half_limit - len(self._head))
-        self._head += data[:fits]
-        if rest := data[fits:]:
+        head_space = max(0, self._half_limit - len(self._head))
+        self._head += data[:head_space]
+        if rest := data[head_space:]:
             self._tail.append(rest)
             self._tail_size += len(rest)
         while self._tail and self._tail_size - len(self._tail[0]) >= self._half_limit:
@@ -30,12 +30,12 @@ class OutputBuffer:
 
     @property
     def dropped(self) -> int:
-        """Bytes that are kept no more."""
+        """Number of bytes that were dropped."""
         return self.total - len(self._head) - self._tail_size
 
     @property
     def text(self) -> str:
-        """What is kept, as UTF-8; a line tells what was dropped."""
+        """The kept output as UTF-8, with a line that tells what was dropped."""
         head, tail = bytes(self._head), b"".join(self._tail)
         if self.dropped:
             return f"{_decode_output(head)}\n… ({self.dropped:,} bytes were dropped here) …\n{_decode_output(tail)}"

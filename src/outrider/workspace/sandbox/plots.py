@@ -1,6 +1,6 @@
-"""A backend of matplotlib for sandboxed code: `show` saves each figure into the workspace, as plot-1.png and so on.
+"""Matplotlib backend for sandboxed code: `show` saves each figure into the workspace, as plot-1.png and so on.
 
-It is copied beside the code as `outrider_plots.py`; the package itself never imports it.
+It is copied next to the code as `outrider_plots.py`; the package itself never imports it.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ __all__ = ["FigureCanvas", "show"]
 
 
 def show(*_: object, **__: object) -> None:
-    """Saves all open figures, and closes them: the next `show` shows the next ones."""
+    """Save all open figures, and close them, so that the next `show` saves only new ones."""
     for manager in Gcf.get_all_fig_managers():
         number = 1
         while (path := Path(f"plot-{number}.png")).exists():

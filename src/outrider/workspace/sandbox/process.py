@@ -1,4 +1,4 @@
-"""Code that runs: its streams are taken, its limits set and watched, and its end is the end of all that it started."""
+"""Running sandboxed code: captures its output, watches its limits, and kills all that it started at the end."""
 
 import asyncio
 import json
@@ -24,22 +24,22 @@ from outrider.workspace.sandbox.rlimits import COUNTS_PER_NAMESPACE, apply_rlimi
 
 EndReason = Literal["", "timeout", "memory", "stopped", "disk"]
 START_TIMEOUT_S = 30.0
-POLL_INTERVAL_S = 0.1  # between two looks at the memory; less often later, up to
-DRAIN_TIMEOUT_S = 2.0  # for output that is on its way when everything has ended
+POLL_INTERVAL_S = 0.1
+DRAIN_TIMEOUT_S = 2.0  # for output in transit when everything has ended
 
 
 class SandboxStartError(Exception):
-    """The sandbox itself did not begin; the message is what it said."""
+    """The sandbox itself did not start; the message is its error output."""
 
 
 @dataclass
 class SandboxProcess:
-    """An execution. `finished` is set when nothing of it is left and all its output has been taken.
+    """An execution. `finished` is set when all of its processes have ended and their output has been read.
 
     Attributes:
-        job: What runs.
-        exit_code: Of the program; 128 + n where signal n ended it; None while it runs.
-        end_reason: What ended it before its time; empty where it ended by itself.
+        job: The job.
+        exit_code: Of the program; 128 + n if signal n ended it; None while it runs.
+        end_reason: Why it was killed; empty if it ended by itself.
         seconds: How long it has run.
     """
 
@@ -61,45 +61,45 @@ class SandboxProcess:
         return (self.ended_at or time.monotonic()) - self.started_at
 
     @classmethod
-    async def start(cls, plan: LaunchPlan, job: Job, groups: Path | None) -> "SandboxProcess":
-        """Starts a plan, and closes it if that fails. Raises NotStarted."""
+    async def start(cls, plan: LaunchPlan, job: Job, parent_group: Path | None) -> "SandboxProcess":
+        """Start a plan, and close it if that fails. Raises SandboxStartError."""
         try:
-            return await cls._launch(plan, job, groups)
+            process = await anyio.open_process(
+                plan.command, env=plan.environ, pass_fds=plan.child_fds, start_new_session=True, cwd="/"
+            )
+            plan.close_child_fds()
+            streams = OutputBuffer(job.limits.output_bytes), OutputBuffer(job.limits.output_bytes)
+            running = cls(job, plan, process, 0, None, *streams, asyncio.Event(), time.monotonic())
+            try:
+                if plan.info_fd is not None:
+                    running.child_pid = await _read_child_pid(plan.info_fd, process)
+                    running.cgroup = await anyio.to_thread.run_sync(running._apply_limits, parent_group)
+                    await running._signal_start()
+            except BaseException:
+                running.kill()
+                with anyio.CancelScope(shield=True):
+                    with anyio.move_on_after(DRAIN_TIMEOUT_S):
+                        await process.wait()
+                    await process.aclose()
+                raise
         except BaseException:
             plan.close()
             raise
-
-    @classmethod
-    async def _launch(cls, plan: LaunchPlan, job: Job, groups: Path | None) -> "SandboxProcess":
-        process = await anyio.open_process(
-            plan.command, env=plan.environ, pass_fds=plan.child_fds, start_new_session=True, cwd="/"
-        )
-        plan.close_child_fds()
-        streams = OutputBuffer(job.limits.output_bytes), OutputBuffer(job.limits.output_bytes)
-        running = cls(job, plan, process, 0, None, *streams, asyncio.Event(), time.monotonic())
-        try:
-            if plan.info_fd is not None:
-                running.child_pid = await _read_child_pid(plan.info_fd, process)
-                running.cgroup = await anyio.to_thread.run_sync(running._apply_limits, groups)
-                await running._signal_start()
-        except BaseException:
-            running.kill()
-            with anyio.CancelScope(shield=True):
-                await _gone(process)
-            raise
         return running
 
-    def _apply_limits(self, groups: Path | None) -> Cgroup | None:
+    def _apply_limits(self, parent_group: Path | None) -> Cgroup | None:
+        """Set the limits of the waiting process; return its cgroup, if it has one."""
         if self.plan.needs_limits:
-            apply_rlimits(self.child_pid, self.job.limits, others=0 if COUNTS_PER_NAMESPACE else count_threads(None))
-        group = Cgroup.create(groups, self.job.limits) if groups else None
+            other_threads = 0 if COUNTS_PER_NAMESPACE else count_threads(None)
+            apply_rlimits(self.child_pid, self.job.limits, other_threads=other_threads)
+        group = Cgroup.create(parent_group, self.job.limits) if parent_group else None
         if group and not group.add_process(self.child_pid):
             group.remove()
             return None
         return group
 
     async def _signal_start(self) -> None:
-        """Lets the code begin; in a namespace once its first process has said that it is there."""
+        """Let the code start; in a PID namespace once its first process has written its line."""
         assert self.process.stdin
         assert self.process.stdout
         try:
@@ -111,20 +111,21 @@ class SandboxProcess:
             raise SandboxStartError(await _read_stderr_tail(self.process)) from None
 
     async def communicate(self, seconds: float) -> None:
-        """Takes the output until everything has ended, and sees to it that it does in that time.
+        """Read the output until everything has ended; kill it after `seconds`.
 
-        Cancelled, it ends everything at once.
+        Cancelling kills everything at once.
         """
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._watch_limits, seconds)
                 group.start_soon(self._watch_disk)
                 group.start_soon(self._feed_stdin)
-                async with anyio.create_task_group() as streams:
-                    streams.start_soon(_drain_stream, self.process.stdout, self.stdout)
-                    streams.start_soon(_drain_stream, self.process.stderr, self.stderr)
-                    group.start_soon(self._close_streams_after_exit, streams.cancel_scope)
-                await self.process.wait()
+                async with anyio.create_task_group() as readers:
+                    readers.start_soon(_drain_stream, self.process.stdout, self.stdout)
+                    readers.start_soon(_drain_stream, self.process.stderr, self.stderr)
+                    await self.process.wait()
+                    # A process that escaped may hold the streams open: do not wait for it.
+                    readers.cancel_scope.deadline = anyio.current_time() + DRAIN_TIMEOUT_S
                 group.cancel_scope.cancel()
         finally:
             self.kill()
@@ -138,47 +139,42 @@ class SandboxProcess:
                 await self.process.stdin.send(self.job.stdin)
             await self.process.stdin.aclose()
 
-    async def _close_streams_after_exit(self, streams: anyio.CancelScope) -> None:
-        """Somebody who got away may hold the streams open: they are given up a moment after the end."""
-        await self.process.wait()
-        await anyio.sleep(DRAIN_TIMEOUT_S)
-        streams.cancel()
-
     async def _watch_limits(self, seconds: float) -> None:
-        interval_share = 0.02  # of the time that it has run
+        """Kill the code when it has used up its time or its memory."""
         max_interval_s = 0.5
+        limit, pid = self.job.limits.memory, self.process.pid
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            if self._too_much_memory():
+            # The exact measure takes longer, so it is used only when the rough one is exceeded.
+            if measure_memory(pid) > limit and measure_shared_memory(pid) > limit:
                 self.kill("memory")
                 return
-            await anyio.sleep(min(left, max_interval_s, max(POLL_INTERVAL_S, interval_share * self.seconds)))
+            # The longer it runs, the less often it is measured.
+            await anyio.sleep(min(left, max_interval_s, max(POLL_INTERVAL_S, 0.02 * self.seconds)))
         self.kill("timeout")
 
     async def _watch_disk(self) -> None:
-        interval_factor = 20
-        min_interval_s = 1.0  # between two looks at the room on disk, or so many times as long as one takes
-        pause = min_interval_s
+        """Kill the code when the workspace or its temporary files take too much disk space."""
+        max_temp_bytes = 256_000_000
+        min_interval_s = 1.0
+        temp_folder = self.plan.temp_folder
+
+        def is_disk_full() -> bool:
+            return self.job.is_over_quota() or (temp_folder is not None and measure_size(temp_folder) > max_temp_bytes)
+
+        interval_s = min_interval_s
         while True:
-            await anyio.sleep(pause)
-            began = time.monotonic()
-            if await anyio.to_thread.run_sync(self._is_disk_full):
+            await anyio.sleep(interval_s)
+            started_at = time.monotonic()
+            if await anyio.to_thread.run_sync(is_disk_full):
                 self.kill("disk")
                 return
-            pause = max(min_interval_s, interval_factor * (time.monotonic() - began))
-
-    def _is_disk_full(self) -> bool:
-        max_temp_bytes = 256_000_000  # bytes of temporary files, where they are on the disk
-        temporary = self.plan.temp_folder
-        return self.job.is_over_quota() or (temporary is not None and measure_size(temporary) > max_temp_bytes)
-
-    def _too_much_memory(self) -> bool:
-        limit, pid = self.job.limits.memory, self.process.pid
-        return measure_memory(pid) > limit and measure_shared_memory(pid) > limit
+            # Measuring a large tree takes long: spend at most a twentieth of the time on it.
+            interval_s = max(min_interval_s, 20 * (time.monotonic() - started_at))
 
     async def stop(self) -> None:
-        """Asks its programs to end, and ends them if they do not within a few seconds."""
-        grace_s = 3.0  # for a program that is asked to stop
+        """Ask its programs to end, and kill them if they do not within a few seconds."""
+        grace_s = 3.0
         with anyio.move_on_after(grace_s):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._terminate_all)
@@ -190,25 +186,24 @@ class SandboxProcess:
         self.end_reason = self.end_reason or "stopped"
 
     async def _terminate_all(self) -> None:
-        """Asks each of its programs once, also those that come meanwhile: it may only just have begun."""
-        asked: set[int] = set()
+        """Send SIGTERM once to each program, including those that start meanwhile."""
+        leader = self.child_pid if self.plan.has_pid_namespace else self.process.pid
+        signalled: set[int] = set()
         while self.process.returncode is None:
-            for pid in (
-                set(iter_descendants(self.child_pid if self.plan.has_pid_namespace else self.process.pid)) - asked
-            ):
-                asked.add(pid)
+            for pid in set(iter_descendants(leader)) - signalled:
+                signalled.add(pid)
                 with suppress(OSError):
                     os.kill(pid, signal.SIGTERM)
             await anyio.sleep(POLL_INTERVAL_S)
 
-    def kill(self, why: EndReason = "") -> None:
-        """Ends all of it."""
+    def kill(self, reason: EndReason = "") -> None:
+        """Kill all of its processes."""
         if self.exit_code is not None:
             return
         self.plan.release()
-        if self.process.returncode is not None:  # by now its numbers may be somebody else's
+        if self.process.returncode is not None:  # its PIDs may belong to other processes by now
             return
-        self.end_reason = self.end_reason or why
+        self.end_reason = self.end_reason or reason
         with suppress(OSError):
             if self.plan.has_pid_namespace and self.child_pid:
                 os.kill(self.child_pid, signal.SIGKILL)
@@ -229,32 +224,26 @@ class SandboxProcess:
         self.finished.set()
 
 
-async def _read_child_pid(info: int, process: Process) -> int:
-    """The process that leads the code, as the starter tells it. Raises NotStarted where it ended without a word."""
-    said = b""
+async def _read_child_pid(info_fd: int, process: Process) -> int:
+    """Return the PID that the launcher reports. Raises SandboxStartError if it ends without reporting."""
+    report = b""
     with anyio.move_on_after(START_TIMEOUT_S):
-        while b"}" not in said:
-            await anyio.wait_readable(info)
-            if not (block := os.read(info, 4_096)):
+        while b"}" not in report:
+            await anyio.wait_readable(info_fd)
+            if not (block := os.read(info_fd, 4_096)):
                 break
-            said += block
+            report += block
         else:
-            return json.loads(said)["child-pid"]
+            return json.loads(report)["child-pid"]
     raise SandboxStartError(await _read_stderr_tail(process))
 
 
 async def _read_stderr_tail(process: Process) -> str:
     max_chars = 1_000
-    words = OutputBuffer(2 * max_chars)
+    output = OutputBuffer(2 * max_chars)
     with anyio.move_on_after(DRAIN_TIMEOUT_S):
-        await _drain_stream(process.stderr, words)
-    return words.text.strip()[-max_chars:] or "it ended without a word"
-
-
-async def _gone(process: Process) -> None:
-    with anyio.move_on_after(DRAIN_TIMEOUT_S):
-        await process.wait()
-    await process.aclose()
+        await _drain_stream(process.stderr, output)
+    return output.text.strip()[-max_chars:] or "it ended without an error message"
 
 
 async def _drain_stream(stream: ByteReceiveStream | None, output: OutputBuffer) -> None:

@@ -1,55 +1,48 @@
-"""What the processes below one take together: memory that many take together, no limit of a process bounds."""
+"""Measure the memory of all processes of an execution: limits of one process do not bound their sum."""
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4_096
-
 
 def iter_descendants(pid: int) -> Iterator[int]:
-    """The processes that a process has started, and theirs; none where the system does not say (only Linux does)."""
-    waiting = [pid]
-    while waiting:
-        for child in _list_children(waiting.pop()):
-            waiting.append(child)
-            yield child
+    """Yield all descendants of a process; none where the system does not tell (only Linux does)."""
+    parents = [pid]
+    while parents:
+        parent = parents.pop()
+        children: list[int] = []
+        with suppress(OSError, ValueError):
+            for task in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208 - called many times a second
+                children += map(int, Path(f"/proc/{parent}/task/{task}/children").read_text().split())
+        parents += children
+        yield from children
 
 
 def measure_memory(pid: int) -> int:
-    """Bytes of memory that the processes below `pid` take.
+    """Return the bytes of memory that the descendants of `pid` use.
 
-    What processes share counts for each of them at first; where that is too much, the kernel is asked for the shares
-    (`limit`), which takes longer.
+    Memory that processes share counts for each of them; if the sum is too large, `measure_shared_memory` tells exactly,
+    which takes longer.
     """
-    return sum(_read_resident(each) for each in iter_descendants(pid))
+    return sum(_read_resident(descendant) for descendant in iter_descendants(pid))
 
 
 def measure_shared_memory(pid: int) -> int:
-    """As `memory`, but what processes share is divided between them."""
-    return sum(_read_proportional_share(each) for each in iter_descendants(pid))
-
-
-def _list_children(pid: int) -> list[int]:
-    found: list[int] = []
-    with suppress(OSError, ValueError):
-        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - many times a second
-            found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
-    return found
+    """Return the same with shared memory divided between its processes (proportional set size)."""
+    total = 0
+    for descendant in iter_descendants(pid):
+        try:
+            lines = Path(f"/proc/{descendant}/smaps_rollup").read_text().splitlines()
+            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+        except (OSError, ValueError, StopIteration):
+            total += _read_resident(descendant)
+    return total
 
 
 def _read_resident(pid: int) -> int:
-    """Anonymous and shared pages; those of program files belong to nobody."""
+    """Return the bytes of anonymous and shared pages; those of program files are not counted."""
     with suppress(OSError, ValueError, IndexError):
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
     return 0
-
-
-def _read_proportional_share(pid: int) -> int:
-    with suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return _read_resident(pid)

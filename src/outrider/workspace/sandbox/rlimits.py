@@ -1,4 +1,4 @@
-"""Limits of the kernel on each process, as numbers of setrlimit(2), and who else is counted with the code."""
+"""Resource limits of each process, as setrlimit(2) takes them."""
 
 import os
 import sys
@@ -7,14 +7,14 @@ from pathlib import Path
 
 from outrider.workspace.sandbox.job import ResourceLimits
 
-# Since Linux 5.14 the processes of a user namespace are counted by themselves.
+# Since Linux 5.14 the processes of a user namespace are counted separately.
 COUNTS_PER_NAMESPACE = sys.platform == "linux" and tuple(map(int, os.uname().release.split(".")[:2])) >= (5, 14)
 
 
-def build_rlimits(limits: ResourceLimits, *, others: int = 0) -> list[tuple[int, int]]:
-    """What a process may take, as (resource, most).
+def build_rlimits(limits: ResourceLimits, *, other_threads: int = 0) -> list[tuple[int, int]]:
+    """Return the limits of a process as (resource, limit).
 
-    `others` are threads outside that the kernel counts with the code's.
+    `other_threads` are threads outside the sandbox that the kernel counts together with the code's.
     """
     import resource
 
@@ -23,28 +23,27 @@ def build_rlimits(limits: ResourceLimits, *, others: int = 0) -> list[tuple[int,
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_NPROC, limits.processes + others),
+        (resource.RLIMIT_NPROC, limits.processes + other_threads),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_CORE, 0),
     ]
 
 
-def apply_rlimits(pid: int, limits: ResourceLimits, *, others: int = 0) -> None:
-    """Limits a process of our own user; what it starts inherits that."""
-    oom_score = "1000"  # oom_score_adj: where memory runs out, the kernel ends this first
+def apply_rlimits(pid: int, limits: ResourceLimits, *, other_threads: int = 0) -> None:
+    """Limit a process of our own user, and all that it starts from then on."""
     import resource
 
-    for what, most in build_rlimits(limits, others=others):
-        _, hard = resource.prlimit(pid, what)
-        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.prlimit(pid, what, (value, value))
+    for kind, limit in build_rlimits(limits, other_threads=other_threads):
+        _, hard = resource.prlimit(pid, kind)
+        value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.prlimit(pid, kind, (value, value))
     with suppress(OSError):
-        Path(f"/proc/{pid}/oom_score_adj").write_text(oom_score)
+        Path(f"/proc/{pid}/oom_score_adj").write_text("1000")  # the first to be killed when memory runs out
 
 
 def count_threads(uid: int | None) -> int:
-    """Threads that a user (None: we) has on this machine."""
+    """Return the number of threads of a user (None: our own) on this machine."""
     user, total = os.geteuid() if uid is None else uid, 0
     for entry in os.scandir("/proc"):
         with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The one door to running code: the strongest sandbox that this machine has, or none at all if it has none."""
+"""The entry point for running code: the strongest sandbox that this machine has, or a refusal if it has none."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IsolationResult:
-    """What was found: the backend to use, None if none works; and why stronger ones are not used."""
+    """The backend to use, None if none works, and why stronger ones are not used."""
 
     backend: "SandboxBackend | None"
     reasons: "dict[IsolationLevel, str]"
@@ -36,12 +36,12 @@ class IsolationResult:
 
 
 class Sandbox:
-    """Runs jobs. Which backend does is found out at the first, by trying.
+    """Runs jobs, with a backend that is chosen by trial at the first one.
 
     Args:
-        settings: What the operator chose.
-        guard: Decides where code may go that may reach the web.
-        backends: Tried in turn; by default those that the settings choose.
+        settings: The operator's settings.
+        guard: Decides which addresses code may reach, if it may reach the web.
+        backends: Backends to try in turn; by default those that the settings choose.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Sandbox:
         self._web_access: WebAccess | None = None
 
     def build_limits(self) -> "ResourceLimits":
-        """The operator's limits."""
+        """Return the operator's limits."""
         from outrider.workspace.sandbox.job import ResourceLimits
 
         chosen = self.settings
@@ -72,51 +72,65 @@ class Sandbox:
         )
 
     async def detect_isolation(self) -> IsolationResult:
-        """What this machine has; tried once."""
+        """Return what this machine supports; tried once."""
         async with self._lock:
             if self._isolation is None:
-                self._isolation = await self._try_backends()
+                reasons: dict[IsolationLevel, str] = {}
+                backends = _list_backends(self.settings.isolation) if self._backends is None else self._backends
+                for backend in backends:
+                    problem = backend.describe_missing() or await self._try_backend(backend)
+                    if not problem:
+                        self._isolation = IsolationResult(backend, reasons)
+                        return self._isolation
+                    reasons[backend.level] = problem
+                self._isolation = IsolationResult(None, reasons)
         return self._isolation
 
     async def require_backend(self) -> "SandboxBackend":
-        """The backend in use. Raises NotConfigured where there is none."""
-        found = await self.detect_isolation()
-        if found.backend is None:
-            reasons = "; ".join(f"{level}: {why}" for level, why in found.reasons.items())
+        """Return the backend in use. Raises NotConfigured if there is none."""
+        isolation = await self.detect_isolation()
+        if isolation.backend is None:
+            reasons = "; ".join(f"{level}: {problem}" for level, problem in isolation.reasons.items())
             raise NotConfigured(
                 f"code cannot be isolated on this machine ({reasons or sys.platform})",
                 hint=f"the operator must {describe_remedy()}",
                 code="no_isolation",
             )
-        return found.backend
+        return isolation.backend
 
     async def start(self, job: "Job") -> "SandboxProcess":
-        """Starts a job; the caller awaits `Running.run`.
+        """Start a job; the caller then awaits `SandboxProcess.communicate`.
 
         Raises:
-            NotConfigured: code `no_isolation`; this machine has no sandbox, and the operator has not waived it.
-            Unavailable: code `sandbox`; it did not start this time.
+            NotConfigured: code `no_isolation`: this machine has no sandbox, and the operator has not waived it.
+            Unavailable: code `sandbox`: it did not start this time.
         """
         from outrider.workspace.sandbox.process import SandboxStartError
 
         backend = await self.require_backend()
+        proxy: Path | None = None
         try:
             if job.network and backend.level == "namespaces":
-                return await self._start_job(backend, *await self._connect_to_web(job))
-            return await self._start_job(backend, job)
+                from outrider.workspace.sandbox.web_access import WebAccess
+
+                python = await self.resolve_python(job.directory)
+                async with self._lock:
+                    self._web_access = self._web_access or await WebAccess.open(self._guard)
+                job, proxy = self._web_access.connect_job(job, python), self._web_access.socket
+            return await self._start_job(backend, job, proxy)
         except (SandboxStartError, OSError) as error:
-            raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try once more") from error
+            raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try again") from error
 
     async def check_folder(self, directory: Path) -> None:
-        """Raises NotConfigured (`private_folder`) where code in this workspace could not begin."""
+        """Raise NotConfigured (`private_folder`) if code could not enter this workspace."""
         from outrider.workspace.sandbox.launcher_backends import check_folder_access
 
         if await self._find_reader_uid(directory) is not None:
-            with suppress(OSError):  # a folder that cannot be made is another trouble
+            with suppress(OSError):  # a missing folder is reported elsewhere
                 check_folder_access(directory)
 
     async def resolve_python(self, directory: Path) -> "Interpreter":
-        """The Python for code in this workspace. Raises NotConfigured."""
+        """Return the Python for code in this workspace. Raises NotConfigured."""
         from outrider.workspace.sandbox.interpreters import find_python
 
         if self._python is None:
@@ -125,43 +139,25 @@ class Sandbox:
         return self._python
 
     async def resolve_deno(self, directory: Path) -> "Interpreter":
-        """The Deno for code in this workspace. Raises NotConfigured."""
+        """Return the Deno for code in this workspace. Raises NotConfigured."""
         from outrider.workspace.sandbox.interpreters import find_deno
 
         return find_deno(self.settings.deno, await self._find_reader_uid(directory))
 
     async def close(self) -> None:
-        """Closes the way to the web."""
+        """Close the egress proxy."""
         if self._web_access:
             await self._web_access.close()
 
     async def _find_reader_uid(self, directory: Path) -> int | None:
-        """Who must be able to read programs: namespaces show even what only root can enter."""
+        """Return the user who must be able to read programs: namespaces can show what only root can enter."""
         from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
 
         return find_unused_uid(directory) if (await self.require_backend()).level == "landlock" else None
 
-    async def _connect_to_web(self, job: "Job") -> "tuple[Job, Path]":
-        """The job with a way to the egress proxy, and the proxy's socket."""
-        from outrider.workspace.sandbox.web_access import WebAccess
-
-        python = await self.resolve_python(job.directory)
-        async with self._lock:
-            self._web_access = self._web_access or await WebAccess.open(self._guard)
-        return self._web_access.connect_job(job, python), self._web_access.socket
-
-    async def _try_backends(self) -> IsolationResult:
-        reasons: dict[IsolationLevel, str] = {}
-        for backend in _list_backends(self.settings.isolation) if self._backends is None else self._backends:
-            why = backend.describe_missing() or await self._try_backend(backend)
-            if not why:
-                return IsolationResult(backend, reasons)
-            reasons[backend.level] = why
-        return IsolationResult(None, reasons)
-
     async def _try_backend(self, backend: "SandboxBackend") -> str:
-        """Why the backend does not work here; empty if it does."""
-        trial_code = 7  # an exit code that nothing else has
+        """Return why the backend does not work here; empty if it does."""
+        trial_code = 7  # an exit code that no failure has
         timeout_s = 20.0
         from outrider.workspace.sandbox.job import Job
         from outrider.workspace.sandbox.process import SandboxStartError
@@ -174,8 +170,10 @@ class Sandbox:
                 await running.communicate(timeout_s)
             except (SandboxStartError, OSError) as error:
                 return str(error)
-        ended = running.exit_code
-        return "" if ended == trial_code else running.stderr.text.strip() or f"it ended with exit code {ended}"
+        exit_code = running.exit_code
+        return (
+            "" if exit_code == trial_code else running.stderr.text.strip() or f"it exit_code with exit code {exit_code}"
+        )
 
     async def _start_job(self, backend: "SandboxBackend", job: "Job", proxy: Path | None = None) -> "SandboxProcess":
         from outrider.workspace.sandbox.cgroup import find_parent_group
@@ -189,8 +187,8 @@ class Sandbox:
                 chown_tree(job.directory, uid)
             return backend.build_plan(job, uid, proxy), find_parent_group(self.settings.cgroup)
 
-        plan, groups = await anyio.to_thread.run_sync(build_plan)
-        return await SandboxProcess.start(plan, job, groups)
+        plan, parent_group = await anyio.to_thread.run_sync(build_plan)
+        return await SandboxProcess.start(plan, job, parent_group)
 
 
 def _list_backends(wanted: str) -> "list[SandboxBackend]":
@@ -206,8 +204,8 @@ def _list_backends(wanted: str) -> "list[SandboxBackend]":
 
 
 def describe_remedy() -> str:
-    """What an operator can do where nothing works."""
-    waiver = "set `code.isolation` to none, if code may do all that Outrider may"
+    """Return what an operator can do where no sandbox works."""
+    waiver = "set `code.isolation` to none, if code may do everything that Outrider may"
     install = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
     if sys.platform != "linux":
         return f"run Outrider in a Linux container or virtual machine; or {waiver}"

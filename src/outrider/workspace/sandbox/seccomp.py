@@ -1,8 +1,8 @@
-"""Which system calls sandboxed code may not make, as the program that the kernel runs on each call.
+"""Build the filter of system calls, as the program that the kernel runs on each call.
 
 The program is a list of instructions of classic BPF over `struct seccomp_data` (Linux, Documentation/
 userspace-api/seccomp_filter.rst): call number at byte 0, architecture at 4, arguments of 8 bytes from 16 on. Only the
-lower half of an argument is compared: all that are looked at are 32 bits wide. Bindings to libseccomp would do the
+lower half of an argument is compared: all that are compared are 32 bits wide. Bindings to libseccomp would do the
 same, but need that library on the machine.
 """
 
@@ -22,17 +22,17 @@ X32_SYSCALL_BIT = 0x40000000  # numbers of x86-64's other ABI begin here
 FULL_MASK = 0xFFFFFFFF
 SETUID_BITS = 0o6000
 NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
-TRUNCATE_ONLY = 0o1003, 0o1000  # O_TRUNC among the access modes: opened for reading, and emptied
-NO_SOCKET_FAMILIES: tuple[int, ...] = ()  # pairs that nobody else can reach may always be made
-OWN_SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: where the network holds nothing but this sandbox
+TRUNCATE_ONLY = 0o1003, 0o1000  # mask and value of O_RDONLY | O_TRUNC, which empties a file without a right to write
+NO_SOCKET_FAMILIES: tuple[int, ...] = ()  # socketpair(2), which nobody else can reach, is always allowed
+OWN_SOCKET_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, INET, INET6, NETLINK: where the network namespace is the sandbox's own
 
 
 @dataclass(frozen=True)
 class SyscallRule:
-    """A call that fails with `error` (0: it does nothing and says that it has), if its argument is as told.
+    """Makes a call fail with `error` if its argument matches; with error 0 it does nothing and reports success.
 
-    `argument` None means always. Else it fails where (argument & mask) == value, or, with `unless`, where it is none
-    of the values.
+    `argument` None matches always. Otherwise a call matches where (argument & mask) is one of the values, or, with
+    `unless`, where it is none of them.
     """
 
     call: str
@@ -43,7 +43,7 @@ class SyscallRule:
     unless: bool = False
 
 
-# What changes the machine, what changes the view of it, and what looks into other processes, the kernel or its keys.
+# Calls that change the machine, change the process's view of it, or inspect other processes, the kernel or its keys.
 FORBIDDEN_CALLS = """
 acct adjtimex clock_adjtime clock_settime delete_module finit_module init_module ioperm iopl kexec_file_load kexec_load
 quotactl quotactl_fd reboot sethostname setdomainname settimeofday swapoff swapon syslog vhangup
@@ -51,11 +51,11 @@ chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree p
 add_key bpf fanotify_init kcmp keyctl migrate_pages move_pages name_to_handle_at open_by_handle_at perf_event_open
 pidfd_getfd process_madvise process_mrelease process_vm_readv process_vm_writev ptrace request_key userfaultfd
 """
-# Libraries fall back to older calls, whose arguments can be looked at, when these do not exist.
+# Reported as missing: libraries then fall back to older calls, whose arguments a filter can inspect.
 ABSENT_CALLS = "clone3 openat2 io_uring_enter io_uring_register io_uring_setup memfd_create memfd_secret"
 MODE_ARGUMENTS = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "open": 2, "openat": 3}
 MODE_ARGUMENTS |= {"mknod": 1, "mknodat": 2}
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # type into a terminal as if its user did
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # inject input into a terminal as if its user had typed it
 PLAIN_PERSONALITIES = (0, 8, 0x20000, 0x20008, FULL_MASK)
 BASE_RULES = (
     *(SyscallRule(call) for call in FORBIDDEN_CALLS.split()),
@@ -68,7 +68,7 @@ BASE_RULES = (
         for call, at in MODE_ARGUMENTS.items()
     ),
 )
-# Where other processes of the same user are in reach, and attributes of files, because there are no namespaces.
+# Without namespaces: keep the code from affecting other processes of the same user, and attributes of files.
 SHARED_PROCESS_RULES = (
     *(SyscallRule(call) for call in ("setsid", "setpgid", "mq_open", "msgget", "semget", "shmget", "sched_setattr")),
     *(SyscallRule(call) for call in ("setxattr", "lsetxattr", "removexattr", "lremovexattr")),
@@ -76,7 +76,7 @@ SHARED_PROCESS_RULES = (
     *(SyscallRule(call, argument=0, values=(0,), unless=True) for call in ("sched_setparam", "sched_setscheduler")),
     *(SyscallRule(call, argument=1, values=(0,), unless=True) for call in ("setpriority", "ioprio_set")),
 )
-# Where files outside belong to the same user, and Landlock guards what they hold, but not what is said about them.
+# Where files outside belong to the same user: Landlock protects their content, but not their metadata.
 ATTRIBUTE_CALLS = "chmod chown fchmodat fchmodat2 fchownat futimesat lchown utime utimes"
 FILE_ATTRIBUTE_RULES = (
     *(SyscallRule(call, 0) for call in ATTRIBUTE_CALLS.split()),
@@ -92,31 +92,32 @@ TRUNCATE_RULES = (
 
 
 def is_supported(machine: str = "") -> bool:
-    """Whether a filter can be made for this machine (x86-64 and 64-bit ARM)."""
+    """Return whether a filter can be built for this machine (x86-64 and 64-bit ARM)."""
     return (machine or platform.machine()) in AUDIT_ARCH
 
 
-def build_program(rules: Iterable[SyscallRule], sockets: tuple[int, ...], machine: str = "") -> bytes:
-    """The filter as the kernel and bubblewrap take it: instructions of 8 bytes, in this machine's byte order.
+def build_program(rules: Iterable[SyscallRule], socket_families: tuple[int, ...], machine: str = "") -> bytes:
+    """Return the filter as the kernel and bubblewrap take it: instructions of 8 bytes, in this machine's byte order.
 
-    Calls of another architecture kill the process: their numbers mean something else.
+    A call of another architecture kills the process, because its number means something else.
     """
     machine = machine or platform.machine()
-    families = SyscallRule("socket", errno.EAFNOSUPPORT, argument=0, values=sockets, unless=True)
-    out = [
+    sockets = SyscallRule("socket", errno.EAFNOSUPPORT, argument=0, values=socket_families, unless=True)
+    instructions = [
         _encode_load(ARCH_OFFSET),
         _encode_jump(BPF_JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0),
         _encode_return(VERDICT_KILL),
         _encode_load(NUMBER_OFFSET),
+        _encode_jump(BPF_JUMP_AT_LEAST, X32_SYSCALL_BIT, 0, 1),
+        _encode_return(VERDICT_ERRNO | errno.ENOSYS),
     ]
-    out += [_encode_jump(BPF_JUMP_AT_LEAST, X32_SYSCALL_BIT, 0, 1), _encode_return(VERDICT_ERRNO | errno.ENOSYS)]
-    for rule in (*rules, families):
-        out += _compile_rule(rule, machine)
-    return b"".join([*out, _encode_return(VERDICT_ALLOW)])
+    for rule in (*rules, sockets):
+        instructions += _compile_rule(rule, machine)
+    return b"".join([*instructions, _encode_return(VERDICT_ALLOW)])
 
 
 def _compile_rule(rule: SyscallRule, machine: str) -> list[bytes]:
-    """The instructions of one rule; behind them the call's number is loaded again."""
+    """Return the instructions of one rule; the accumulator holds the call's number before and after them."""
     call = find_number(rule.call, machine)
     if call is None:
         return []
@@ -126,20 +127,21 @@ def _compile_rule(rule: SyscallRule, machine: str) -> list[bytes]:
     body = [_encode_load(ARGUMENTS_OFFSET + 8 * rule.argument), struct.pack("=HBBI", BPF_AND, 0, 0, rule.mask)]
     count = len(rule.values)
     for index, value in enumerate(rule.values):
-        behind = count - index - 1  # further comparisons; behind them stands one instruction to jump over
-        body.append(_encode_jump(BPF_JUMP_EQUAL, value, behind + 1, 0))
+        remaining = count - index - 1  # comparisons; one more instruction after them is skipped as well
+        body.append(_encode_jump(BPF_JUMP_EQUAL, value, remaining + 1, 0))
     if not rule.unless:
-        body.append(_encode_jump(BPF_JUMP_AT_LEAST, 0, 1, 0))  # none is equal: over the verdict
+        body.append(_encode_jump(BPF_JUMP_AT_LEAST, 0, 1, 0))  # no value is equal: skip the verdict
     body += [verdict, _encode_load(NUMBER_OFFSET)]
     return [_encode_jump(BPF_JUMP_EQUAL, call, 0, len(body)), *body]
 
 
-def _encode_load(at: int) -> bytes:
-    return struct.pack("=HBBI", BPF_LOAD, 0, 0, at)
+def _encode_load(offset: int) -> bytes:
+    return struct.pack("=HBBI", BPF_LOAD, 0, 0, offset)
 
 
-def _encode_jump(kind: int, value: int, then: int, otherwise: int) -> bytes:
-    return struct.pack("=HBBI", kind, then, otherwise, value)
+def _encode_jump(opcode: int, value: int, if_true: int, if_false: int) -> bytes:
+    """Encode a comparison with a value; the offsets count the instructions to skip."""
+    return struct.pack("=HBBI", opcode, if_true, if_false, value)
 
 
 def _encode_return(verdict: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What an operator may choose about code that models run. A workspace's own settings file can set none of it."""
+"""Settings of running code, for the operator alone: a workspace's own settings file can set none of them."""
 
 from typing import Literal
 
@@ -8,20 +8,20 @@ IsolationMode = Literal["auto", "namespaces", "landlock", "none"]
 
 
 class CodeSettings(BaseModel, extra="forbid", defer_build=True):
-    """Settings of the code tools; limits hold for each execution."""
+    """Settings of the code tools; limits apply to each execution."""
 
     isolation: IsolationMode = Field(
         default="auto",
-        description="auto: the strongest that this machine has; namespaces (bubblewrap), landlock: this one or none; "
-        "none: code may do all that the server may",
+        description="auto: the strongest that this machine supports; namespaces (bubblewrap), landlock: this one or no "
+        "code at all; none: code may do everything that the server may",
     )
-    network: bool = Field(default=False, description="Code may reach the web, through the egress guard")
+    network: bool = Field(default=False, description="Let code reach the web, through the egress guard")
     python: str = Field(default="", description="Interpreter of execute_python; empty means python3 on PATH")
     deno: str = Field(default="", description="Program of execute_typescript; empty means the installed deno")
-    memory_mb: int = Field(default=1_024, ge=64, description="Megabytes that an execution may take as a whole")
+    memory_mb: int = Field(default=1_024, ge=64, description="Megabytes of memory of all processes of an execution")
     processes: int = Field(default=128, ge=8, le=4_096, description="Processes and threads at the same time")
     cpu_seconds: int = Field(default=600, ge=1, description="CPU seconds of one process")
-    file_mb: int = Field(default=200, ge=1, description="Largest file that may be written, in megabytes")
+    file_mb: int = Field(default=200, ge=1, description="Largest file that code can write, in megabytes")
     output_kb: int = Field(
         default=2_000, ge=64, description="Kilobytes kept of each output stream; the rest is dropped"
     )
@@ -30,6 +30,6 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     background_hours: float = Field(default=24, gt=0, description="Hours after which a background process is stopped")
     cgroup: str = Field(
         default="",
-        description="A cgroup v2 folder that was handed to this user, where memory and processes are limited as a "
-        "whole; empty means the server's own, if it may make others there",
+        description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "
+        "means the server's own, if it can create others there",
     )

@@ -1,7 +1,7 @@
-"""Numbers of the system calls that a filter names, on the machines for which one can be made.
+"""Numbers of the system calls that filters name, on the supported machines.
 
 From Linux' `arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h` (6.18); None where the
-machine does not have the call. Numbers never change once they are given.
+machine lacks the call. Numbers never change once assigned.
 """
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # include/uapi/linux/audit.h
@@ -114,5 +114,5 @@ SYSCALL_NUMBERS: dict[str, tuple[int | None, int | None]] = {
 
 
 def find_number(name: str, machine: str) -> int | None:
-    """The number of a call on a machine of `MACHINES`; None where it has none."""
+    """Return the number of a call on a machine of `SUPPORTED_MACHINES`; None if it lacks the call."""
     return SYSCALL_NUMBERS[name][SUPPORTED_MACHINES.index(machine)]

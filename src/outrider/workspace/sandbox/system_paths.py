@@ -1,10 +1,10 @@
-"""What sandboxed code may read of this machine: programs and libraries, and the few public files that they ask for."""
+"""Paths of this machine that sandboxed code can read: programs, libraries, and the public files that they use."""
 
 import os
 from pathlib import Path
 
 SYSTEM_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
-PUBLIC_ETC_PATHS = (  # below /etc; nothing in them is secret
+PUBLIC_ETC_PATHS = (  # below /etc; none of them is secret
     "alternatives",
     "ca-certificates",
     "ca-certificates.conf",
@@ -30,26 +30,28 @@ PUBLIC_ETC_PATHS = (  # below /etc; nothing in them is secret
 
 
 def list_system_trees() -> list[Path]:
-    """The system's folders that are there, links among them."""
+    """Return the system folders that exist, including links."""
     return [path for path in map(Path, SYSTEM_TREES) if path.exists()]
 
 
 def list_public_files() -> list[Path]:
-    """The files and folders of /etc that are there."""
+    """Return the public files and folders of /etc that exist."""
     return [path for name in PUBLIC_ETC_PATHS if (path := Path("/etc") / name).exists()]
 
 
 def is_system_path(path: Path) -> bool:
-    """Whether a path lies in what every sandbox may read anyway."""
+    """Return whether every sandbox can read a path anyway."""
     return any(path.is_relative_to(tree) for tree in SYSTEM_TREES)
 
 
 def is_readable_by(path: Path, uid: int | None) -> bool:
-    """Whether a user without any rights of their own (None: we ourselves) can get at a path and read it."""
+    """Return whether an unprivileged user (None: our own) can reach and read a path."""
     if uid is None:
         return os.access(path, os.R_OK)
-    place = path.resolve()
+    resolved = path.resolve()
     try:
-        return all(folder.stat().st_mode & 0o001 for folder in place.parents) and bool(place.stat().st_mode & 0o004)
+        return all(folder.stat().st_mode & 0o001 for folder in resolved.parents) and bool(
+            resolved.stat().st_mode & 0o004
+        )
     except OSError:
         return False

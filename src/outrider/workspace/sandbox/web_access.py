@@ -1,11 +1,11 @@
-"""The way of sandboxed code to the web: the egress proxy, on a socket that is shown inside."""
+"""Connect sandboxed code to the web, through the egress proxy on a socket inside the sandbox."""
 
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outrider.core.egress import sandbox_forwarder as relay
+from outrider.core.egress import sandbox_forwarder
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.proxy import PROXY_USER, EgressProxy
 from outrider.workspace.sandbox.bubblewrap import WEB_SOCKET
@@ -15,17 +15,17 @@ from outrider.workspace.sandbox.job import Job, SandboxPaths
 
 @dataclass(frozen=True)
 class WebAccess:
-    """An open way: one guarded proxy for all executions, on a socket in a folder of its own."""
+    """One guarded proxy for all executions, on a socket in its own folder."""
 
     proxy: EgressProxy
     folder: Path
 
     @classmethod
     async def open(cls, guard: EgressGuard) -> "WebAccess":
-        """Begins to listen."""
+        """Start the proxy."""
         web = cls(EgressProxy(guard), Path(tempfile.mkdtemp(prefix="outrider-web-")))
         await web.proxy.start(web.socket)
-        web.socket.chmod(0o666)  # who may get at it, the folder decides, and the token
+        web.socket.chmod(0o666)  # access is controlled by the folder and the token
         return web
 
     @property
@@ -33,19 +33,21 @@ class WebAccess:
         return self.folder / "web.sock"
 
     async def close(self) -> None:
-        """Ends all connections."""
+        """Close all connections."""
         await self.proxy.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def connect_job(self, job: Job, python: Interpreter) -> Job:
-        """The job with the proxy at a port of its own loopback, and with the variables that programs look at."""
+        """Return the job with the proxy on a port of its own loopback, and the usual proxy variables set."""
         script_name = "web.py"
-        proxy_port = 8118
+        proxy_port = 8118  # of the sandbox's own loopback, where nothing else listens
         address = f"http://{PROXY_USER}:{self.proxy.token}@127.0.0.1:{proxy_port}"
         proxies = {
-            name: address for each in ("http_proxy", "https_proxy", "all_proxy") for name in (each, each.upper())
+            name: address
+            for variable in ("http_proxy", "https_proxy", "all_proxy")
+            for name in (variable, variable.upper())
         }
-        local = {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
+        exceptions = {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
 
         def build_command(inside: SandboxPaths) -> list[str]:
             script = f"{inside.support}/{script_name}"
@@ -54,7 +56,7 @@ class WebAccess:
         return replace(
             job,
             command=build_command,
-            support_files={**job.support_files, script_name: Path(relay.__file__).read_bytes()},
+            support_files={**job.support_files, script_name: Path(sandbox_forwarder.__file__).read_bytes()},
             readable_paths=tuple(dict.fromkeys((*job.readable_paths, *python.readable_paths))),
-            environ={**job.environ, **proxies, **local},
+            environ={**job.environ, **proxies, **exceptions},
         )

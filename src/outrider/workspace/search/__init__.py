@@ -1,1 +1,1 @@
-"""Searching a workspace: a pattern, two engines that understand it alike, and what they found."""
+"""Search a workspace for lines that match a pattern, with two equivalent engines."""

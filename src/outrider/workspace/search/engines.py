@@ -1,4 +1,4 @@
-"""The two programs that look for lines: ripgrep, and Python's `re` in a process of its own."""
+"""Engines that find matching lines: ripgrep, and Python's `re` in a process of its own."""
 
 import asyncio
 import base64
@@ -24,14 +24,14 @@ WORKER_SCRIPT = Path(__file__).with_name("grep_worker.py")
 
 @dataclass(frozen=True)
 class GrepRequest:
-    """What is told to an engine.
+    """The search as an engine performs it.
 
     Attributes:
-        pattern: What to look for.
-        max_lines: How many lines of one file at most.
-        names: Only in files with such names (`*.py`); none means all.
-        hidden: Also in what begins with a dot.
-        file: Only in this one of the folder.
+        pattern: The pattern.
+        max_lines: Maximum number of lines per file.
+        names: Only files with such names (`*.py`); empty for all.
+        hidden: Include files and folders that begin with a dot.
+        file: Only this file of the folder.
     """
 
     pattern: GrepPattern
@@ -43,7 +43,7 @@ class GrepRequest:
 
 @dataclass(frozen=True)
 class LineMatch:
-    """A line as a program told it, without its end. `column` is where the match begins, in characters."""
+    """A matching line as the engine reported it, without its line end. `column` counts characters from 0."""
 
     path: str
     number: int
@@ -52,24 +52,24 @@ class LineMatch:
 
 
 class GrepEngine(Protocol):
-    """A program that looks for lines."""
+    """A program that finds matching lines."""
 
     def build_command(self, request: GrepRequest, *, text: bool, in_order: bool) -> list[str]:
-        """How it is started."""
+        """Return the command that starts the engine."""
         ...
 
     def build_input(self, request: GrepRequest, *, text: bool) -> bytes:
-        """What it is told before the text."""
+        """Return what the engine reads from standard input before the text."""
         ...
 
     def build_parser(self) -> Callable[[bytes], list[LineMatch]]:
-        """Understands its output line by line; gives the lines of a file when it has told them all."""
+        """Return a parser for lines of its output, which returns the matches of a file once it is complete."""
         ...
 
 
 @dataclass(frozen=True)
 class RipgrepEngine:
-    """ripgrep, wherever it is."""
+    """ripgrep, at the path `program`."""
 
     program: str
 
@@ -89,41 +89,44 @@ class RipgrepEngine:
         lines: dict[str, list[LineMatch]] = {}
 
         def parse_message(message: bytes) -> list[LineMatch]:
-            said = json.loads(message)
-            data = said["data"]
+            event = json.loads(message)
+            data = event["data"]
             path = data.get("path", {}).get("text")
-            if path is None:  # a name that is no Unicode: no path of ours
+            if path is None:  # the name is not Unicode, so the jail would refuse it
                 return []
             path = path.removeprefix("./")
-            if said["type"] == "match":
+            if event["type"] == "match":
                 lines.setdefault(path, []).append(_parse_match(path, data))
-            if said["type"] != "end":
+            if event["type"] != "end":
                 return []
-            told = lines.pop(path, [])
-            return told if data["binary_offset"] is None else []
+            matches = lines.pop(path, [])
+            return matches if data["binary_offset"] is None else []
 
         return parse_message
 
 
 class PythonEngine:
-    """Python's own engine."""
+    """Python's `re`, run by `grep_worker.py`."""
 
     def build_command(self, request: GrepRequest, *, text: bool, in_order: bool) -> list[str]:  # noqa: ARG002
         return [sys.executable, "-I", "-S", str(WORKER_SCRIPT)]
 
     def build_input(self, request: GrepRequest, *, text: bool) -> bytes:
         pattern = request.pattern
-        facts: dict[str, Any] = {"pattern": pattern.python, "ignore_case": pattern.ignore_case, "text": text}
-        facts |= {"most": request.max_lines, "hidden": request.hidden, "names": request.names, "file": request.file}
-        return json.dumps(facts).encode() + b"\n"
+        fields: dict[str, Any] = {"pattern": pattern.python, "ignore_case": pattern.ignore_case, "text": text}
+        fields |= {"most": request.max_lines, "hidden": request.hidden, "names": request.names, "file": request.file}
+        return json.dumps(fields).encode() + b"\n"
 
     def build_parser(self) -> Callable[[bytes], list[LineMatch]]:
-        return lambda line: [LineMatch(*each) for each in json.loads(line)]
+        return lambda line: [LineMatch(*fields) for fields in json.loads(line)]
 
 
-def select_engines(pattern: GrepPattern, rg: str | None) -> list[GrepEngine]:
-    """What can look for the pattern, best first."""
-    return [*([RipgrepEngine(rg)] if rg and pattern.rust is not None else []), PythonEngine()]
+def select_engines(pattern: GrepPattern, ripgrep_path: str | None) -> list[GrepEngine]:
+    """Return the engines that support the pattern, best first."""
+    engines: list[GrepEngine] = [PythonEngine()]
+    if ripgrep_path and pattern.rust is not None:
+        engines.insert(0, RipgrepEngine(ripgrep_path))
+    return engines
 
 
 async def stream_matches(
@@ -135,20 +138,20 @@ async def stream_matches(
     folder: str | None = None,
     in_order: bool = False,
 ) -> None:
-    """Gives `take` the matching lines of one file after another, of the text or below the folder `folder`.
+    """Pass the matching lines of one file after another to `take`: of `text`, or of the files below `folder`.
 
-    Ends when `take` returns true. Raises LookupError where the engine gave up before it had told anything.
+    Ends when `take` returns true. Raises LookupError where the engine failed before it reported anything.
     """
     command = engine.build_command(request, text=text is not None, in_order=in_order)
-    given = engine.build_input(request, text=text is not None) + (text or b"")
-    read, any_said = engine.build_parser(), False
-    async with _run_process(command, given, folder) as process:
+    data = engine.build_input(request, text=text is not None) + (text or b"")
+    parse_line, has_output = engine.build_parser(), False
+    async with _run_process(command, data, folder) as process:
         async for line in _iter_output_lines(process):
-            any_said = True
-            found = read(line)
-            if found and take(found):
+            has_output = True
+            matches = parse_line(line)
+            if matches and take(matches):
                 return
-        if not any_said and await process.wait() > 1:
+        if not has_output and await process.wait() > 1:  # 1 means that nothing matched
             raise LookupError(command[0])
 
 
@@ -156,64 +159,59 @@ def _parse_match(path: str, data: dict[str, Any]) -> LineMatch:
     line = data["lines"]
     raw = line["text"].encode() if "text" in line else base64.b64decode(line["bytes"])
     text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-    if not data["submatches"]:  # an empty match behind the last letter of all is not told
+    if not data["submatches"]:  # ripgrep reports no position for an empty match at the very end
         return LineMatch(path, data["line_number"], text, len(text))
     before = raw[: data["submatches"][0]["start"]]
     return LineMatch(path, data["line_number"], text, len(before.decode("utf-8", "replace")))
 
 
 @asynccontextmanager
-async def _run_process(command: list[str], given: bytes, folder: str | None) -> AsyncGenerator[Process]:
-    """A process that is being fed; it is killed at the end, however that comes."""
+async def _run_process(command: list[str], data: bytes, folder: str | None) -> AsyncGenerator[Process]:
+    """Start a process that is fed with data; it is always killed at the end."""
     environ = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     process = await anyio.open_process(command, cwd=folder, env=environ, stderr=DEVNULL, start_new_session=True)
-    feeding = asyncio.create_task(
-        _feed_process(process, given)
-    )  # no task group: that would wrap the errors of its body
+
+    async def feed() -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+            if process.stdin:
+                await process.stdin.send(data)
+                await process.stdin.aclose()
+
+    feeder = asyncio.create_task(feed())  # a task group would wrap errors of the body
     try:
         yield process
     finally:
-        feeding.cancel()
-        _kill_process(process)
+        feeder.cancel()
+        # Not `process.kill()`: it reaps the process first, and whoever waits for it would not get its exit code.
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         with anyio.CancelScope(shield=True):
-            await asyncio.wait([feeding])
+            await asyncio.wait([feeder])
             await process.aclose()
 
 
-def _kill_process(process: Process) -> None:
-    """Not by `process.kill()`: that looks whether it has ended, and those who wait for it would not learn how."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-async def _feed_process(process: Process, data: bytes) -> None:
-    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
-        if process.stdin:
-            await process.stdin.send(data)
-            await process.stdin.aclose()
-
-
 async def _iter_output_lines(process: Process) -> AsyncGenerator[bytes]:
-    """Whole lines of what the process says, up to a limit of bytes. Raises InvalidInput for one that is longer."""
-    max_output_bytes = 100_000_000  # of what a program may say
-    begun, total = list[bytes](), 0  # pieces: a line of a hundred megabytes comes in thousands
+    """Yield complete lines of output, up to a limit of bytes. Raises InvalidInput for a line that is longer."""
+    max_output_bytes = 100_000_000
+    partial: list[bytes] = []  # blocks of a line: joining each one at once would take quadratic time
+    total = 0
     while process.stdout and total < max_output_bytes:
         try:
             block = await process.stdout.receive()
         except anyio.EndOfStream:
             return
         total += len(block)
-        first, *further = block.split(b"\n")
-        begun.append(first)
-        if further:
-            yield b"".join(begun)
-            for line in further[:-1]:
+        first, *others = block.split(b"\n")
+        partial.append(first)
+        if others:
+            yield b"".join(partial)
+            for line in others[:-1]:
                 yield line
-            begun = [further[-1]]
-    if sum(map(len, begun)) > max_output_bytes // 2:
+            partial = [others[-1]]
+    if sum(map(len, partial)) > max_output_bytes // 2:
         raise InvalidInput(
-            f"a line that matches is longer than {max_output_bytes // 2:,} bytes",
-            hint="leave its file out by path or glob, or search it with a code tool",
+            f"a matching line is longer than {max_output_bytes // 2:,} bytes",
+            hint="exclude its file with path or glob, or search it with a code tool",
             code="too_large",
         )

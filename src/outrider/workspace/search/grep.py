@@ -1,17 +1,18 @@
-"""Lines that match a pattern, in a text or in the files below a folder: by ripgrep, or by Python where that must.
+"""Find the lines of a text, or of files below a folder, that match a pattern.
 
-Either way another process does it, so that no pattern can stop us, and either way the answer is the same: lines end
-with a line feed, binary files are left out, and every line of a file is read again through the jail before it is
-told. A process that follows a link out of the workspace in a race tells nothing by it.
+ripgrep searches where it can, otherwise Python's `re`. Either runs in another process, so that no pattern can block
+the server, and both give the same result: lines end with a line feed, and binary files are skipped. Every matching
+line is read again through the jail before it is returned, so an engine that follows a link out of the workspace in a
+race reveals nothing.
 """
 
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import anyio
 from wcmatch import glob as wcglob
@@ -22,15 +23,15 @@ from outrider.workspace.search.engines import GrepRequest, LineMatch, select_eng
 from outrider.workspace.search.grep_worker import detect_encoding
 from outrider.workspace.search.pattern import compile_pattern
 
-GREP_TIMEOUT_S = 20.0  # that one search may take
+GREP_TIMEOUT_S = 20.0
 SIMPLE_GLOB = re.compile(r"\*\.(\w+)|\*\.\{(\w+(?:,\w+)*)\}")
 
 
 @dataclass(frozen=True)
 class GrepLine:
-    """A line that matches: its number from 1, its text without its end, where in it the match begins, what is around.
+    """A matching line: number from 1, text without its line end, column of the match, and lines around it.
 
-    `path` is relative to the workspace; empty for a line of a text.
+    `path` is relative to the workspace; empty if a text was searched.
     """
 
     path: str
@@ -43,7 +44,7 @@ class GrepLine:
 
 @dataclass(frozen=True)
 class GrepResult:
-    """Matching lines in the order of path and number. `has_more`: there are more, or the time was up (`timed_out`)."""
+    """Matching lines ordered by path and number. `has_more`: there are more, or the search timed out."""
 
     lines: list[GrepLine]
     has_more: bool = False
@@ -52,17 +53,17 @@ class GrepResult:
 
 @dataclass(frozen=True)
 class GrepQuery:
-    """What to look for, and how.
+    """What to search for, and how.
 
     Attributes:
-        pattern: A regular expression in Python's words.
-        ignore_case: Letters match in either case.
-        max_lines: How many lines to return.
-        context: How many lines around each to give.
-        glob: Only files with such a name, or such a path (relative to the folder) where it holds a slash.
-        hidden: Also files and folders whose names begin with a dot.
-        ripgrep_path: The ripgrep to use; None for Python's own engine.
-        timeout_s: Time for it.
+        pattern: A regular expression in Python's syntax.
+        ignore_case: Whether to ignore case.
+        max_lines: Maximum number of lines to return.
+        context: Number of lines around each match to return.
+        glob: Only files with such a name, or such a path relative to the folder if it contains a slash.
+        hidden: Include files and folders whose names begin with a dot.
+        ripgrep_path: The ripgrep to use; None for Python's engine.
+        timeout_s: Time limit of the search.
     """
 
     pattern: str
@@ -75,126 +76,120 @@ class GrepQuery:
     timeout_s: float = GREP_TIMEOUT_S
 
     def build_request(self) -> GrepRequest:
-        """What the engines are told. Raises InvalidInput for a wrong pattern."""
+        """Return the request to the engines. Raises InvalidInput for a malformed pattern."""
         pattern = compile_pattern(self.pattern, ignore_case=self.ignore_case)
-        dotted = self.hidden or bool(self.glob and re.search(r"(^|/)\.", self.glob))
-        return GrepRequest(pattern, self.max_lines + 1, _names(self.glob), dotted)
+        hidden = self.hidden or bool(self.glob and re.search(r"(^|/)\.", self.glob))
+        # Simple globs spare opening other files; all globs are applied to the results as well.
+        simple = SIMPLE_GLOB.fullmatch(self.glob or "")
+        names = tuple(f"*.{suffix}" for suffix in (simple[1] or simple[2]).split(",")) if simple else ()
+        return GrepRequest(pattern, self.max_lines + 1, names, hidden)
 
 
-async def grep_text(text: str, search: GrepQuery) -> GrepResult:
-    """Lines of a text of up to some ten million characters. Raises InvalidInput: a pattern is wrong, or never ends."""
-    order, found = search.build_request(), list[LineMatch]()
+async def grep_text(text: str, query: GrepQuery) -> GrepResult:
+    """Search a text of up to about ten million characters. Raises InvalidInput for a bad or endless pattern."""
+    request = query.build_request()
+    matches: list[LineMatch] = []
     data = text.encode("utf-8", "replace")
-    with anyio.move_on_after(search.timeout_s) as limit:
-        for engine in select_engines(order.pattern, search.ripgrep_path):
+    with anyio.move_on_after(query.timeout_s) as limit:
+        for engine in select_engines(request.pattern, query.ripgrep_path):
             with suppress(LookupError):
-                await stream_matches(engine, order, found.extend, text=data)
+                await stream_matches(engine, request, matches.extend, text=data)
                 break
-    around = text.split("\n")
-    lines = [_add_context("", each, around, search.context) for each in found[: search.max_lines]]
-    return _build_result(lines, found, search, timed_out=limit.cancelled_caught)
+    text_lines = text.split("\n")
+    lines = [_add_context("", match, text_lines, query.context) for match in matches[: query.max_lines]]
+    return _build_result(lines, matches, query, timed_out=limit.cancelled_caught)
 
 
-async def grep_tree(jail: Jail, folder: str, search: GrepQuery, *, file: str | None = None) -> GrepResult:
-    """Lines of the files below a folder, or of one file in it, however large.
+async def grep_tree(jail: Jail, folder: str, query: GrepQuery, *, file: str | None = None) -> GrepResult:
+    """Search the files below a folder, or one file in it, however large.
 
-    Raises as `grep_text`, and what the jail raises for the folder.
+    Raises the errors of `grep_text`, and those of the jail for the folder.
     """
-    found: list[LineMatch] = []
-    with anyio.move_on_after(search.timeout_s) as limit:
-        await _search_files(jail, folder, search, file, found)
-    found.sort(key=lambda each: (each.path.split("/"), each.number))
-    lines = await anyio.to_thread.run_sync(lambda: list(_reread_lines(jail, folder, found[: search.max_lines], search)))
-    return _build_result(lines, found, search, timed_out=limit.cancelled_caught)
+    matches: list[LineMatch] = []
+    with anyio.move_on_after(query.timeout_s) as limit:
+        await _search_files(jail, folder, query, file, matches)
+    matches.sort(key=lambda match: (match.path.split("/"), match.number))
+    lines = await anyio.to_thread.run_sync(_reread_lines, jail, folder, matches[: query.max_lines], query.context)
+    return _build_result(lines, matches, query, timed_out=limit.cancelled_caught)
 
 
 def find_ripgrep() -> str | None:
-    """The ripgrep of this machine."""
+    """Return the path of ripgrep, if it is installed."""
     return shutil.which("rg")
 
 
-def _build_result(lines: list[GrepLine], found: list[LineMatch], search: GrepQuery, *, timed_out: bool) -> GrepResult:
-    if timed_out and not found:
+def _build_result(lines: list[GrepLine], matches: list[LineMatch], query: GrepQuery, *, timed_out: bool) -> GrepResult:
+    if timed_out and not matches:
         raise InvalidInput(
-            f"pattern: nothing was found within {search.timeout_s:g} seconds",
-            hint="make the pattern simpler (no repetition inside a repetition), or narrow it with path or glob",
+            f"pattern: the search timed out after {query.timeout_s:g} s without a match",
+            hint="simplify the pattern (no repetition inside a repetition), or narrow the search with path or glob",
             code="timeout",
         )
-    return GrepResult(lines, timed_out or len(found) > search.max_lines, timed_out)
+    return GrepResult(lines, timed_out or len(matches) > query.max_lines, timed_out)
 
 
-async def _search_files(jail: Jail, folder: str, search: GrepQuery, file: str | None, found: list[LineMatch]) -> None:
-    """Puts the first lines into `found`: in any order while they are few, in the order of paths if they are many."""
-    max_unordered_lines = (
-        5_000  # lines that may come in any order; for more, files are read in the order of their paths
-    )
-    order, fits = replace(search.build_request(), file=file), _build_path_filter(search.glob)
+async def _search_files(jail: Jail, folder: str, query: GrepQuery, file: str | None, matches: list[LineMatch]) -> None:
+    """Add the first matches to `matches`: in any order if they are few, otherwise those of the first paths."""
+    max_unordered_lines = 5_000  # above this the search starts again, ordered by path, which is slower
+    request, is_wanted = replace(query.build_request(), file=file), _build_path_filter(query.glob)
     in_order = False
 
     def collect_lines(lines: list[LineMatch]) -> bool:
-        found.extend(lines if fits(lines[0].path) else ())
-        return len(found) > (search.max_lines if in_order else max_unordered_lines)
+        matches.extend(lines if is_wanted(lines[0].path) else ())
+        return len(matches) > (query.max_lines if in_order else max_unordered_lines)
 
-    for engine in select_engines(order.pattern, search.ripgrep_path):
+    for engine in select_engines(request.pattern, query.ripgrep_path):
         for in_order in (False, True):
-            found.clear()
+            matches.clear()
             with jail.open_folder(folder) as descriptor, suppress(LookupError):
-                await stream_matches(
-                    engine, order, collect_lines, folder=_place(descriptor, jail.root / folder), in_order=in_order
-                )
-                if in_order or len(found) <= max_unordered_lines:
+                # Start in the folder that the jail opened: its path may lead elsewhere by now.
+                opened = f"/proc/self/fd/{descriptor}"
+                start = opened if os.path.exists(opened) else str(jail.root / folder)  # noqa: ASYNC240, PTH110
+                await stream_matches(engine, request, collect_lines, folder=start, in_order=in_order)
+                if in_order or len(matches) <= max_unordered_lines:
                     return
 
 
-def _place(descriptor: int, path: Path) -> str:
-    """An open folder as a program can be started in it: by its descriptor, where the system has names for those."""
-    opened = f"/proc/self/fd/{descriptor}"
-    return opened if os.path.exists(opened) else str(path)  # noqa: PTH110 - as quick as can be
+def _reread_lines(jail: Jail, folder: str, matches: Sequence[LineMatch], context: int) -> list[GrepLine]:
+    """Read matching lines through the jail; those that it refuses, or that have changed, are left out."""
+    matches_by_path: dict[str, list[LineMatch]] = {}
+    for match in matches:
+        matches_by_path.setdefault(match.path, []).append(match)
+    lines: list[GrepLine] = []
+    for name, file_matches in matches_by_path.items():
+        path = str(PurePosixPath(folder) / name)
+        with suppress(OutriderError), jail.open_descriptor(path) as descriptor:
+            lines += _reread_file(descriptor, path, file_matches, context)
+    return lines
 
 
-def _reread_lines(jail: Jail, folder: str, found: Sequence[LineMatch], search: GrepQuery) -> Iterator[GrepLine]:
-    """The lines as the jail lets them be read; what it does not, or what has changed, is left out."""
-    files: dict[str, list[LineMatch]] = {}
-    for each in found:
-        files.setdefault(each.path, []).append(each)
-    for path, lines in files.items():
-        with suppress(OutriderError), jail.open_descriptor(str(PurePosixPath(folder) / path)) as descriptor:
-            yield from _reread_file(descriptor, str(PurePosixPath(folder) / path), lines, search.context)
-
-
-def _reread_file(descriptor: int, path: str, found: list[LineMatch], context: int) -> list[GrepLine]:
-    numbers = {at for each in found for at in range(each.number - context, each.number + context + 1)}
-    kept: dict[int, str] = {}
+def _reread_file(descriptor: int, path: str, matches: list[LineMatch], context: int) -> list[GrepLine]:
+    wanted = {number for match in matches for number in range(match.number - context, match.number + context + 1)}
+    lines: dict[int, str] = {}
     encoding = detect_encoding(os.pread(descriptor, 4, 0))
     with os.fdopen(os.dup(descriptor), encoding=encoding, errors="replace", newline="\n") as file:
         for number, line in enumerate(file, 1):
-            if number in numbers:
-                kept[number] = line.removesuffix("\n").removesuffix("\r")
-            if number > found[-1].number + context:
+            if number in wanted:
+                lines[number] = line.removesuffix("\n").removesuffix("\r")
+            if number > matches[-1].number + context:
                 break
-    around = [kept.get(number, "") for number in range(1, max(kept, default=0) + 1)]
-    same = [each for each in found if kept.get(each.number) == each.text.removeprefix("\ufeff")]
-    return [_add_context(path, each, around, context) for each in same]
+    text_lines = [lines.get(number, "") for number in range(1, max(lines, default=0) + 1)]
+    unchanged = [match for match in matches if lines.get(match.number) == match.text.removeprefix("\ufeff")]
+    return [_add_context(path, match, text_lines, context) for match in unchanged]
 
 
-def _add_context(path: str, found: LineMatch, around: Sequence[str], context: int) -> GrepLine:
-    at = found.number - 1
-    text = around[at].removesuffix("\r")
-    before, after = around[max(at - context, 0) : at], around[at + 1 : at + 1 + context]
-    return GrepLine(path, found.number, text, found.column, tuple(before), tuple(after))
+def _add_context(path: str, match: LineMatch, text_lines: Sequence[str], context: int) -> GrepLine:
+    index = match.number - 1
+    text = text_lines[index].removesuffix("\r")
+    before, after = text_lines[max(index - context, 0) : index], text_lines[index + 1 : index + 1 + context]
+    return GrepLine(path, match.number, text, match.column, tuple(before), tuple(after))
 
 
 def _build_path_filter(glob: str | None) -> Callable[[str], bool]:
-    """Whether a path is wanted; what we are just writing never is."""
+    """Return whether a path matches the glob; partial files never do."""
     flags = wcglob.GLOBSTAR | wcglob.MATCHBASE | wcglob.DOTGLOB | wcglob.BRACE | wcglob.NEGATE | wcglob.NEGATEALL
     try:
         wanted = wcglob.compile(glob, flags=flags | wcglob.FORCEUNIX, limit=100) if glob else None
     except (ValueError, re.error) as error:
         raise InvalidInput(f"glob: {error}", hint="for instance *.py, *.{js,ts} or src/**/*.md") from None
     return lambda path: PARTIAL_PREFIX not in path and (wanted is None or bool(wanted.match(path)))
-
-
-def _names(glob: str | None) -> tuple[str, ...]:
-    """The simple names that a glob stands for, so that other files are not even opened; none if it is not so simple."""
-    simple = SIMPLE_GLOB.fullmatch(glob or "")
-    return tuple(f"*.{ending}" for ending in (simple[1] or simple[2]).split(",")) if simple else ()

@@ -1,8 +1,8 @@
-r"""A pattern of Python's `re` in two dialects that find the same lines: Python's own, and the Rust engine's of ripgrep.
+r"""Translate a pattern of Python's `re` into two dialects that match the same lines: `re` and ripgrep's Rust engine.
 
-Carriage returns never match a class or a dot, in either: a line's end may have one, and is no part of the line.
-What Rust's engine lacks (looking around, referring back) or spells otherwise has no Rust form; Python's form is then
-the pattern as it is. One difference stays: a combining accent is a part of its word for Rust's `\b` alone.
+In both, carriage returns never match a class or a dot: a line end may contain one, which is not part of the line. A
+pattern that the Rust engine lacks (lookaround, backreferences) or spells differently has no Rust form, and its Python
+form is the pattern itself. One difference remains: for Rust's `\b` alone, a combining accent is part of its word.
 """
 
 import re
@@ -34,7 +34,7 @@ RUST_KINDS = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": RUST_SPACE}
 
 @dataclass(frozen=True)
 class GrepPattern:
-    """What to look for: `python` for `re`, `rust` for ripgrep or None where only Python can tell."""
+    """A pattern: `python` for `re`, `rust` for ripgrep or None where only Python can match it."""
 
     python: str
     rust: str | None
@@ -42,13 +42,13 @@ class GrepPattern:
 
 
 def compile_pattern(text: str, *, ignore_case: bool = False) -> GrepPattern:
-    """The pattern in both dialects. Raises InvalidInput for one that is wrong, or that spans lines."""
+    """Translate a pattern into both dialects. Raises InvalidInput if it is malformed."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # Python's own thoughts on `[[`
+        with warnings.catch_warnings(action="ignore"):  # for instance FutureWarning about `[[`
             re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         raise InvalidInput(
-            f"pattern: {error}", hint="write a Python regular expression; put a backslash before a literal sign"
+            f"pattern: {error}", hint="use a Python regular expression; escape special characters with a backslash"
         ) from None
     if text.startswith("(?i)"):
         text, ignore_case = text[4:], True
@@ -60,70 +60,58 @@ def compile_pattern(text: str, *, ignore_case: bool = False) -> GrepPattern:
 
 
 def _translate_pattern(text: str, *, ignore_case: bool) -> list[tuple[str, str]] | None:
+    """Return each token in both dialects; None if a part has no equivalent in Rust."""
     unrepeatable_kinds = ("", "open", "or", "repeat", "edge")
-    found: list[tuple[str, str]] = []
-    before, at = "", 0
-    for token in _iter_tokens(text):
-        kind, at = token.lastgroup or "", token.end()
-        if kind == "repeat" and before in unrepeatable_kinds:
+    pairs: list[tuple[str, str]] = []
+    previous_kind, position = "", 0
+    while token := REGEX_TOKEN.match(text, position):
+        kind, position = token.lastgroup or "", token.end()
+        if kind == "repeat" and previous_kind in unrepeatable_kinds:
             return None
         pair = _translate_token(kind, token[0], ignore_case=ignore_case)
         if pair is None:
             return None
-        found.append(pair)
-        before = kind
-    return found if at == len(text) else None
-
-
-def _iter_tokens(text: str) -> Iterator[re.Match[str]]:
-    at = 0
-    while token := REGEX_TOKEN.match(text, at):
-        yield token
-        at = token.end()
+        pairs.append(pair)
+        previous_kind = kind
+    return pairs if position == len(text) else None
 
 
 def _translate_token(kind: str, text: str, *, ignore_case: bool) -> tuple[str, str] | None:
-    """One token in Python's and in Rust's words; None for what Rust cannot say."""
+    """Return a token in Python's and in Rust's dialect; None for what Rust cannot express."""
     any_char = r"[^\r\n]"
     rust_edges = {"$": r"(?:\r?$)", r"\Z": r"(?:\r?$)", r"\A": "^"}
     python_kinds = {r"\s": r"[^\S\r]", r"\D": r"[^\d\r]", r"\W": r"[^\w\r]"}
+    dotless_i = {"i": "[iıİ]", "I": "[Iıİ]"}  # Python's `re` equates these when it ignores case
     if kind in ("escape", "letter"):
-        return _translate_letter(text, ignore_case=ignore_case)
+        code = _parse_code(text[1:]) if text.startswith("\\") else ord(text)
+        if code in (10, 13):
+            return None
+        return text, (dotless_i.get(text, "") if ignore_case else "") or rf"\x{{{code:x}}}"
     if kind == "set":
         return _translate_set(text)
     if kind == "kind":
         rust = _build_rust_set(RUST_KINDS[text[1].lower()], negated=text[1].isupper())
         return python_kinds.get(text, text), rust
-    plain = {".": any_char, **rust_edges}
-    return (any_char if text == "." else text), plain.get(text, text.replace("{,", "{0,"))
-
-
-def _translate_letter(text: str, *, ignore_case: bool) -> tuple[str, str] | None:
-    dotless_i = {"i": "[iıİ]", "I": "[Iıİ]"}  # Python's `re` takes these for one letter when case does not matter
-    code = _parse_code(text[1:]) if text.startswith("\\") else ord(text)
-    if code in (10, 13):
-        return None
-    return text, (dotless_i.get(text, "") if ignore_case else "") or rf"\x{{{code:x}}}"
+    rust_forms = {".": any_char, **rust_edges}
+    return (any_char if text == "." else text), rust_forms.get(text, text.replace("{,", "{0,"))
 
 
 def _translate_set(text: str) -> tuple[str, str] | None:
+    """Translate a character set; None if it contains something unknown."""
     negated = text.startswith("[^")
     body = text[2:-1] if negated else text[1:-1]
-    items: list[int | str] = []
-    at = 0
-    while item := SET_ITEM.match(body, at):
-        items.append(_parse_item(*item.groups()))
-        at = item.end()
-    if at != len(body):
+    items: list[int | str] = []  # characters as code points, kinds by their letter, `-` where it may span a range
+    position = 0
+    while item := SET_ITEM.match(body, position):
+        escape, letter = item.groups()
+        if escape is None:
+            items.append("-" if letter == "-" else ord(letter))
+        else:
+            items.append(escape if escape in "dDwWsS" else _parse_code(escape))
+        position = item.end()
+    if position != len(body):
         return None
     return rf"(?:(?!\r){text})", _build_rust_set("".join(_iter_ranges(items)), negated=negated)
-
-
-def _parse_item(escape: str | None, letter: str | None) -> int | str:
-    """A member of a set: a character by its number, a kind by its letter, or `-` where it may span a range."""
-    if escape is None:
-        return "-" if letter == "-" else ord(letter or "")
-    return escape if escape in "dDwWsS" else _parse_code(escape)
 
 
 def _iter_ranges(items: list[int | str]) -> Iterator[str]:
@@ -142,7 +130,7 @@ def _build_rust_set(items: str, *, negated: bool) -> str:
 
 
 def _format_item(item: int | str) -> str:
-    """A character or kind inside a set, as Rust has it."""
+    """Return a character or kind inside a set in Rust's dialect."""
     if isinstance(item, int):
         return rf"\x{{{item:x}}}"
     if item == "-":
@@ -151,7 +139,7 @@ def _format_item(item: int | str) -> str:
 
 
 def _parse_code(text: str) -> int:
-    """The character that an escape (without its backslash) or a letter stands for."""
+    """Return the code point of an escape (without its backslash) or a letter."""
     named_escapes = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7, "b": 8}
     if text[0] in "xu" and len(text) > 1:
         return int(text[1:], 16)
