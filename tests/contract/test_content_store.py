@@ -46,7 +46,7 @@ async def test_all_ten_tools_and_the_hybrid_search_are_served(home: Path):
     async with opened(home) as app:
         served = app.toolbox.toolsets["content_store"].tools
         assert set(served) == {*TEN, "hybridSimilaritySearch"}
-        assert app.toolbox.only("contentstore").toolsets.keys() == {"content_store"}
+        assert app.toolbox.select_toolset("contentstore").toolsets.keys() == {"content_store"}
         for tool in served.values():
             assert not {name for name in tool.input_schema["properties"] if name != name.lower()}
 

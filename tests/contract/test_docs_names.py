@@ -29,7 +29,9 @@ COMMAND = re.compile(r"(?:^|(?<!from)[\s(])outrider (?=[a-z])([^|;&#…\n]*)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 # Entry points, records of telemetry and files of the data folder look like modules.
-NO_MODULES = re.compile(r"outrider\.(?:\w+_providers|embedders|readers|toolsets?|result_pages|tool|run|runs|search|db|work)\b")
+NO_MODULES = re.compile(
+    r"outrider\.(?:\w+_providers|embedders|readers|toolsets?|result_pages|tool|run|runs|search|db|work)\b"
+)
 OF_DEVELOPERS = {"WCXB", "KILLS"}
 
 

@@ -94,7 +94,7 @@ async def test_binary_files_and_pictures_are_what_they_are(app: App, home: Path)
     (folder(home) / "program").write_bytes(b"\x7fELF\0\0")
     found = await app.call("read_file", MINE, path="dot.png")
     assert found.content[1] == ImageBlock(DOT, "image/png")
-    with pytest.raises(InvalidInput, match="is no text") as caught:
+    with pytest.raises(InvalidInput, match="is not a text file") as caught:
         await app.call("read_file", MINE, path="program")
     assert caught.value.code == "binary"
 
@@ -244,7 +244,7 @@ async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
 async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
     async with opened(home, max_mb=0.001) as app:
         await app.call("write_file", MINE, path="a.txt", content="x" * 900)
-        with pytest.raises(Refused, match="at most 1,000 bytes") as caught:
+        with pytest.raises(Refused, match="of 1,000 bytes") as caught:
             await app.call("write_file", MINE, path="b.txt", content="x" * 200)
         assert caught.value.code == "quota"
         assert [each["name"] for each in (await app.call("list_directory", MINE)).data["entries"]] == ["a.txt"]
@@ -253,11 +253,11 @@ async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
 async def test_what_nobody_uses_any_more_is_swept(home: Path):
     async with opened(home, keep_days=1) as app:
         await app.call("write_file", MINE, path="a.txt", content="x")
-        assert app.workspaces.sweep() == 0
+        assert app.workspaces.purge_unused() == 0
         import os
 
         os.utime(folder(home).parent / "used", (0, 0))
-        assert app.workspaces.sweep() == 1
+        assert app.workspaces.purge_unused() == 1
         assert (await app.call("list_directory", MINE)).data["entries"] == []
 
 
@@ -314,7 +314,7 @@ async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
 async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connection(home: Path, era: str):
     import os
 
-    async with opened(home) as app, mcp_clients.connect_client(app.server("workspace"), era) as client:
+    async with opened(home) as app, mcp_clients.connect_client(app.build_server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "x/inner.txt", "content": "needle\n"})
         root = os.fsencode(folder(home))
         os.mkdir(root + b"/odd\xfe")  # noqa: PTH102 - of bytes
@@ -333,7 +333,7 @@ async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connectio
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
-    async with opened(home) as app, mcp_clients.connect_client(app.server("workspace"), era) as client:
+    async with opened(home) as app, mcp_clients.connect_client(app.build_server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "a.txt", "content": "x\n"})
         read = await client.call_tool("read_file", {"path": "a.txt"})
         assert isinstance(read.content[0], TextContent)
@@ -365,8 +365,8 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from outrider.core.errors import Unavailable
-from outrider.workspace.files import Files
-files = Files(Path(sys.argv[1]) / "w")
+from outrider.workspace.files import WorkspaceFiles
+files = WorkspaceFiles(Path(sys.argv[1]) / "w")
 files.write("kept.txt", "kept")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
 try:

@@ -412,7 +412,7 @@ async def test_what_does_not_fit_is_refused_before_anything_runs(app: App, tool:
 async def test_errors_name_the_next_step(app: App):
     with pytest.raises(OutriderError) as caught:
         await app.call("poll_process", MINE, process_id="nothing")
-    assert caught.value.hint == snapshot("list_processes shows those of this session")
+    assert caught.value.hint == snapshot("call list_processes to see the ids")
 
 
 async def test_the_tool_of_the_other_system_is_not_offered(app: App):

@@ -114,5 +114,5 @@ def test_what_lies_deep_comes_along_and_what_no_path_can_name_is_an_error(jail: 
     assert [each.path for each in collect_members(jail, ["deep"])] == [f"deep/{deep}/f.txt"]
     odd = os.path.join(os.fsencode(jail.root), b"deep", b"odd\xfe")  # noqa: PTH118 - of bytes
     os.mkdir(odd)  # noqa: PTH102
-    with pytest.raises(InvalidInput, match=r"deep/odd\\udcfe' holds invisible"):
+    with pytest.raises(InvalidInput, match=r"deep/odd\\udcfe' contains invisible"):
         collect_members(jail, ["deep"])

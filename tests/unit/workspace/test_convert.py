@@ -64,11 +64,11 @@ async def test_documents_are_read_and_the_same_stays_as_it_is():
 @pytest.mark.parametrize(
     ("data", "name", "wanted", "message"),
     [
-        (b"# x", "r.md", "csv", "holds no table"),
+        (b"# x", "r.md", "csv", "is not a table"),
         (b"a,b\n1,2,3\n", "t.csv", "json", "row 2 has 3 cells"),
         (b"a,a\n1,2\n", "t.csv", "json", "the same name"),
-        (b"[1, 2]", "t.json", "csv", "no list of objects"),
-        (b"{", "t.json", "csv", "no sound json"),
+        (b"[1, 2]", "t.json", "csv", "not a list of objects"),
+        (b"{", "t.json", "csv", "not valid json"),
     ],
 )
 async def test_what_would_lose_something_is_refused(data: bytes, name: str, wanted: Any, message: str):

@@ -21,16 +21,16 @@ WRITER = f"""
 import sys
 from pathlib import Path
 from outrider.core.context import Call
-from outrider.workspace import Workspaces, WorkspaceSettings
+from outrider.workspace import SessionWorkspaces, WorkspaceSettings
 from outrider.workspace.edit import Replacement
-from outrider.workspace.export import zipped
-place = Workspaces(Path(sys.argv[1]), WorkspaceSettings()).of(Call())
+from outrider.workspace.export import build_zip_export
+place = SessionWorkspaces(Path(sys.argv[1]), WorkspaceSettings()).ensure_workspace(Call())
 print("begun", flush=True)
 while True:
     for letter in "abc":
         place.files.write("text", f"{{letter}}\\n" * {LINES})
         place.files.replace_lines("text", [Replacement(n, n, f"{{letter}}") for n in range(1, 200)])
-        zipped(place, ["text"], "package", lambda *_: None)
+        build_zip_export(place, ["text"], "package", lambda *_: None)
 """
 
 

@@ -17,7 +17,7 @@ def test_several_replacements_use_the_numbers_of_the_file_before():
 
 @pytest.mark.parametrize(
     ("start", "end", "message"),
-    [(0, 1, "lines 0 to 1"), (6, 6, "of a file of 5"), (3, 2, "lines 3 to 2"), (2, 9, "lines 2 to 9")],
+    [(0, 1, "lines 0 to 1"), (6, 6, "in a file of 5"), (3, 2, "lines 3 to 2"), (2, 9, "lines 2 to 9")],
 )
 def test_lines_that_there_are_not_are_refused(start: int, end: int, message: str):
     with pytest.raises(InvalidInput, match=message):
@@ -31,7 +31,7 @@ def test_overlaps_are_refused():
 
 def test_a_guard_refuses_lines_that_hold_something_else():
     assert apply_replacements(TEXT, [Replacement(2, 2, "zwei", expected="two")]).startswith("one\nzwei\n")
-    with pytest.raises(InvalidInput, match="hold 'two'"):
+    with pytest.raises(InvalidInput, match="contain 'two'"):
         apply_replacements(TEXT, [Replacement(2, 2, "zwei", expected="deux")])
 
 

@@ -150,7 +150,7 @@ while True:
     with open(f"file-{number % 500}", "ab") as file:
         file.write(b"x" * 100_000)
 """
-    ended = await at.run_python(code, full=lambda: measure_size(at.directory) > 1_000_000)
+    ended = await at.run_python(code, is_over_quota=lambda: measure_size(at.directory) > 1_000_000)
     assert ended.end_reason == "disk"
 
 

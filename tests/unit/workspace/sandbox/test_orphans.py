@@ -27,12 +27,12 @@ from outrider.workspace.sandbox.settings import CodeSettings
 async def main(level, folder, mark):
     sandbox = Sandbox(CodeSettings(isolation=level))
     command = f"sleep {mark} & setsid sleep {mark} & sleep {mark}"
-    await sandbox.backend()
+    await sandbox.require_backend()
     async with anyio.create_task_group() as group:
         for _ in range(3):
             print("starting", flush=True)
             running = await sandbox.start(Job(Path(folder), lambda _: ["/bin/sh", "-c", command]))
-            group.start_soon(running.run, 600)
+            group.start_soon(running.communicate, 600)
         print("started", flush=True)
 
 anyio.run(main, *sys.argv[1:])

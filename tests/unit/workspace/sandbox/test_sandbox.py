@@ -116,7 +116,7 @@ async def test_an_interpreter_is_not_used_if_it_would_show_our_data(tmp_path: Pa
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\necho '{json.dumps([sys.executable, *[str(tmp_path)] * 3])}'")
     python.chmod(0o755)
-    with pytest.raises(NotConfigured, match="holds our data"):
+    with pytest.raises(NotConfigured, match="contains Outrider's data"):
         await find_python(str(python), None, tmp_path / "data")
 
 
