@@ -128,7 +128,7 @@ from outrider.agents.approvals import Questions
 from outrider.core.database.database import Database
 
 async def main(path, question, name):
-    database = Database.file(Path(path))
+    database = Database.from_file(Path(path))
     questions = Questions(database)
     await questions.get(question)
     print("ready", flush=True)

@@ -41,8 +41,8 @@ def test_what_is_written_reads_the_same():
     [
         ("You are.", "no front matter", "line of ---"),
         ("---\ndescription: x\n", "does not end", "add a line of ---"),
-        ("---\ndescription: a: b\n---\nx", "not YAML (line 2)", "quote"),
-        ("---\n- a\n---\nx", "no list of `name: value`", "one field a line"),
+        ("---\ndescription: a: b\n---\nx", "not valid YAML (line 2)", "quote"),
+        ("---\n- a\n---\nx", "not a list of `name: value`", "one field on each line"),
         ("---\ndescription: x\n---\n", "instructions: ", "correct 'instructions'"),
         ("---\nmodel: x\n---\nx", "description: is required", "add 'description'"),
         ("---\ndescription: x\ntoolset: web\n---\nx", "toolset: no such parameter", "did you mean 'toolsets'?"),

@@ -58,8 +58,8 @@ async def test_a_caller_adds_a_server_as_any_toolset(pages: Path):
 async def test_what_another_agent_adds_asks_for_every_call(pages: Path):
     turns = play_turns(ModelTurn(calls=[("notes_look", {})]), ModelTurn(text="Seen."))
     async with house(turns, pages) as office:
-        above = await office.run_to_end(toolsets=["ledger"])
-        run = await office.start_run(toolsets=[], add=["notes"], above=above)
+        parent = await office.run_to_end(toolsets=["ledger"])
+        run = await office.start_run(toolsets=[], add=["notes"], parent=parent)
         ended = await office.wait_for_end(run)
     assert (ended.status, done(pages)) == ("blocked", [])
 

@@ -1,8 +1,8 @@
-"""What happens in a run, while it happens: told at once in its own process, followed from any other.
+"""Stream the events of runs to followers in this and other processes.
 
-Who works on a run numbers its events, and hands them to followers in the same process before they are in the database;
-they are written there for all runs together. Followers elsewhere hear them as they are written (`bell`); those that
-come later, or hear nothing, read them from there: one query looks for the news of all.
+The worker of a run numbers its events and delivers them to followers in the same process before they are saved; the
+events of all runs are saved together. Followers in other processes are notified (`notifier`). Followers that start
+later, or miss a notification, read the events from the database: one query finds the new events of all runs.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from outrider.agents.events.notifier import RunNotifier
 
 log = logging.getLogger(__name__)
-DEFAULT_GATHER_S = 0.02  # seconds of text that one event gathers; what comes after a pause is told at once
-RUN_CHECK_INTERVAL_S = 1.0  # seconds without events after which the run itself is looked at
+RUN_CHECK_INTERVAL_S = 1.0  # time without events after which the database is checked
 
 
 @dataclass
@@ -37,9 +35,9 @@ class _RunBuffer:
     """The events of a run that this process works on.
 
     Attributes:
-        last_seq: The number of the newest that was told.
-        pending: Not told yet: text is gathered for a moment.
-        unsaved: Told, and not in the database yet.
+        last_seq: The number of the newest published event.
+        pending: Events that are not published yet, because text is collected for a moment.
+        unsaved: Published events that are not in the database yet.
     """
 
     last_seq: int
@@ -49,12 +47,14 @@ class _RunBuffer:
 
 @dataclass(eq=False)
 class _RunFollower:
-    """A follower.
+    """A follower of a run.
 
     Attributes:
-        last_seq: The number of the newest event that it was given.
-        is_started: Whether it has read what was there when it came.
-        at_rest: Whether the last it was given says that the run is at rest.
+        last_seq: The number of the newest event delivered to it.
+        is_started: Whether it has read the events that existed when it was created.
+        events: Delivered events that it has not read yet.
+        at_rest: Whether the run has ended or is blocked, according to the delivered events.
+        is_over: Whether nothing more will be delivered.
     """
 
     run_id: str
@@ -77,24 +77,22 @@ class _RunFollower:
         self.has_news.set()
 
     def compute_next_check(self, now: float, *, is_notified: bool) -> float:
-        """When it is time to look whether the database has more for it."""
-        quiet_after_s = 0.25  # seconds without events
-        long_interval_s = 0.1  # the same after a pause
-        short_interval_s = 0.02  # seconds until another process's events are looked for, while they come
+        """Return when to check the database for further events, by the monotonic clock."""
         if self.at_rest:
             return 0.0
-        quiet = now - self.last_event_at
-        return self.last_check_at + (
-            RUN_CHECK_INTERVAL_S if is_notified else short_interval_s if quiet < quiet_after_s else long_interval_s
-        )
+        if is_notified:
+            return self.last_check_at + RUN_CHECK_INTERVAL_S
+        # Without notifications, poll fast while events arrive and slower after a pause.
+        is_quiet = now - self.last_event_at >= 0.25
+        return self.last_check_at + (0.1 if is_quiet else 0.02)
 
     def is_finished(self, end: EventLogEnd) -> bool:
-        quiet = time.monotonic() - self.last_event_at
-        return end.at_rest and end.last_seq <= self.last_seq and (self.at_rest or quiet >= RUN_CHECK_INTERVAL_S)
+        quiet_s = time.monotonic() - self.last_event_at
+        return end.at_rest and end.last_seq <= self.last_seq and (self.at_rest or quiet_s >= RUN_CHECK_INTERVAL_S)
 
 
 def is_at_rest(event: RunEvent, *, before: bool) -> bool:
-    """Whether a run is at rest, as far as this event says."""
+    """Return whether a run has ended or is blocked after an event; `before` is the answer before the event."""
     return event.data.get("status") in RESTING_STATUSES if event.kind == "status" else before
 
 
@@ -102,10 +100,16 @@ class EventStreams:
     """The events of all runs.
 
     Args:
-        gather: Seconds of text that one event gathers.
+        database: Holds the events.
+        gather: Seconds of text that are combined into one event; text after a pause is published at once.
+
+    Attributes:
+        on_waiting: Called when a run waits for a free worker.
     """
 
-    def __init__(self, database: Database, gather: float = DEFAULT_GATHER_S) -> None:
+    def __init__(self, database: Database, gather: float = 0.02) -> None:
+        self.on_waiting: Callable[[], None] = lambda: None
+        self._database = database
         self._log = EventLog(database)
         self._rows = RunStore(database)
         self._gather = gather
@@ -115,107 +119,114 @@ class EventStreams:
         self._writer: asyncio.Task[None] | None = None
         self._poller: asyncio.Task[None] | None = None
         self._poll_now = asyncio.Event()
-        self.on_waiting: Callable[[], None] = lambda: None  # is told when a run waits for a process with room
-        self._database = database
+        self._created_notifier: RunNotifier | None = None
         self._published_at = 0.0
         self._publish_timer: asyncio.TimerHandle | asyncio.Handle | None = None
 
     async def append(self, run_id: str, events: Sequence[tuple[EventKind, dict[str, Any]]]) -> None:
-        """Writes events down, and wakes those who follow the run. Raises Unavailable."""
-        line = self._buffers.get(run_id)
-        if line is None:
+        """Save events and wake the followers of the run. Raises Unavailable."""
+        buffer = self._buffers.get(run_id)
+        if buffer is None:
             await self._log.append_events(run_id, events)
             self._wake_followers(run_id)
             return
-        line.pending += events
+        buffer.pending += events
         await self.flush()
 
     async def read(self, run_id: str, after: int = 0) -> list[RunEvent]:
-        """The first few hundred written events that came after, in order."""
+        """Return the next saved events after a number, at most a few hundred, in order."""
         return await self._log.read(run_id, after)
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
-        """The events after `after` as they come, until the run ends or waits for a person. Raises NotFound."""
+        """Yield the events after a number until the run ends or waits for a person. Raises NotFound."""
         await self._rows.get(run_id)
-        ear = _RunFollower(run_id)
-        line = self._buffers.get(run_id)
-        unsaved = list(line.unsaved) if line else []
-        self._followers.add(ear)
+        follower = _RunFollower(run_id)
+        buffer = self._buffers.get(run_id)
+        unsaved = list(buffer.unsaved) if buffer else []
+        self._followers.add(follower)
         try:
-            while written := await self._log.read(run_id, after):
-                for event in written:
+            while saved := await self._log.read(run_id, after):
+                for event in saved:
                     after = event.seq
                     yield event
-                ear.at_rest = is_at_rest(written[-1], before=False)
-            self._start_follower(ear, [*unsaved, *ear.events], after)
-            async for event in self._iter_delivered(ear):
-                yield event
+                follower.at_rest = is_at_rest(saved[-1], before=False)
+            self._start_follower(follower, [*unsaved, *follower.events], after)
+            while not follower.is_over or follower.events:
+                while follower.events:
+                    yield follower.events.popleft()
+                if follower.error is not None:
+                    raise follower.error
+                if not follower.is_over:
+                    follower.has_news.clear()
+                    await follower.has_news.wait()
         finally:
-            self._followers.discard(ear)
+            self._followers.discard(follower)
 
-    @cached_property
+    @property
     def notifier(self) -> "RunNotifier":
-        """How other processes are heard."""
-        from outrider.agents.events.notifier import RunNotifier
+        """The connection to other processes, created at its first use, because it imports SQLAlchemy."""
+        if self._created_notifier is None:
+            from outrider.agents.events.notifier import RunNotifier
 
-        return RunNotifier(self._database, self._handle_notification)
+            self._created_notifier = RunNotifier(self._database, self._handle_notification)
+        return self._created_notifier
 
-    # Telling
+    # Publishing
 
     async def open_run(self, run_id: str) -> None:
-        """From now on this process works on the run, until `shut`."""
+        """Prepare to publish events of a run that this process works on, until `close_run`."""
         self._buffers[run_id] = _RunBuffer(await self._log.find_last_seq(run_id))
 
     def close_run(self, run_id: str) -> None:
-        """Others may work on the run now; what was said and not flushed is let go."""
+        """Stop publishing events of a run; events that are not flushed are dropped."""
         self._buffers.pop(run_id, None)
         self._wake_followers(run_id)
 
     def publish(self, run_id: str, kind: EventKind, data: dict[str, Any]) -> None:
-        """Takes an event of a run that was opened, without waiting for the database."""
-        line = self._buffers[run_id]
-        last = line.pending[-1] if line.pending else None
+        """Publish an event of an opened run without waiting for the database."""
+        buffer = self._buffers[run_id]
+        last = buffer.pending[-1] if buffer.pending else None
         if kind in DELTA_KINDS and last and last[0] == kind and last[1]["step"] == data["step"]:
-            line.pending[-1] = (kind, data | {"text": last[1]["text"] + to_storable_text(data["text"])})
+            buffer.pending[-1] = (kind, data | {"text": last[1]["text"] + to_storable_text(data["text"])})
         else:
-            line.pending.append((kind, data | {"text": to_storable_text(data["text"])} if "text" in data else data))
+            buffer.pending.append((kind, data | {"text": to_storable_text(data["text"])} if "text" in data else data))
         if self._publish_timer is None:
-            wait = max(0.0, self._published_at + self._gather - time.monotonic())
-            self._publish_timer = asyncio.get_running_loop().call_later(wait, self._publish_and_write)
+            wait_s = max(0.0, self._published_at + self._gather - time.monotonic())
+            self._publish_timer = asyncio.get_running_loop().call_later(wait_s, self._publish_and_write)
 
     async def flush(self) -> None:
-        """Writes everything that waits, of all runs; what cannot be written goes on waiting. Raises Unavailable."""
+        """Publish and save all events of all runs; events that cannot be saved stay. Raises Unavailable."""
         self._publish_pending()
-        # A caller that is cancelled must not leave open what was written and what was not.
+        # If the caller is cancelled, the save must still finish: otherwise it is unknown what has been saved.
         await asyncio.shield(asyncio.get_running_loop().create_task(self._save_pending()))
 
     async def close(self) -> None:
-        """Ends the tasks beside the runs, and whoever still follows one here."""
+        """Stop the background tasks and end all followers in this process."""
         tasks = [task for task in (self._writer, self._poller) if task is not None]
         if self._publish_timer is not None:
             self._publish_timer.cancel()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if "bell" in vars(self):
-            await self.notifier.close()
+        if self._created_notifier is not None:
+            await self._created_notifier.close()
         self._writer = self._poller = self._publish_timer = None
-        for ear in self._followers:
-            ear.is_over = True
-            ear.has_news.set()
+        for follower in self._followers:
+            follower.is_over = True
+            follower.has_news.set()
 
     def _publish_pending(self) -> None:
-        """Numbers what was said, and gives it to the followers here."""
+        """Number the pending events and deliver them to followers in this process."""
         if self._publish_timer is not None:
             self._publish_timer.cancel()
         self._publish_timer, self._published_at = None, time.monotonic()
         now = time.time()
-        for run_id, line in self._buffers.items():
-            if not line.pending:
+        for run_id, buffer in self._buffers.items():
+            if not buffer.pending:
                 continue
-            events = [RunEvent(run_id, line.last_seq + count, now, *said) for count, said in enumerate(line.pending, 1)]
-            line.pending, line.last_seq = [], events[-1].seq
-            line.unsaved += events
+            events = [RunEvent(run_id, seq, now, *item) for seq, item in enumerate(buffer.pending, buffer.last_seq + 1)]
+            buffer.pending, buffer.last_seq = [], events[-1].seq
+            buffer.unsaved += events
             self._deliver_events(run_id, events)
 
     def _publish_and_write(self) -> None:
@@ -224,12 +235,11 @@ class EventStreams:
             self._writer = asyncio.get_running_loop().create_task(self._write_until_empty())
 
     async def _write_until_empty(self) -> None:
-        """Writes until nothing is left to be written."""
         while self._list_unsaved():
             try:
                 await self.flush()
             except (OutriderError, SequenceTakenError) as error:
-                log.warning("events of runs wait: %s", error)
+                log.warning("cannot save events of runs, trying again: %s", error)
                 await asyncio.sleep(RUN_CHECK_INTERVAL_S)
             await asyncio.sleep(self._gather)
 
@@ -237,13 +247,13 @@ class EventStreams:
         async with self._save_lock:
             batch = await self._write_batch()
             for run_id, seq in {event.run_id: event.seq for event in batch}.items():
-                if line := self._buffers.get(run_id):
-                    line.unsaved = [event for event in line.unsaved if event.seq > seq]
+                if buffer := self._buffers.get(run_id):
+                    buffer.unsaved = [event for event in buffer.unsaved if event.seq > seq]
 
     async def _write_batch(self) -> list[RunEvent]:
-        """What has been written; numbers that others take meanwhile are left to them. Raises TakenError."""
-        max_renumberings = 4  # times that events are numbered anew because others wrote under their numbers
-        for _ in range(max_renumberings):
+        """Save all unsaved events and return them; renumber them if necessary. Raises SequenceTakenError."""
+        max_tries = 4
+        for _ in range(max_tries):
             try:
                 if batch := self._list_unsaved():
                     await self._log.save_events(batch)
@@ -254,58 +264,48 @@ class EventStreams:
         raise SequenceTakenError
 
     def _list_unsaved(self) -> list[RunEvent]:
-        return [event for line in self._buffers.values() for event in line.unsaved]
+        return [event for buffer in self._buffers.values() for event in buffer.unsaved]
 
     async def _renumber_events(self) -> None:
-        """Lets the events of another process go first: it has cancelled a run, for instance, that we work on.
+        """Move unsaved events behind the events that other processes have saved under their numbers.
 
-        Those that are ours were stored by a transaction whose end nobody heard of.
+        Another process writes such an event for example when it cancels a run of this process. Events of ours can
+        turn out to be saved already, if the connection broke before the transaction was confirmed.
         """
-        for run_id, line in list(self._buffers.items()):
-            if not line.unsaved:
+        for run_id, buffer in list(self._buffers.items()):
+            if not buffer.unsaved:
                 continue
-            written = await self._log.read(run_id, line.unsaved[0].seq - 1)
-            theirs = [event for event in written if event not in line.unsaved]
-            line.unsaved = [event for event in line.unsaved if event not in written]
-            self._deliver_events(run_id, theirs)
-            if theirs and line.unsaved:
-                self._behind(run_id, line, written[-1].seq + 1 - line.unsaved[0].seq)
+            saved = await self._log.read(run_id, buffer.unsaved[0].seq - 1)
+            foreign = [event for event in saved if event not in buffer.unsaved]
+            buffer.unsaved = [event for event in buffer.unsaved if event not in saved]
+            self._deliver_events(run_id, foreign)
+            if foreign and buffer.unsaved:
+                shift = saved[-1].seq + 1 - buffer.unsaved[0].seq
+                buffer.unsaved = [replace(event, seq=event.seq + shift) for event in buffer.unsaved]
+                buffer.last_seq += shift
+                for follower in self._list_followers(run_id):  # they have got our events under the old numbers
+                    follower.last_seq = buffer.last_seq
 
-    def _behind(self, run_id: str, line: _RunBuffer, more: int) -> None:
-        line.unsaved = [replace(event, seq=event.seq + more) for event in line.unsaved]
-        line.last_seq += more
-        for ear in self._followers:  # those have heard ours, too, under the numbers of before
-            ear.last_seq = line.last_seq if ear.run_id == run_id else ear.last_seq
+    # Following
 
-    # Hearing
+    def _list_followers(self, run_id: str) -> list[_RunFollower]:
+        return [follower for follower in self._followers if follower.run_id == run_id]
 
-    def _start_follower(self, ear: _RunFollower, events: Sequence[RunEvent], after: int) -> None:
-        """From what is written to what is told."""
+    def _start_follower(self, follower: _RunFollower, events: Sequence[RunEvent], after: int) -> None:
+        """Switch a follower from saved events to delivered ones."""
         self.notifier.start()
-        ear.last_seq, ear.is_started = after, True
-        ear.events.clear()
-        ear.deliver(event for event in events if event.seq > after)
+        follower.last_seq, follower.is_started = after, True
+        follower.events.clear()
+        follower.deliver(event for event in events if event.seq > after)
         if self._poller is None or self._poller.done():
             self._poller = asyncio.get_running_loop().create_task(self._poll_forever())
         self._poll_now.set()
 
-    async def _iter_delivered(self, ear: _RunFollower) -> AsyncIterator[RunEvent]:
-        while True:
-            while ear.events:
-                yield ear.events.popleft()
-            if ear.error is not None:
-                raise ear.error
-            if ear.is_over:
-                return
-            ear.has_news.clear()
-            await ear.has_news.wait()
-
     def _deliver_events(self, run_id: str, events: Sequence[RunEvent]) -> None:
-        for ear in self._followers:
-            if ear.run_id == run_id:
-                ear.deliver(events)
-                if ear.at_rest:
-                    self._poll_now.set()
+        for follower in self._list_followers(run_id):
+            follower.deliver(events)
+            if follower.at_rest:
+                self._poll_now.set()
 
     def _handle_notification(self, run_id: str, events: Sequence[RunEvent]) -> None:
         from outrider.agents.events.notifier import RUN_WAITING
@@ -315,77 +315,78 @@ class EventStreams:
         elif not events or run_id in self._buffers:
             self._wake_followers(run_id)
         else:
-            for ear in [each for each in self._followers if each.run_id == run_id]:
-                self._deliver_remote_events(ear, events)
+            for follower in self._list_followers(run_id):
+                self._deliver_remote_events(follower, events)
 
-    def _deliver_remote_events(self, ear: _RunFollower, events: Sequence[RunEvent]) -> None:
-        """Gives a follower what came with a ring; where something is missing before it, the table has all."""
-        news = [event for event in events if event.seq > ear.last_seq]
-        if ear.is_started and news and news[0].seq == ear.last_seq + 1:
-            ear.deliver(news)
-        if news and (ear.at_rest or ear.last_seq < news[-1].seq):
-            ear.last_check_at = 0.0
+    def _deliver_remote_events(self, follower: _RunFollower, events: Sequence[RunEvent]) -> None:
+        """Deliver notified events to a follower; if events before them are missing, poll the table."""
+        new_events = [event for event in events if event.seq > follower.last_seq]
+        if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
+            follower.deliver(new_events)
+        if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
+            follower.last_check_at = 0.0
             self._poll_now.set()
 
     def _wake_followers(self, run_id: str) -> None:
-        for ear in self._followers:
-            if ear.run_id == run_id:
-                ear.last_check_at = 0.0
-                self._poll_now.set()
+        for follower in self._list_followers(run_id):
+            follower.last_check_at = 0.0
+            self._poll_now.set()
 
     async def _poll_forever(self) -> None:
-        """Gives followers what others have written, and ends them where their run is at rest."""
+        """Deliver the events of other processes to followers, and end followers of resting runs."""
         while self._followers:
             self._poll_now.clear()
             now = time.monotonic()
-            ready = [ear for ear, at in self._list_due() if at <= now]
+            due = [follower for follower, check_at in self._list_checks() if check_at <= now]
             try:
-                await self._poll_followers(ready)
-            except Exception as error:  # noqa: BLE001 - it is the followers' own
-                for ear in ready:
-                    ear.error = error
-                    ear.has_news.set()
-            wait = min((at for _, at in self._list_due()), default=now + RUN_CHECK_INTERVAL_S) - time.monotonic()
-            with anyio.move_on_after(max(0.005, wait)):
+                await self._poll_followers(due)
+            except Exception as error:  # noqa: BLE001 - raised in the followers
+                for follower in due:
+                    follower.error = error
+                    follower.has_news.set()
+            next_check = min((check_at for _, check_at in self._list_checks()), default=now + RUN_CHECK_INTERVAL_S)
+            with anyio.move_on_after(max(0.005, next_check - time.monotonic())):
                 await self._poll_now.wait()
 
-    def _list_due(self) -> list[tuple[_RunFollower, float]]:
+    def _list_checks(self) -> list[tuple[_RunFollower, float]]:
+        """Return each follower with the time of its next check."""
         now = time.monotonic()
-        return [
-            (ear, ear.compute_next_check(now, is_notified=self.notifier.is_connected or ear.run_id in self._buffers))
-            for ear in self._followers
-            if ear.is_started
-        ]
+        checks: list[tuple[_RunFollower, float]] = []
+        for follower in self._followers:
+            if follower.is_started:
+                is_notified = self.notifier.is_connected or follower.run_id in self._buffers
+                checks.append((follower, follower.compute_next_check(now, is_notified=is_notified)))
+        return checks
 
-    async def _poll_followers(self, ears: Sequence[_RunFollower]) -> None:
-        ends = await self._log.find_ends({ear.run_id for ear in ears}) if ears else {}
-        for ear in ears:
-            ear.last_check_at = time.monotonic()
-            end = ends.get(ear.run_id, EventLogEnd(0, at_rest=True))
-            while end.last_seq > ear.last_seq:
-                news = await self._log.read(ear.run_id, ear.last_seq)
-                if not news:
+    async def _poll_followers(self, followers: Sequence[_RunFollower]) -> None:
+        ends = await self._log.find_ends({follower.run_id for follower in followers}) if followers else {}
+        for follower in followers:
+            follower.last_check_at = time.monotonic()
+            end = ends.get(follower.run_id, EventLogEnd(0, at_rest=True))
+            while end.last_seq > follower.last_seq:
+                events = await self._log.read(follower.run_id, follower.last_seq)
+                if not events:
                     break
-                ear.deliver(news)
-            if line := self._buffers.get(ear.run_id):
-                line.last_seq = max(line.last_seq, end.last_seq)
-            if ear.is_finished(end):
-                ear.is_over = True
-                ear.has_news.set()
-            ear.at_rest = ear.at_rest and end.at_rest
+                follower.deliver(events)
+            if buffer := self._buffers.get(follower.run_id):
+                buffer.last_seq = max(buffer.last_seq, end.last_seq)
+            if follower.is_finished(end):
+                follower.is_over = True
+                follower.has_news.set()
+            follower.at_rest = follower.at_rest and end.at_rest
 
 
 @dataclass
 class EventWriter:
-    """Writes one attempt's events."""
+    """Writes the events of one run."""
 
     streams: EventStreams
     run_id: str
 
     def write(self, kind: EventKind, data: dict[str, Any]) -> None:
-        """Takes an event without waiting for the database."""
+        """Publish an event without waiting for the database."""
         self.streams.publish(self.run_id, kind, data)
 
     async def flush(self) -> None:
-        """Until everything that was said is written down. Raises Unavailable."""
+        """Wait until all events are saved. Raises Unavailable."""
         await self.streams.flush()

@@ -1,4 +1,4 @@
-"""The language models that agents run on: which can be used here, and in which order."""
+"""The language models that agents run on."""
 
 from outrider.agents.models.access import ModelAccess, ModelResolver
 

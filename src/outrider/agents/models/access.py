@@ -1,4 +1,4 @@
-"""From settings, environment and what runs on this machine to the models that can be asked, in which order."""
+"""Choose models from the settings, API keys and models on this machine."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 ENV_VAR_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 MODEL_SETUP_HINT = (
     "1. set a provider's key in the environment, for instance ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; "
-    "2. start a model on this machine (Ollama, llama.cpp, vLLM, LM Studio): it is found by itself; "
-    "3. name one in ~/.outrider/settings.json: "
+    "2. start a model on this machine (Ollama, llama.cpp, vLLM, LM Studio), which is detected automatically; "
+    "3. configure one in ~/.outrider/settings.json: "
     '{"models": {"profiles": {"mine": {"base_url": "https://…/v1", "model": "…", "key": "MY_KEY"}}}}'
 )
 
 
 @dataclass(frozen=True)
 class ModelAccess:
-    """One model and the way to it. The key shows in no repr and is written nowhere.
+    """A model and how to reach it; the key is neither shown in the repr nor saved.
 
     Attributes:
-        name: What the reference said: a profile or `provider:model`.
-        client_model: The client's own model, which has no address.
-        context_tokens: How many tokens fit into it, where the profile says so.
-        is_trusted: The address comes from the operator, or is of this machine.
+        name: The profile or `provider:model` that was asked for.
+        is_trusted: Whether the URL comes from the operator or belongs to this machine.
+        context_tokens: The context window, if the profile has it.
+        client_model: The client's own model, which has no URL.
     """
 
     name: str
@@ -52,14 +52,14 @@ class ModelAccess:
         return f"{self.provider}:{self.model}"
 
 
-def build_client_access(lender: ClientModel) -> ModelAccess:
-    """The client's own model, for the time of its call."""
-    return ModelAccess(name="client", provider="client", api="", model="sampling", client_model=lender)
+def build_client_access(client_model: ClientModel) -> ModelAccess:
+    """Return the access to the client's own model, which is valid during its call."""
+    return ModelAccess(name="client", provider="client", api="", model="sampling", client_model=client_model)
 
 
 @dataclass(frozen=True)
 class ModelStatus:
-    """What `doctor` and `agents check` say of a provider."""
+    """The state of a provider, as `doctor` and `agents check` show it."""
 
     name: str
     title: str
@@ -70,12 +70,12 @@ class ModelStatus:
 
 
 class ModelResolver:
-    """The models that can be used here.
+    """Finds the models that can be used.
 
     Args:
-        settings: The operator's choices.
-        environ: Where keys may be.
-        http: For looking around on this machine.
+        settings: The models settings.
+        environ: Environment variables with API keys.
+        http: Client for requests to model servers on this machine.
     """
 
     def __init__(self, settings: ModelsSettings, environ: Mapping[str, str], http: HttpClient) -> None:
@@ -83,53 +83,73 @@ class ModelResolver:
         self._environ = environ
         self._http = http
 
-    async def resolve_chain(self, wanted: Sequence[str] = ()) -> list[ModelAccess]:
-        """The models to ask, each answering for the one before.
+    async def resolve_chain(self, names: Sequence[str] = ()) -> list[ModelAccess]:
+        """Return the models to ask; each is the fallback of the one before.
 
         Args:
-            wanted: Profiles or `provider:model`; empty for the default ones, else the first provider with a key, else
-                a model on this machine.
+            names: Profiles or `provider:model`. Without names the default models are used, else all providers with a
+                key, else a model on this machine.
 
         Raises:
-            NotConfigured: None is named and none found, or a named one lacks its key (`no_model`).
-            InvalidInput: A name that is neither.
+            NotConfigured: There is no model, or a named model lacks its key (`no_model`).
+            InvalidInput: A name is neither a profile nor a provider.
         """
-        named = list(wanted) or self._settings.default
-        if named:
-            return [await self._resolve_name(each) for each in named]
-        keyed = [each for each in list_providers().values() if self._find_key(each) and each.default_model]
-        if keyed:
-            return [self._build_default_access(each) for each in keyed]
-        found = await self._find_local_model()
-        if found is None:
-            raise NotConfigured("no model is configured", hint=f"do one of three: {MODEL_SETUP_HINT}", code="no_model")
-        return [found]
+        names = list(names) or self._settings.default
+        if names:
+            return [await self._resolve_name(name) for name in names]
+        accesses = [
+            ModelAccess(
+                name=f"{provider.name}:{provider.default_model}",
+                provider=provider.name,
+                api=provider.api,
+                model=provider.default_model,
+                base_url=provider.base_url,
+                key=key,
+            )
+            for provider in list_providers().values()
+            if (key := self._find_key(provider)) and provider.default_model
+        ]
+        if accesses:
+            return accesses
+        local = await self._find_local_model()
+        if local is None:
+            raise NotConfigured("no model is configured", hint=f"do one of these: {MODEL_SETUP_HINT}", code="no_model")
+        return [local]
 
     @property
     def has_default(self) -> bool:
-        """Whether the operator has chosen which models are used where an agent names none."""
+        """Whether the operator has chosen models for agents that name none."""
         return bool(self._settings.default)
 
     async def list_status(self) -> list[ModelStatus]:
-        """Every known provider and whether it can be used."""
-        return [await self._check_provider(each) for each in list_providers().values()]
+        """Return the state of every known provider."""
+        return [await self._check_provider(provider) for provider in list_providers().values()]
 
     async def _check_provider(self, provider: "ModelProvider") -> ModelStatus:
         if provider.local:
-            found = (await self._find_running_model(provider)) if self._settings.local else ""
-            reason = "" if found else "not running" if self._settings.local else "models.local is off"
-            return ModelStatus(provider.name, provider.title, bool(found), found, reason, "start it")
+            model = (await self._find_running_model(provider)) if self._settings.local else ""
+            reason = "" if model else "not running" if self._settings.local else "models.local is off"
+            return ModelStatus(provider.name, provider.title, bool(model), model, reason, "start it")
         usable = bool(self._find_key(provider))
         reason, remedy = ("", "") if usable else ("no key", f"set {provider.env[0]}; {provider.key_url}")
         return ModelStatus(provider.name, provider.title, usable, provider.default_model, reason, remedy)
 
     async def _resolve_name(self, name: str) -> ModelAccess:
-        if name in self._settings.profiles:
-            return await self._resolve_profile(name, self._settings.profiles[name])
+        """Return the access for a profile or `provider:model`. Raises InvalidInput for an unknown name."""
+        profiles, providers = self._settings.profiles, list_providers()
         provider, _, model = name.partition(":")
-        if provider not in list_providers():
-            raise self._build_unknown_error(name)
-        return await self._resolve_profile(name, ModelProfile(provider=provider, model=model))
+        if name in profiles:
+            return await self._resolve_profile(name, profiles[name])
+        if provider in providers:
+            return await self._resolve_profile(name, ModelProfile(provider=provider, model=model))
+        similar = get_close_matches(provider, [*profiles, *providers], n=1)
+        suggestion = f"did you mean {similar[0]!r}? " if similar else ""
+        raise InvalidInput(
+            f"model: there is no profile or provider {name!r}",
+            hint=f"{suggestion}write provider:model with one of {', '.join(providers)}, "
+            f"or a profile (there are: {', '.join(profiles) or 'none'})",
+            code="unknown_model",
+        )
 
     async def _resolve_profile(self, name: str, profile: ModelProfile) -> ModelAccess:
         provider = _resolve_provider(name, profile)
@@ -137,13 +157,14 @@ class ModelResolver:
         key = self._resolve_key_reference(name, profile.key) if profile.key else self._find_key(provider)
         if not key and provider.env and not profile.base_url:
             raise NotConfigured(
-                f"model {name!r}: there is no key for {provider.title}",
+                f"model {name!r}: no key for {provider.title} is set",
                 hint=f"set {provider.env[0]} in the environment, or {provider.name!r} in ~/.outrider/keys.json",
                 code="no_model",
             )
         model = profile.model or provider.default_model or (await self._find_running_model(provider, base_url))
         if not model:
-            raise _nameless(name, provider)
+            hint = "start it, and load a model" if provider.local else f"write {provider.name}:MODEL"
+            raise NotConfigured(f"model {name!r}: {provider.title} has no default model", hint=hint, code="no_model")
         return ModelAccess(
             name=name,
             provider=provider.name,
@@ -157,54 +178,33 @@ class ModelResolver:
             price=profile.price or (TokenPrice(input=0, output=0) if provider.local else None),
         )
 
-    def _build_default_access(self, provider: "ModelProvider") -> ModelAccess:
-        name = f"{provider.name}:{provider.default_model}"
-        return ModelAccess(
-            name=name,
-            provider=provider.name,
-            api=provider.api,
-            model=provider.default_model,
-            base_url=provider.base_url,
-            key=self._find_key(provider),
-        )
-
     def _find_key(self, provider: "ModelProvider") -> str:
-        found = [self._settings.keys.get(provider.name, ""), *(self._environ.get(name, "") for name in provider.env)]
-        return next((each.strip() for each in found if each.strip() and "replace" not in each.lower()), "")
+        keys = [self._settings.keys.get(provider.name, ""), *(self._environ.get(name, "") for name in provider.env)]
+        # Templates of env files contain placeholders like "replace-me".
+        return next((key.strip() for key in keys if key.strip() and "replace" not in key.lower()), "")
 
     def _resolve_key_reference(self, name: str, reference: str) -> str:
-        kind, _, rest = reference.partition(":")
-        if kind == "keys" and rest:
-            found = self._settings.keys.get(rest, "")
-        elif kind == "env" and rest:
-            found = self._environ.get(rest, "")
+        """Return the key behind `keys:NAME`, `env:NAME` or `NAME`; any other text is the key itself."""
+        kind, _, key_name = reference.partition(":")
+        if kind == "keys" and key_name:
+            key = self._settings.keys.get(key_name, "")
+        elif kind == "env" and key_name:
+            key = self._environ.get(key_name, "")
         elif ENV_VAR_PATTERN.fullmatch(reference):
-            found, rest = self._environ.get(reference, ""), reference
+            key, key_name = self._environ.get(reference, ""), reference
         else:
             return reference
-        if not found.strip():
+        if not key.strip():
+            in_file = f"write {key_name!r} into ~/.outrider/keys.json"
             raise NotConfigured(
                 f"model {name!r}: its key {reference!r} is not set",
-                hint=f"set {rest} in the environment"
-                if kind != "keys"
-                else f"write {rest!r} into ~/.outrider/keys.json",
+                hint=in_file if kind == "keys" else f"set {key_name} in the environment",
                 code="no_model",
             )
-        return found.strip()
-
-    def _build_unknown_error(self, name: str) -> InvalidInput:
-        names = [*self._settings.profiles, *list_providers()]
-        close = get_close_matches(name.partition(":")[0], names, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        listed = ", ".join(self._settings.profiles) or "none"
-        return InvalidInput(
-            f"model: no profile or provider {name!r}",
-            hint=f"{hint}write provider:model with one of {', '.join(list_providers())}, or a profile (there are: {listed})",
-            code="unknown_model",
-        )
+        return key.strip()
 
     async def _find_local_model(self) -> ModelAccess | None:
-        """The first model that runs on this machine."""
+        """Return the first model that runs on this machine."""
         if not self._settings.local:
             return None
         for provider in list_providers().values():
@@ -215,17 +215,17 @@ class ModelResolver:
         return None
 
     async def _find_running_model(self, provider: "ModelProvider", base_url: str = "") -> str:
-        """The model that an endpoint serves first; empty when it does not answer."""
+        """Return the first model that an endpoint serves, or an empty text if it does not answer."""
         from outrider.agents.models.local import find_served_model
 
         return await find_served_model(self._http, base_url or provider.base_url) if provider.local or base_url else ""
 
 
 def list_providers() -> "Mapping[str, ModelProvider]":
-    """Every provider by name; they are looked for when somebody asks for the first time."""
-    from outrider.agents.models.provider_registry import load_providers as found
+    """Return every provider by name; they are discovered at the first call."""
+    from outrider.agents.models.provider_registry import load_providers
 
-    return found()
+    return load_providers()
 
 
 def _resolve_provider(name: str, profile: ModelProfile) -> "ModelProvider":
@@ -235,14 +235,10 @@ def _resolve_provider(name: str, profile: ModelProfile) -> "ModelProvider":
         return list_providers()[profile.provider]
     if not profile.provider and profile.base_url:
         return ModelProvider("compatible", "an OpenAI-compatible endpoint", profile.api or "chat")
-    wrong = f"no provider {profile.provider!r}" if profile.provider else "neither `provider` nor `base_url`"
+    unknown = f"there is no provider {profile.provider!r}"
     raise NotConfigured(
-        f"models.profiles.{name}: it names {wrong}",
-        hint=f"the providers are {', '.join(list_providers())}; for any other endpoint give `base_url` and leave it out",
+        f"models.profiles.{name}: {unknown if profile.provider else 'it has neither `provider` nor `base_url`'}",
+        hint=f"the providers are {', '.join(list_providers())}; for other endpoints leave `provider` out "
+        "and set `base_url`",
         code="no_model",
     )
-
-
-def _nameless(name: str, provider: "ModelProvider") -> NotConfigured:
-    remedy = "start it, and load a model" if provider.local else f"write {provider.name}:MODEL"
-    return NotConfigured(f"model {name!r}: {provider.title} has no model to use", hint=remedy, code="no_model")

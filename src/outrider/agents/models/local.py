@@ -1,4 +1,4 @@
-"""Looks for a model on this machine: all the common servers list theirs under `/v1/models`."""
+"""Find models on this machine; all common servers list them under `/v1/models`."""
 
 from contextlib import suppress
 from typing import Any
@@ -10,12 +10,12 @@ PROBE_LIMITS = RequestLimits(timeout_s=1.0, max_body_bytes=1_000_000, max_redire
 
 
 async def find_served_model(http: HttpClient, base_url: str) -> str:
-    """The first model that the endpoint serves, or an empty text."""
-    # Names of models that answer nothing: they only turn text into numbers.
+    """Return the first chat model that the endpoint serves, or an empty text."""
+    # Models with these words in their names compute embeddings or scores and cannot chat.
     embedding_words = ("embed", "rerank", "bge-", "minilm")
     with suppress(OutriderError, ValueError, TypeError, KeyError):
         reply = await http.get(f"{base_url.rstrip('/')}/models", limits=PROBE_LIMITS, trusted=True)
-        listed: Any = reply.json() if reply.status == 200 else {}
-        names = [str(each["id"]) for each in listed.get("data") or ()]
+        listing: Any = reply.json() if reply.status == 200 else {}
+        names = [str(model["id"]) for model in listing.get("data") or ()]
         return next((name for name in names if not any(word in name.lower() for word in embedding_words)), "")
     return ""

@@ -1,4 +1,7 @@
-"""What a provider of models is. Each is one file in `providers/`; plugins offer more by entry point."""
+"""The description of a model provider.
+
+Each provider is a file in `providers/`; plugins add providers through an entry point.
+"""
 
 from dataclasses import dataclass
 
@@ -9,18 +12,18 @@ MODEL_PROVIDER_GROUP = "outrider.model_providers"
 
 @dataclass(frozen=True)
 class ModelProvider:
-    """Somebody who serves models.
+    """A provider of models.
 
     Attributes:
-        name: How settings and `provider:model` call it.
+        name: Its name in settings and in `provider:model`.
         title: Its name for people.
-        api: The wire format that it speaks.
-        base_url: Where; empty for the address that the vendor's own library knows.
-        env: Environment variables that hold its key, the usual one first.
-        default_model: What is used when only the provider is named; empty where one must be named.
-        rank: Its place among those that have a key when nobody chose; lower is earlier.
-        local: It runs on this machine: no key, and no address outside.
-        key_url: Where a person gets a key.
+        api: Its wire format.
+        base_url: The URL of its API; empty uses the default of the vendor's library.
+        env: Environment variables that may hold its key, the usual one first.
+        default_model: The model to use if only the provider is named; empty if a model must be named.
+        rank: Its position among providers with a key if no model is configured; lower comes first.
+        local: Whether it runs on this machine and needs no key.
+        key_url: The page where a person gets a key.
     """
 
     name: str

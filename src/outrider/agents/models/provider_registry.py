@@ -1,4 +1,4 @@
-"""Which providers of models there are."""
+"""Discover the providers of models."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,9 +10,6 @@ from outrider.core.discovery import discover_instances
 
 @lru_cache(maxsize=1)
 def load_providers() -> Mapping[str, ModelProvider]:
-    """Every provider by name, in their rank's order: those in the folder and those of plugins."""
-    found = sorted(
-        discover_instances(providers, ModelProvider, group=MODEL_PROVIDER_GROUP),
-        key=lambda each: (each.rank, each.name),
-    )
-    return {each.name: each for each in found}
+    """Return the built-in providers and those of plugins by name, in order of rank."""
+    discovered = discover_instances(providers, ModelProvider, group=MODEL_PROVIDER_GROUP)
+    return {provider.name: provider for provider in sorted(discovered, key=lambda each: (each.rank, each.name))}

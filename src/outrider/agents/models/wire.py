@@ -1,4 +1,7 @@
-"""The wire formats, as pydantic-ai's models over clients of our guard; besides, only the folder `runtime` knows it."""
+"""Connect to models in their wire formats through guarded HTTP clients.
+
+Only this module and the folder `runtime` know pydantic-ai.
+"""
 
 import importlib
 from collections.abc import Callable
@@ -12,11 +15,11 @@ from outrider.agents.settings import ApiFormat
 from outrider.core.egress.client import build_guarded_client
 from outrider.core.egress.guard import EgressGuard
 
-PLACEHOLDER_KEY = "none"  # what servers on this machine get: the vendors' libraries refuse to send nothing
+PLACEHOLDER_KEY = "none"  # for servers without a key, because the vendors' libraries require one
 
 
 async def open_model(access: ModelAccess, guard: EgressGuard, stack: AsyncExitStack) -> Model:
-    """The model behind an access; its connections close with the stack."""
+    """Return the model behind an access; its connections close with the stack."""
     if access.client_model is not None:
         from outrider.agents.models.client_model import build_client_model
 
@@ -27,16 +30,18 @@ async def open_model(access: ModelAccess, guard: EgressGuard, stack: AsyncExitSt
 
 
 def import_libraries(api: ApiFormat) -> None:
-    """Imports what a wire format needs; that takes seconds."""
+    """Import the libraries of a wire format, which takes seconds."""
     for name in LIBRARY_MODULES[api or "chat"]:
         importlib.import_module(name)
 
 
-def _build_openai_client(access: ModelAccess, client: Any) -> Any:
+def _build_openai_provider(access: ModelAccess, client: Any) -> Any:
     from openai import AsyncOpenAI
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    # Nothing is left to the environment: a stray OPENAI_BASE_URL would send keys and questions elsewhere.
-    return AsyncOpenAI(
+    # All options are explicit: a stray OPENAI_BASE_URL in the environment would send keys and questions elsewhere.
+    openai_client = AsyncOpenAI(
         api_key=access.key or PLACEHOLDER_KEY,
         base_url=access.base_url or "https://api.openai.com/v1",
         organization="",
@@ -45,15 +50,9 @@ def _build_openai_client(access: ModelAccess, client: Any) -> Any:
         max_retries=0,
     )
 
-
-def _build_openai_provider(access: ModelAccess, client: Any) -> Any:
-    from pydantic_ai.providers.openai import OpenAIProvider
-    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-    made = _build_openai_client(access, client)
     if access.provider == "openai":
-        return OpenAIProvider(openai_client=made)
-    return OpenAICompatibleProvider(access.provider, openai_client=made)
+        return OpenAIProvider(openai_client=openai_client)
+    return OpenAICompatibleProvider(access.provider, openai_client=openai_client)
 
 
 def _build_chat_model(access: ModelAccess, client: Any) -> Model:
@@ -73,21 +72,21 @@ def _build_anthropic_model(access: ModelAccess, client: Any) -> Model:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    made = AsyncAnthropic(
+    anthropic_client = AsyncAnthropic(
         api_key=access.key or PLACEHOLDER_KEY,
         base_url=access.base_url or "https://api.anthropic.com",
         http_client=client,
         max_retries=0,
     )
-    return AnthropicModel(access.model, provider=AnthropicProvider(anthropic_client=made))
+    return AnthropicModel(access.model, provider=AnthropicProvider(anthropic_client=anthropic_client))
 
 
 def _build_google_model(access: ModelAccess, client: Any) -> Model:
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    address = access.base_url or "https://generativelanguage.googleapis.com"
-    provider = GoogleProvider(api_key=access.key or PLACEHOLDER_KEY, base_url=address, http_client=client)
+    base_url = access.base_url or "https://generativelanguage.googleapis.com"
+    provider = GoogleProvider(api_key=access.key or PLACEHOLDER_KEY, base_url=base_url, http_client=client)
     return GoogleModel(access.model, provider=provider)
 
 

@@ -1,7 +1,7 @@
-"""Thinking: one attempt of a run, from the question to an answer or to the point where it must stop.
+"""Run one attempt of a run with the agent loop of pydantic-ai.
 
-Beside `models/wire.py` the only folder that knows pydantic-ai: its agent loop asks the model and calls the tools; both
-go through here, where steps are made durable, counted, limited and streamed. Import it only where a run begins.
+The requests to models and the tool calls of the loop go through this folder, which makes them durable, counts, limits
+and streams them. Only this folder and `models/wire.py` know pydantic-ai; import it only where a run starts.
 """
 
 from outrider.agents.runtime.attempt import run_attempt

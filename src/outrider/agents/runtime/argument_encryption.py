@@ -1,7 +1,7 @@
-"""Arguments that may be passwords: what is written down of them is sealed, or nothing.
+"""Encrypt or redact private tool arguments, such as passwords, in saved messages.
 
-What a tool calls private, no record keeps. But a run must be able to go on in another process, with the very arguments
-that its model gave: so what is written down while it works is sealed, and what is left of it afterwards says nothing.
+While a run is active, its private arguments are saved encrypted, because another process must be able to continue with
+the same arguments. When it has ended, they are removed from its history.
 """
 
 import json
@@ -20,11 +20,11 @@ ENCRYPTED_KEY = "outrider/sealed"
 
 
 class ArgumentEncryption:
-    """The messages of a run as they may be written down.
+    """Converts the messages of a run to JSON that may be saved, and back.
 
     Args:
-        tools: The agent's tools, which know what is private.
-        cipher: Whose key all processes share that may go on with the run.
+        tools: The agent's tools, which declare their private arguments.
+        cipher: A cipher whose key is shared by all processes that may continue the run.
     """
 
     def __init__(self, tools: Mapping[str, Tool], cipher: StateCipher) -> None:
@@ -32,67 +32,68 @@ class ArgumentEncryption:
         self._cipher = cipher
 
     def encrypt_messages(self, messages: Sequence[ModelMessage]) -> list[Any]:
-        """As JSON from which the run can go on."""
-        return self._map_parts(serialize_messages(messages), self._encrypt_value)
+        """Return the messages as JSON with encrypted private arguments."""
 
-    def decrypt_messages(self, written: Sequence[Any]) -> list[ModelMessage]:
-        """What was sealed. Raises NotConfigured where the key is another."""
-        return ModelMessagesTypeAdapter.validate_python(self._map_parts(written, self._decrypt_value))
+        def encrypt(value: Any) -> dict[str, str]:
+            return {ENCRYPTED_KEY: self._cipher.seal(json.dumps(value).encode())}
+
+        return self._map_parts(serialize_messages(messages), encrypt)
+
+    def decrypt_messages(self, serialized: Sequence[Any]) -> list[ModelMessage]:
+        """Return the messages behind the JSON of `encrypt_messages`. Raises NotConfigured if the key is wrong."""
+        return ModelMessagesTypeAdapter.validate_python(self._map_parts(serialized, self._decrypt_value))
 
     def serialize_redacted(self, messages: Sequence[ModelMessage]) -> list[Any]:
-        """As JSON without any of it."""
+        """Return the messages as JSON without private arguments."""
         return self._map_parts(serialize_messages(messages), lambda _: REDACTED_VALUE)
 
     def redact_messages(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """The messages without any of it."""
+        """Return the messages without private arguments."""
         return ModelMessagesTypeAdapter.validate_python(self.serialize_redacted(messages))
 
-    def _map_parts(self, messages: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
-        return [each | {"parts": [self._change_part(part, change) for part in each["parts"]]} for each in messages]
+    def _map_parts(self, messages: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
+        return [
+            message | {"parts": [self._convert_part(part, convert) for part in message["parts"]]}
+            for message in messages
+        ]
 
-    def _change_part(self, part: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    def _convert_part(self, part: dict[str, Any], convert: Callable[[Any], Any]) -> dict[str, Any]:
+        """Convert the private arguments in one part of a message."""
         tool = self._tools.get(part.get("tool_name") or "")
         if tool is None or not tool.private:
             return part
-        if part["part_kind"] != "tool-call":
-            return _redact_inputs(part)
-        given = _parse_arguments(part["args"])
-        if given is None:  # broken JSON: nobody knows what in it is private
-            changed = change(part["args"]) if part["args"] else None
-            return part | {"args": None if changed == REDACTED_VALUE else changed}
-        return part | {
-            "args": {name: change(value) if name in tool.private else value for name, value in given.items()}
-        }
-
-    def _encrypt_value(self, value: Any) -> dict[str, str]:
-        return {ENCRYPTED_KEY: self._cipher.seal(json.dumps(value).encode())}
+        if part["part_kind"] == "tool-call":
+            arguments = _parse_arguments(part["args"])
+            if arguments is None:  # invalid JSON: treat the whole text as private
+                converted = convert(part["args"]) if part["args"] else None
+                return part | {"args": None if converted == REDACTED_VALUE else converted}
+            return part | {
+                "args": {name: convert(value) if name in tool.private else value for name, value in arguments.items()}
+            }
+        if not isinstance(part.get("content"), list):
+            return part
+        # Validation errors repeat the arguments as `input`.
+        content = [
+            item | {"input": REDACTED_VALUE} if isinstance(item, dict) and "input" in item else item
+            for item in part["content"]
+        ]
+        return part | {"content": content}
 
     def _decrypt_value(self, value: Any) -> Any:
         if not isinstance(value, dict) or set(value) != {ENCRYPTED_KEY}:
             return value
         try:
             return json.loads(self._cipher.unseal(value[ENCRYPTED_KEY]))
-        except Exception:  # noqa: BLE001 - whatever the cipher says
+        except Exception:  # noqa: BLE001 - the exceptions depend on the cipher
             raise NotConfigured(
-                "the run holds private arguments that were sealed under another key",
-                hint="give all processes that share the database the same serve.state_key",
+                "the private arguments of this run are encrypted with another key",
+                hint="set the same serve.state_key in all processes that share the database",
                 code="sealed_elsewhere",
             ) from None
 
 
-def _redact_inputs(part: dict[str, Any]) -> dict[str, Any]:
-    """What was wrong with a call's arguments, without repeating them."""
-    if not isinstance(part.get("content"), list):
-        return part
-    content = [
-        each | {"input": REDACTED_VALUE} if isinstance(each, dict) and "input" in each else each
-        for each in part["content"]
-    ]
-    return part | {"content": content}
-
-
 def _parse_arguments(args: Any) -> dict[str, Any] | None:
-    """The arguments as an object; None where they are none. What is sealed as a whole counts as none."""
+    """Return the arguments as a dictionary; None if they are invalid JSON, or were and are now encrypted."""
     if isinstance(args, str):
         try:
             args = json.loads(args)

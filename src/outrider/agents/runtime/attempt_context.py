@@ -1,4 +1,4 @@
-"""What one attempt at a run needs, and what it has said so far."""
+"""State and services of one attempt at a run."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from outrider.core.egress.guard import EgressGuard
 
 
 class RequestOnce(Protocol):
-    """Makes the request of a number once: what came of it before is returned again, in any process."""
+    """Makes the model request of a number once; later calls, in any process, return its saved result."""
 
     def __call__(
         self, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
@@ -24,10 +24,20 @@ class RequestOnce(Protocol):
 
 @dataclass
 class AttemptContext:
-    """All that one attempt needs.
+    """Everything that one attempt needs.
 
     Attributes:
-        sum_descendant_usage: What the runs that this one began have used.
+        run: The run.
+        chain: The models to ask, each the fallback of the one before.
+        guard: Checks the requests to models.
+        state_cipher: Encrypts private arguments.
+        executor: Executes the tool calls.
+        event_writer: Publishes the events.
+        meter: Compares usage with the budgets.
+        request_once: Makes requests to models durable.
+        sum_descendant_usage: Returns the usage of all runs below this one.
+        texts: The model's text of each step, by the number of the request.
+        thinking: The model's thinking of each step, by the number of the request.
     """
 
     run: Run
@@ -48,11 +58,11 @@ class AttemptContext:
 
     @property
     def last_text(self) -> str:
-        """The last thing of substance that was said."""
+        """The model's last text that is not empty."""
         return next((text.strip() for _, text in sorted(self.texts.items(), reverse=True) if text.strip()), "")
 
     @property
     def thoughts(self) -> str:
-        """All thinking, that of earlier attempts before."""
+        """All thinking of the run, including earlier attempts."""
         earlier = [self.run.thoughts] if self.run.thoughts else []
         return "\n\n".join([*earlier, *(text.strip() for _, text in sorted(self.thinking.items()) if text.strip())])

@@ -1,4 +1,4 @@
-"""The model as the loop sees it: one that counts, remembers, streams, and does not fail easily."""
+"""Wrap a model with metering, durability, streaming and retries."""
 
 import logging
 import time
@@ -39,7 +39,12 @@ log = logging.getLogger(__name__)
 
 
 class DurableModel(WrapperModel):
-    """The model, or the chain of them: each request is counted, made durable, streamed, and tried again if it fails."""
+    """A chain of models whose requests are metered, saved, streamed and retried.
+
+    Attributes:
+        request_number: The number of the last request, from 1.
+        is_final_step: Whether the steps are used up and the model was asked to answer without tools.
+    """
 
     def __init__(self, attempt: AttemptContext, models: list[Model]) -> None:
         super().__init__(models[0])
@@ -55,6 +60,7 @@ class DurableModel(WrapperModel):
 
     @property
     def label(self) -> str:
+        """The current model as `provider:model`."""
         return self._models[0][0].label
 
     async def request(
@@ -63,6 +69,7 @@ class DurableModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        """Return the saved or new response to a request. Raises RunStopped."""
         if self._attempt.executor.handed_over:
             raise RunStopped("done", self._attempt.executor.handed_over)
         self._attempt.meter.descendant_usage = await self._attempt.sum_descendant_usage()
@@ -70,70 +77,76 @@ class DurableModel(WrapperModel):
         await self._fit_context(messages, model_request_parameters)
         self.request_number += 1
         number = self.request_number
-        self._call_ids |= {
-            call.tool_call_id for each in messages if isinstance(each, ModelResponse) for call in each.tool_calls
-        }
+        responses = [message for message in messages if isinstance(message, ModelResponse)]
+        self._call_ids |= {call.tool_call_id for response in responses for call in response.tool_calls}
 
         async def request_model() -> dict[str, Any]:
             return await self._request_with_fallback(number, messages, model_settings, model_request_parameters)
 
-        kept = await self._attempt.request_once(number, request_model)
-        if "limit" in kept:  # a request was too long; where this is another process, it has only heard of that
-            self._shorten_context(messages, model_request_parameters, kept["limit"])
-        if "stop" in kept:
-            raise RunStopped(*kept["stop"])
-        return self._record_response(number, kept)
+        saved = await self._attempt.request_once(number, request_model)
+        if "limit" in saved:  # the request was too long: apply the new limit in processes that only replay it, too
+            self._shorten_context(messages, model_request_parameters, saved["limit"])
+        if "stop" in saved:
+            raise RunStopped(*saved["stop"])
+        return self._record_response(number, saved)
 
     async def _fit_context(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
-        """Makes the request fit: old results go first, then the middle, last the length of what is left."""
-        memory = self.context
-        if not memory.is_over_limit(messages, parameters):
+        """Make the request fit: remove old results, then summarize the middle, then cut the remaining results."""
+        context = self.context
+        if not context.is_over_limit(messages, parameters):
             return
-        memory.prune_results(messages, parameters)
-        end = memory.find_boundary(messages)
-        if end and memory.is_over_limit(messages, parameters):
-            memory.apply_summary(messages, end, await self._write_summary(messages, end))
-        if memory.is_over_limit(messages, parameters):
-            memory.truncate_results(messages, parameters)
+        context.prune_results(messages, parameters)
+        end = context.find_boundary(messages)
+        if end and context.is_over_limit(messages, parameters):
+            context.apply_summary(messages, end, await self._write_summary(messages, end))
+        if context.is_over_limit(messages, parameters):
+            context.truncate_results(messages, parameters)
 
     def _shorten_context(self, messages: list[ModelMessage], parameters: ModelRequestParameters, limit: int) -> None:
-        """The same under a new limit, without asking a model: the request is under way."""
-        memory = self.context
-        memory.max_tokens = limit
-        memory.prune_results(messages, parameters)
-        end = memory.find_boundary(messages)
-        if end and memory.is_over_limit(messages, parameters):
-            memory.apply_summary(
-                messages, end, memory.summarize_calls(self.argument_encryption.redact_messages(messages), end)
-            )
-        if memory.is_over_limit(messages, parameters):
-            memory.truncate_results(messages, parameters)
+        """Make the request fit a new limit without asking a model, because this request is already running."""
+        context = self.context
+        context.max_tokens = limit
+        context.prune_results(messages, parameters)
+        end = context.find_boundary(messages)
+        if end and context.is_over_limit(messages, parameters):
+            redacted = self.argument_encryption.redact_messages(messages)
+            context.apply_summary(messages, end, context.summarize_calls(redacted, end))
+        if context.is_over_limit(messages, parameters):
+            context.truncate_results(messages, parameters)
 
     async def _write_summary(self, messages: list[ModelMessage], end: int) -> str:
-        """The model's own summary; where it gives none, what was called and how the results begin."""
+        """Return the model's summary of the first messages, or a list of calls if the model fails."""
+        redacted = self.argument_encryption.redact_messages(messages)
 
         async def request_summary() -> dict[str, Any]:
             access, model = self._models[0]
-            said = self.context.build_transcript(self.argument_encryption.redact_messages(messages), end)
-            task = f"{SUMMARY_PROMPT}\n\nThe task: {self._attempt.run.query}\n\n{said}"
+            transcript = self.context.build_transcript(redacted, end)
+            prompt = f"{SUMMARY_PROMPT}\n\nThe task: {self._attempt.run.query}\n\n{transcript}"
+            request: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(prompt)])]
             try:
-                response = await _read_stream(model, [ModelRequest(parts=[UserPromptPart(task)])])
-            except Exception as error:  # noqa: BLE001 - a run does not end because it could not be shortened well
+                async with model.request_stream(
+                    request, ModelSettings(max_retries=0), ModelRequestParameters()
+                ) as stream:
+                    async for _ in stream:
+                        pass
+                response = stream.get()
+            except Exception as error:  # noqa: BLE001 - the run continues with a simpler summary
                 log.info("run %s: no summary: %s", self._attempt.run.id, classify_failure(error, access).detail)
                 return {"text": "", "usage": RunUsage().to_dict(), "model": access.label}
             return {"text": response.text or "", "usage": build_usage(response, access), "model": access.label}
 
-        kept = await self._attempt.request_once(self.request_number + 1, request_summary, "summary")
-        self._attempt.meter.own_usage += RunUsage.from_dict(kept["usage"])
-        return kept["text"].strip() or self.context.summarize_calls(
-            self.argument_encryption.redact_messages(messages), end
-        )
+        saved = await self._attempt.request_once(self.request_number + 1, request_summary, "summary")
+        self._attempt.meter.own_usage += RunUsage.from_dict(saved["usage"])
+        return saved["text"].strip() or self.context.summarize_calls(redacted, end)
 
     def _check_limits(
         self, messages: list[ModelMessage], settings: ModelSettings | None
     ) -> tuple[list[ModelMessage], ModelSettings | None]:
-        """The request as it may be made; when the steps are used up, one more to sum up, without tools."""
-        final_prompt = "(This was the last step: no tools any more. Answer now with what you have, and say briefly what is still open.)"
+        """Check the budgets; when the steps are used up, add a final request for an answer without tools."""
+        final_prompt = (
+            "(This was the last step; no more tools are available. Answer now with what you have, "
+            "and say briefly what is still open.)"
+        )
         try:
             self._attempt.meter.check_limits()
         except RunStopped as stop:
@@ -144,16 +157,16 @@ class DurableModel(WrapperModel):
             return [*messages, request], ModelSettings(**(settings or {}), tool_choice="none")
         return messages, settings
 
-    def _record_response(self, number: int, kept: dict[str, Any]) -> ModelResponse:
-        response = self.argument_encryption.decrypt_messages([kept["response"]])[0]
+    def _record_response(self, number: int, saved: dict[str, Any]) -> ModelResponse:
+        response = self.argument_encryption.decrypt_messages([saved["response"]])[0]
         assert isinstance(response, ModelResponse)
-        self._attempt.meter.own_usage += RunUsage.from_dict(kept["usage"])
+        meter = self._attempt.meter
+        meter.own_usage += RunUsage.from_dict(saved["usage"])
         self._attempt.texts[number] = response.text or ""
         self._attempt.thinking[number] = response.thinking or ""
-        total = self._attempt.meter.own_usage + self._attempt.meter.descendant_usage
-        self._attempt.event_writer.write(
-            "usage", {"run": self._attempt.meter.own_usage.to_dict(), "tree": total.to_dict(), "step": number}
-        )
+        tree_usage = meter.own_usage + meter.descendant_usage
+        usage = {"run": meter.own_usage.to_dict(), "tree": tree_usage.to_dict(), "step": number}
+        self._attempt.event_writer.write("usage", usage)
         return response
 
     async def _request_with_fallback(
@@ -163,44 +176,48 @@ class DurableModel(WrapperModel):
         settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> dict[str, Any]:
-        """The response of the first model of the chain that gives one, or what all of them failed of."""
-        max_tries = 3  # requests to one model before the next of the chain is asked
+        """Return the response of the first model that answers, or the failures of all models as `stop`.
+
+        If a request was too long, the result also has the new `limit` of tokens.
+        """
+        max_tries = 3  # per model
         failures: list[str] = []
-        shorter: dict[str, Any] = {}
+        new_limit: dict[str, Any] = {}
         while True:
             access, model = self._models[0]
-            for tried in range(max_tries):
-                if tried or failures:
-                    self._restart(number)
-                shown = self.context.render_messages(messages)
-                kept = await self._request_once(number, access, model, (shown, settings, parameters))
-                if not isinstance(kept, ModelFailure):
-                    return kept | shorter
-                failures.append(f"{access.label}: {kept.detail}")
+            for failed_tries in range(max_tries):
+                if failures:  # drop the text of the failed request
+                    self._attempt.texts[number] = self._attempt.thinking[number] = ""
+                    self._attempt.event_writer.write("status", {"status": "running", "restarted": number})
+                rendered = self.context.render_messages(messages)
+                result = await self._request_once(number, access, model, (rendered, settings, parameters))
+                if not isinstance(result, ModelFailure):
+                    return result | new_limit
+                failures.append(f"{access.label}: {result.detail}")
                 log.info("run %s: %s", self._attempt.run.id, failures[-1])
-                if kept.is_too_long and not shorter:
-                    shorter = {"limit": self.context.halve_limit(messages, parameters)}
-                    self._shorten_context(messages, parameters, shorter["limit"])
+                if result.is_too_long and not new_limit:
+                    new_limit = {"limit": self.context.halve_limit(messages, parameters)}
+                    self._shorten_context(messages, parameters, new_limit["limit"])
                     continue
-                if not kept.is_transient or tried == max_tries - 1:
+                if not result.is_transient or failed_tries == max_tries - 1:
                     break
-                await anyio.sleep(kept.compute_delay(tried))
+                await anyio.sleep(result.compute_delay(failed_tries))
             if len(self._models) == 1:
-                return {"stop": ["model_error", "; ".join(dict.fromkeys(failures))]} | shorter
+                return {"stop": ["model_error", "; ".join(dict.fromkeys(failures))]} | new_limit
             self._models.pop(0)
             self.wrapped = self._models[0][1]
 
     async def _request_once(
         self, number: int, access: ModelAccess, model: Model, request: Any
     ) -> "dict[str, Any] | ModelFailure":
-        """One request: what is kept of the response, or why there is none."""
+        """Make one request; return the response in the form in which it is saved, or the failure."""
         started = time.monotonic()
         try:
             with start_span(f"chat {access.model}", {"gen_ai.request.model": access.model}, kind=SpanKind.CLIENT):
                 response = await self._stream_response(number, model, *request)
         except ContentFilterError:
             return {"stop": ["refused", "the model's provider refused the content"]}
-        except Exception as error:  # noqa: BLE001 - told apart there
+        except Exception as error:  # noqa: BLE001 - becomes a failure
             record_metrics(access, time.monotonic() - started, {}, get_error_type(error))
             return classify_failure(error, access)
         seconds, usage = round(time.monotonic() - started, 3), build_usage(response, access)
@@ -211,10 +228,6 @@ class DurableModel(WrapperModel):
             "model": access.label,
             "seconds": seconds,
         }
-
-    def _restart(self, number: int) -> None:
-        self._attempt.texts[number] = self._attempt.thinking[number] = ""
-        self._attempt.event_writer.write("status", {"status": "running", "restarted": number})
 
     async def _stream_response(
         self,
@@ -230,7 +243,7 @@ class DurableModel(WrapperModel):
                 self._publish_delta(number, event)
         response = stream.get()
         if response.finish_reason is None and not _is_complete(response):
-            raise StreamInterruptedError("it stopped in the middle of its answer")
+            raise StreamInterruptedError("the stream ended in the middle of the answer")
         return replace(response, parts=[self._ensure_unique_id(part) for part in response.parts])
 
     def _publish_delta(self, number: int, event: Any) -> None:
@@ -249,33 +262,23 @@ class DurableModel(WrapperModel):
             self._attempt.event_writer.write("thinking", {"text": thought, "step": number})
 
     def _ensure_unique_id(self, part: Any) -> Any:
-        """Calls get ids of their own: some servers name every first call of a response the same."""
+        """Give a call an id that is unique in the run; some servers repeat the same id in every response."""
         if not isinstance(part, ToolCallPart):
             return part
-        name, count = part.tool_call_id[:180], 2
-        while name in self._call_ids:
-            name, count = f"{part.tool_call_id[:180]}_{count}", count + 1
-        self._call_ids.add(name)
-        return part if name == part.tool_call_id else replace(part, tool_call_id=name)
-
-
-async def _read_stream(model: Model, messages: list[ModelMessage]) -> ModelResponse:
-    """A whole answer without tools, that nobody watches."""
-    async with model.request_stream(messages, ModelSettings(max_retries=0), ModelRequestParameters()) as stream:
-        async for _ in stream:
-            pass
-    return stream.get()
+        original_id = part.tool_call_id[:180]
+        call_id, suffix = original_id, 2
+        while call_id in self._call_ids:
+            call_id, suffix = f"{original_id}_{suffix}", suffix + 1
+        self._call_ids.add(call_id)
+        return part if call_id == part.tool_call_id else replace(part, tool_call_id=call_id)
 
 
 def _is_complete(response: ModelResponse) -> bool:
-    """Whether a response without a reason to finish is one all the same: text, or calls with whole arguments."""
-    if any(not _has_object_arguments(call) for call in response.tool_calls):
-        return False
+    """Return whether a response without a finish reason has text, or calls with valid arguments."""
+    for call in response.tool_calls:
+        try:
+            if not isinstance(call.args_as_dict(raise_if_invalid=True), dict):
+                return False
+        except (ValueError, AssertionError):
+            return False
     return bool(response.tool_calls or (response.text or "").strip())
-
-
-def _has_object_arguments(call: ToolCallPart) -> bool:
-    try:
-        return isinstance(call.args_as_dict(raise_if_invalid=True), dict)
-    except (ValueError, AssertionError):
-        return False

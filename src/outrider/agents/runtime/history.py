@@ -1,4 +1,4 @@
-"""A run's messages with its model: as JSON and back, and up to where the run goes on."""
+"""Serialize and truncate a run's messages with its model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,10 +7,14 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRe
 
 
 def serialize_messages(messages: Sequence[ModelMessage]) -> list[Any]:
+    """Return the messages as JSON."""
     return ModelMessagesTypeAdapter.dump_python(list(messages), mode="json")
 
 
 def truncate_to_calls(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The messages up to the last that calls tools: all its calls are made again, and those that ended remember."""
-    last = max(at for at, each in enumerate(messages) if isinstance(each, ModelResponse))
+    """Return the messages up to the last response.
+
+    Its calls are made again in the next attempt; those that have ended return their saved results.
+    """
+    last = max(index for index, message in enumerate(messages) if isinstance(message, ModelResponse))
     return list(messages[: last + 1])

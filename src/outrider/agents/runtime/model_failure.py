@@ -1,4 +1,4 @@
-"""Why a request to a model came to nothing, and whether another may work."""
+"""Classify failed requests to models."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pydantic_ai.exceptions import ModelAPIError, ModelContextWindowExceededErro
 
 from outrider.agents.models.access import ModelAccess
 
-# In the words of llama.cpp, vLLM, Ollama and those of the big three, whose codes the library knows by itself.
+# The messages of llama.cpp, vLLM and Ollama, and of vendors whose error codes pydantic-ai does not know.
 CONTEXT_ERROR_PATTERN = re.compile(
     r"context.{0,20}(length|window|size)|prompt is too long|too many tokens|maximum.{0,30}tokens|input.{0,20}too long",
     re.IGNORECASE,
@@ -16,16 +16,17 @@ CONTEXT_ERROR_PATTERN = re.compile(
 
 
 class StreamInterruptedError(Exception):
-    """A stream that ended before its answer did."""
+    """The stream ended before the answer was complete."""
 
 
 @dataclass(frozen=True)
 class ModelFailure:
-    """Why a request came to nothing, without anything of what was sent.
+    """The reason why a request failed, without any of its content.
 
     Attributes:
-        is_transient: The same may work later.
-        is_too_long: It was longer than the model can read.
+        is_transient: Whether the same request may succeed later.
+        retry_after: Seconds to wait, if the provider has said so.
+        is_too_long: Whether the request exceeded the model's context window.
     """
 
     detail: str
@@ -33,13 +34,15 @@ class ModelFailure:
     retry_after: float | None = None
     is_too_long: bool = False
 
-    def compute_delay(self, tried: int) -> float:
-        max_delay_s = 30.0  # seconds that a provider may ask us to wait
-        first_delay_s = 0.5  # seconds before the second try; doubles
-        return min(max_delay_s, self.retry_after if self.retry_after is not None else first_delay_s * 2**tried)
+    def compute_delay(self, failed_tries: int) -> float:
+        """Return the seconds to wait before the next try; `failed_tries` counts from 0."""
+        max_delay_s = 30.0
+        first_delay_s = 0.5  # doubles with each try
+        return min(max_delay_s, self.retry_after if self.retry_after is not None else first_delay_s * 2**failed_tries)
 
 
 def classify_failure(error: Exception, access: ModelAccess) -> ModelFailure:
+    """Return the failure behind an exception of a model request."""
     transient_statuses = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
     if isinstance(error, ModelHTTPError):
         detail = f"HTTP {error.status_code}: {_extract_reason(error.body, access)}"
@@ -49,21 +52,19 @@ def classify_failure(error: Exception, access: ModelAccess) -> ModelFailure:
         )
     if isinstance(error, StreamInterruptedError):
         return ModelFailure(str(error), is_transient=True)
-    text = _redact_key(str(error) or type(error).__name__, access)[:300]
-    return ModelFailure(text, is_transient=isinstance(error, ModelAPIError | OSError) or _is_wire(error))
-
-
-def _is_wire(error: Exception) -> bool:
-    return type(error).__module__.partition(".")[0] in {"httpx2", "openai", "anthropic", "json"}
+    detail = _redact_key(str(error) or type(error).__name__, access)[:300]
+    is_from_library = type(error).__module__.partition(".")[0] in {"httpx2", "openai", "anthropic", "json"}
+    return ModelFailure(detail, is_transient=isinstance(error, ModelAPIError | OSError) or is_from_library)
 
 
 def _extract_reason(body: object, access: ModelAccess) -> str:
-    """The provider's own words, shortened; providers repeat keys in them."""
-    inner = body.get("error", body) if isinstance(body, dict) else body
-    said = inner.get("message", inner) if isinstance(inner, dict) else inner
-    text = said if isinstance(said, str) else json.dumps(said, default=str)
+    """Return the provider's error message, cut and without the API key."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    message = error.get("message", error) if isinstance(error, dict) else error
+    text = message if isinstance(message, str) else json.dumps(message, default=str)
     return _redact_key(text, access)[:300]
 
 
 def _redact_key(text: str, access: ModelAccess) -> str:
+    # Providers repeat the API key in some error messages.
     return text.replace(access.key, "[key]") if access.key else text

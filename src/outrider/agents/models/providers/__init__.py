@@ -1,1 +1,1 @@
-"""One file a provider."""
+"""Built-in providers of models, one per file."""
