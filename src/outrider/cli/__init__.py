@@ -1,4 +1,4 @@
-"""The command line: `outrider <command>`. Each command is a file in `commands/`, loaded when it is called."""
+"""The command line `outrider <command>`; each command is a file in `commands/`."""
 
 import importlib
 import logging
@@ -14,7 +14,7 @@ from outrider.core.errors import OutriderError
 
 
 class CommandGroup(click.Group):
-    """Loads a command's module only when it is asked for: `outrider mcp` must start fast."""
+    """Import a command's module only when it is called, so that `outrider mcp` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
@@ -36,7 +36,7 @@ def outrider() -> None:
 
 
 def run_command_line(wire: tuple[int, int] | None = None) -> None:
-    """Runs the command line; `wire` are the client's pipes when `outrider mcp` was called."""
+    """Run the command line; `wire` are the client's pipes when `outrider mcp` was called."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         outrider(obj=wire)

@@ -1,4 +1,4 @@
-"""What `outrider doctor` finds out of where things are kept: database, artifacts, and what makes vectors."""
+"""Checks of `outrider doctor`: database, artifacts, embedders."""
 
 import io
 import shutil
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def check_storage(app: "App") -> AsyncGenerator[Finding]:
-    """All of it."""
+    """Run all checks of stored data."""
     async for finding in _check_database(app):
         yield finding
     async for finding in _check_artifacts(app):
@@ -53,7 +53,7 @@ async def _check_database(app: "App") -> AsyncGenerator[Finding]:
 
 
 def _check_shared_database(app: "App", found: "DatabaseStatus") -> list[Finding]:
-    """What matters where several processes work together."""
+    """Check what several processes on one database need."""
     slow_answer_ms = 20.0  # milliseconds for a question and its answer; a call asks some
     max_clock_skew_s = 2.0  # seconds; leases and pauses are counted in such
     crowded_share = 0.8  # of the connections that the server allows
@@ -78,7 +78,7 @@ def _check_shared_database(app: "App", found: "DatabaseStatus") -> list[Finding]
 
 
 async def _check_artifacts(app: "App") -> AsyncGenerator[Finding]:
-    """Whether a file can be kept, read and removed."""
+    """Check that a file can be written, read and removed."""
     storage, name = app.artifacts.storage, str(uuid.uuid4())
     try:
         await storage.put(name, io.BytesIO(b"outrider doctor"))
@@ -92,7 +92,7 @@ async def _check_artifacts(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _check_embedders(app: "App") -> AsyncGenerator[Finding]:
-    """What turns texts into vectors, for search by meaning; nothing is loaded."""
+    """Check the embedders for search by meaning, without loading them."""
     from outrider.content.semantic.embedder import EmbedderDependencies
     from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
 

@@ -1,4 +1,4 @@
-"""`outrider content embeddings`: what turns texts into vectors here, and how to get a better one."""
+"""`outrider content embeddings`: show and install embedding models."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from outrider.core.http import HttpClient
 
 @click.group()
 def embeddings() -> None:
-    """Search by meaning: which model is used, and installing one."""
+    """Show or install the model for search by meaning."""
 
 
 @embeddings.command()
@@ -34,7 +34,7 @@ def install(sets: tuple[str, ...]) -> None:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def status(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Show which embedder is used, and what the others lack."""
+    """Show which embedder is used, and what the others need."""
     rows = run_async(lambda: _collect_status(load_settings(sets)), as_json=as_json)
     if as_json:
         print_json(rows)

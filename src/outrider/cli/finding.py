@@ -1,4 +1,4 @@
-"""One thing that `outrider doctor` looked at."""
+"""A finding of `outrider doctor`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ FindingState = Literal["ok", "note", "bad"]
 
 @dataclass(frozen=True)
 class Finding:
-    """How it stands, and the remedy where something is to be done."""
+    """The state of one thing, and how to fix it."""
 
     state: FindingState
     what: str

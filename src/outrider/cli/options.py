@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they become settings."""
+"""Options that several commands share, and their conversion to settings."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def add_serving_options(function: F) -> F:
-    """What can be chosen wherever tools are served."""
+    """Add the options of commands that serve tools."""
     for option in reversed(
         (
             click.option("--toolsets", metavar="A,B|all", help="Toolsets to serve; the default ones if not given."),
@@ -32,7 +32,7 @@ def add_serving_options(function: F) -> F:
 
 
 def add_settings_option(function: F) -> F:
-    """`--set NAME=VALUE`, for every setting there is."""
+    """Add `--set NAME=VALUE` for every setting."""
     help_text = "Any setting, for instance search.profile=brave (repeatable; `outrider config schema` lists them)."
     return click.option("--set", "sets", metavar="NAME=VALUE", multiple=True, help=help_text)(function)
 
@@ -40,7 +40,7 @@ def add_settings_option(function: F) -> F:
 def load_settings(
     sets: tuple[str, ...] = (), host: tuple[Mapping[str, str], Path] | None = None, /, **flags: str | None
 ) -> LoadedSettings:
-    """The settings under the given flags, of a host's environment and directory or of our own. Raises InvalidInput."""
+    """Load settings from flags, and from a host's environment and directory or our own. Raises InvalidInput."""
     environ, workspace = host or (None, None)
     create_profile_template()
     values: dict[str, Any] = {}

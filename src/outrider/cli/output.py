@@ -1,4 +1,4 @@
-"""What the terminal shows: readable for people, JSON for programs, exit codes that mean something."""
+"""Terminal output: text for people, JSON for programs, exit codes."""
 
 import gc
 import json
@@ -24,7 +24,7 @@ EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
 
 
 def report_error(error: OutriderError, *, as_json: bool = False) -> int:
-    """Says what is wrong and what to do, on stderr or as JSON on stdout; returns the exit code."""
+    """Print the error and its hint on stderr, or as JSON on stdout; return the exit code."""
     if as_json:
         print_json({"error": error.to_dict()})
     else:
@@ -35,31 +35,31 @@ def report_error(error: OutriderError, *, as_json: bool = False) -> int:
 
 
 def get_exit_code(error: OutriderError) -> int:
-    """The exit code of an error's kind."""
+    """Return the exit code of an error's kind."""
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_BUG)
 
 
 def print_notes(messages: tuple[str, ...] | list[str]) -> None:
-    """Notices on stderr, one a line."""
+    """Print notes on stderr, one a line."""
     for message in messages:
         click.echo(f"{click.style('note:', fg='yellow')} {message}", err=True)
 
 
 def print_json(value: Any) -> None:
-    """JSON on stdout, in whatever encoding the terminal has."""
+    """Print JSON on stdout in the terminal's encoding."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
     sys.stdout.buffer.flush()
 
 
 def enable_gc() -> None:
-    """Collects garbage from now on; what the start has imported stays and is not looked at again."""
+    """Enable garbage collection, except for objects that the imports created."""
     gc.freeze()
     gc.enable()
 
 
 def run_async(main: Callable[[], Coroutine[Any, Any, T]], *, as_json: bool = False) -> T:
-    """Runs an asynchronous command; errors of the house end the process with their code."""
+    """Run an asynchronous command; an OutriderError ends the process with its exit code."""
     enable_gc()
     try:
         return anyio.run(main)

@@ -1,4 +1,4 @@
-"""What `outrider doctor` finds of those who may call over HTTP."""
+"""Checks of `outrider doctor`: identity of HTTP callers."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -9,7 +9,7 @@ from outrider.core.errors import OutriderError
 
 
 async def check_identity(app: "App") -> AsyncGenerator[Finding]:
-    """Whether anybody could come in, where callers must show who they are."""
+    """Check that callers could authenticate where that is required."""
     settings = app.loaded.settings.identity
     if not settings.is_enabled:
         return

@@ -1,4 +1,4 @@
-"""A run on the terminal: thinking, tools and sources as they come, questions where a person must decide, the answer."""
+"""Show a run in the terminal: thoughts, tools, sources, questions and the answer."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ CITATION_PATTERN = re.compile(r" ?:cite\[([^\[\]]*)\]")
 
 
 class TerminalRunView:
-    """Shows runs until they are over.
+    """Show runs until they end.
 
     Args:
         app: The open app.
@@ -40,7 +40,7 @@ class TerminalRunView:
         self._last_seq = 0
 
     async def follow_run(self, run: "Run") -> "Run":
-        """Follows the run, asks the person what it asks, and prints the answer; the run as it ended."""
+        """Follow the run, ask the person its questions, print the answer, and return the ended run."""
         while True:
             run = await self._follow_events(run)
             if run.status != "blocked" or not await self._decide_questions(run):
@@ -93,7 +93,7 @@ class TerminalRunView:
             )
 
     def _print_thinking(self) -> None:
-        """What was thought stays on the screen, shortened."""
+        """Print the thoughts, shortened."""
         if self._thinking.strip():
             self._console.print(Text(_shorten_line(self._thinking, TAIL_CHARS), style="dim italic"))
         self._thinking = self._text = ""
@@ -103,7 +103,7 @@ class TerminalRunView:
         return Text(clean_untrusted(said)[-TAIL_CHARS:], style="" if self._text else "dim italic")
 
     async def _decide_questions(self, run: "Run") -> bool:
-        """Asks the person; False where there is nobody to ask."""
+        """Ask the person; return False if there is none to ask."""
         for question in await self._app.runs.questions.list_pending(run.root_run_id):
             decision = "approved" if self._allow else self._ask_person(question)
             if decision is None:

@@ -1,4 +1,4 @@
-"""Who may see what. Every list and every file of the dashboard asks here, and nowhere else."""
+"""Decide which resources a dashboard viewer may see."""
 
 from dataclasses import dataclass
 
@@ -7,19 +7,19 @@ from starlette.requests import HTTPConnection
 
 @dataclass(frozen=True)
 class ResourceOwner:
-    """To whom something belongs: a workspace of a host and a person, where the host names them."""
+    """The host workspace and person that own a resource, where known."""
 
     workspace: str | None = None
     identity: str | None = None
 
 
 def get_allowed_workspace(connection: HTTPConnection) -> str | None:
-    """The one workspace that who is signed in may see; None for all."""
+    """Return the only workspace that the viewer may see, or None for all."""
     return getattr(connection.state, "workspace", None)
 
 
 def can_view(connection: HTTPConnection, owner: ResourceOwner) -> bool:
-    """Whether who is signed in may see what belongs to that owner.
+    """Return whether the viewer may see a resource of that owner.
 
     Who holds the token of the dashboard's address runs this Outrider, reads its database and sees everything. Where
     the state of a connection names a `workspace`, it is for that one alone.

@@ -1,4 +1,4 @@
-"""Where dashboards are: a file each, which only its owner may read, for `outrider dashboard` and for tool results.
+"""Publish the addresses of running dashboards in private files.
 
 The file is locked for as long as its process lives, so that what a killed process left behind is known for what it is.
 """
@@ -22,7 +22,7 @@ ADDRESS_FILE_PREFIX = "dashboard-"
 
 @dataclass(frozen=True)
 class DashboardAddress:
-    """One running dashboard.
+    """The address of one running dashboard.
 
     Attributes:
         place: Its address, without a token and with a final slash.
@@ -41,12 +41,12 @@ class DashboardAddress:
 
     @property
     def url(self) -> str:
-        """The address that signs a browser in."""
+        """The URL that signs a browser in."""
         return f"{self.place}?token={self.token}"
 
 
 class AddressFile:
-    """The file of this process's dashboard, from its making to `remove`.
+    """The address file of this process's dashboard.
 
     Raises OSError where no file can be written.
     """
@@ -62,13 +62,13 @@ class AddressFile:
         self._write_address()
 
     def update_token(self, token: str) -> None:
-        """Says the new token."""
+        """Write the new token to the file."""
         self.address = replace(self.address, token=token)
         with suppress(OSError):  # a full disk: then the old address is what is known
             self._write_address()
 
     def remove(self) -> None:
-        """The dashboard is gone."""
+        """Delete the file when the dashboard ends."""
         with suppress(OSError):
             self._path.unlink()
         os.close(self._file)
@@ -81,7 +81,7 @@ class AddressFile:
 
 @contextmanager
 def publish_address(data_dir: Path, place: str, launch: SignInTokens, *, kind: str) -> Generator[None]:
-    """Lets others of the same person find a dashboard while the body runs, with whatever token it has.
+    """Let other processes of the user find the dashboard while the body runs.
 
     Where no file can be written it is found by nobody else, and the log says so.
     """
@@ -99,7 +99,7 @@ def publish_address(data_dir: Path, place: str, launch: SignInTokens, *, kind: s
 
 
 def list_running(data_dir: Path) -> list[DashboardAddress]:
-    """The dashboards over this data directory, the newest first; what dead processes left is removed."""
+    """List running dashboards of this data directory, newest first; remove stale files."""
     return sorted(_iter_addresses(data_dir / RUN_FOLDER), key=lambda each: -each.since)
 
 
@@ -120,7 +120,7 @@ def _lock_file(file: int) -> None:
 
 
 def _is_abandoned(path: Path) -> bool:
-    """Whether nobody holds the file's lock."""
+    """Return whether no process holds the file's lock."""
     file = os.open(path, os.O_RDWR)
     try:
         _lock_file(file)

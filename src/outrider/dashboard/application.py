@@ -1,4 +1,4 @@
-"""The dashboard as an ASGI application: pages, live updates and files, all behind one door."""
+"""The dashboard as an ASGI application: pages, live updates and files."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -32,7 +32,7 @@ STATUS_BY_ERROR: dict[type[OutriderError], int] = {
 
 
 def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, hosts: Sequence[str] = ()) -> Starlette:
-    """Everything; to be mounted anywhere, or served alone.
+    """Build the application, to be mounted or served alone.
 
     Args:
         services: What is shown.
@@ -59,7 +59,7 @@ def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, ho
 
 
 class StaticAssets(StaticFiles):
-    """Our scripts and styles; looked after at each use, since an upgrade changes them."""
+    """Built-in scripts and styles, read again when an upgrade changes them."""
 
     def file_response(self, *args: object, **options: object) -> Response:
         answer = super().file_response(*args, **options)  # ty: ignore[invalid-argument-type]
@@ -80,7 +80,7 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _render_error(request: Request, error: OutriderError, status: int) -> Response:
-    """The error as a page for a person, as JSON for a script."""
+    """Render the error as a page for people, as JSON for scripts."""
     if "text/html" in request.headers.get("accept", ""):
         return await render.render_page(request, "error.html", status=status, error=error)
     return JSONResponse({"error": error.to_dict()}, status)

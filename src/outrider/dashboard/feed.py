@@ -1,4 +1,4 @@
-"""Live updates: server-sent events of what changes, caught up without loss after any break.
+"""Live updates by server-sent events that survive reconnects without loss.
 
 Each topic is a function of a page from a cursor to what came after it. All of it comes from the database, so the
 changes of other processes come too. A viewer's place is a cursor a topic, which is the id of every event: a browser
@@ -36,7 +36,7 @@ class FeedTopic:
         self._cached_answers: OrderedDict[str, tuple[float, tuple[list[FeedChange], str]]] = OrderedDict()
 
     async def fetch_changes(self, cursor: str) -> tuple[list[FeedChange], str]:
-        """What came after the cursor, at most a second old, and the cursor behind it."""
+        """Return the changes after a cursor, at most a second old, and the new cursor."""
         max_cached_answers = 64  # answers that are kept for others at the same place
         async with self._lock:
             at, known = self._cached_answers.get(cursor, (0.0, ([], "")))
@@ -51,7 +51,7 @@ class FeedTopic:
 
 
 class TopicFeeds:
-    """All topics, and the end of all streams when the house closes.
+    """All topics, and the end of all streams when the app closes.
 
     Attributes:
         streams: How many browsers listen.
@@ -63,11 +63,11 @@ class TopicFeeds:
         self.streams = 0
 
     def close(self) -> None:
-        """Ends every stream; browsers will come back to whoever is there then."""
+        """End every stream; browsers reconnect to the next process."""
         self._closing.set()
 
     async def stream_events(self, cursors: FeedCursors) -> AsyncGenerator[ServerSentEvent]:
-        """Events from these places on: `ready` first, then one named by its topic for each group of changes."""
+        """Yield `ready`, then one event for each group of changes of a topic."""
         self.streams += 1
         try:
             async for event in self._iter_events(cursors):
@@ -97,7 +97,7 @@ class TopicFeeds:
 
 
 async def get_feed_position(connection: HTTPConnection, *topics: str) -> str:
-    """Where these topics stand now: take it before looking, and give it to `render.page` as `feed`.
+    """Return the current cursors; take them before reading, and pass them to `render_page` as `feed`.
 
     What changes in between is then shown twice at worst (its id says so), and never missed.
     """
@@ -106,7 +106,7 @@ async def get_feed_position(connection: HTTPConnection, *topics: str) -> str:
 
 
 async def stream_feed(request: Request) -> Response:
-    """`GET feed?at=…` (from `start`) or `?topics=a,b` (from now on)."""
+    """Serve `GET feed?at=…` (from `start`) or `?topics=a,b` (from now on)."""
     heartbeat_interval_s = 15  # seconds between comments that keep the connection open
     feeds: TopicFeeds = request.app.state.feeds
     given = request.headers.get("last-event-id") or request.query_params.get("at")
@@ -144,7 +144,7 @@ def _encode_cursors(cursors: FeedCursors) -> str:
 
 
 def _decode_cursors(text: str) -> FeedCursors:
-    """Raises InvalidInput."""
+    """Decode the cursors of a request. Raises InvalidInput."""
     try:
         found = json.loads(text)
         return {str(topic): str(cursor) for topic, cursor in found.items()}

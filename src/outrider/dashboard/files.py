@@ -1,4 +1,4 @@
-"""Files for people: what tools have kept, under `files/<id>`, so that nothing in it can run here.
+"""Serve artifacts under `files/<id>` so that nothing in them can run.
 
 Whatever a file calls itself, its bytes decide: pictures of types that hold no script are shown, all else is saved. Each
 answer forbids itself scripts, forms, popups and the rights of our origin (`sandbox`), in case it is opened on its own.
@@ -43,7 +43,7 @@ SANDBOX_HEADERS = {
 
 @dataclass(frozen=True)
 class ServedFile:
-    """A file to be answered with.
+    """A file to send.
 
     Attributes:
         name: What it is called by whoever made it.
@@ -61,15 +61,15 @@ class ServedFile:
 
 
 async def require_artifact(request: Request) -> Artifact:
-    """The artifact that the path names. Raises NotFound, also for one that the viewer may not see."""
+    """Return the artifact of the path. Raises NotFound, also if the viewer may not see it."""
     found = await get_services(request).artifacts.get(request.path_params["key"])
     if not can_view(request, ResourceOwner(found.workspace, found.identity)):
-        raise NotFound("there is no such file", hint="it may have expired")
+        raise NotFound("no such file", hint="it may have expired")
     return found
 
 
 def open_artifact(request: Request, artifact: Artifact) -> ServedFile:
-    """An artifact as a file."""
+    """Open an artifact as a file."""
     kept = get_services(request).artifacts
     return ServedFile(
         artifact.name,
@@ -81,12 +81,12 @@ def open_artifact(request: Request, artifact: Artifact) -> ServedFile:
 
 
 async def show_artifact(request: Request) -> Response:
-    """`GET files/<id>`: the artifact itself; with `?download` it is saved even if it could be shown."""
+    """Serve `GET files/<id>`; with `?download` as an attachment."""
     return await respond_with_file(request, open_artifact(request, await require_artifact(request)))
 
 
 async def respond_with_file(request: Request, file: ServedFile) -> Response:
-    """The file, or the part of it that was asked for. Raises NotFound when it is gone."""
+    """Send the file or the requested range. Raises NotFound when it is gone."""
     immutable_cache_control = "private, max-age=31536000, immutable"  # an id never stands for other bytes
     picture = detect_picture_type(await file.read(0, SNIFF_BYTES))
     shown = bool(picture) and "download" not in request.query_params
@@ -104,7 +104,7 @@ async def respond_with_file(request: Request, file: ServedFile) -> Response:
 
 
 def build_attachment(name: str, mime_type: str, content: bytes | AsyncIterator[bytes]) -> Response:
-    """Something made for this moment, to be saved."""
+    """Build a download from data in memory."""
     kind = mime_type if mime_type in PASSIVE_TYPES else FALLBACK_MIME_TYPE
     headers = SANDBOX_HEADERS | {
         "content-disposition": build_content_disposition(name),
@@ -117,7 +117,7 @@ def build_attachment(name: str, mime_type: str, content: bytes | AsyncIterator[b
 
 
 def detect_picture_type(head: bytes) -> str:
-    """The type of a picture that can hold no script, by its first bytes; else empty."""
+    """Return the type of an image that cannot contain scripts, by its first bytes, or ""."""
     picture_types = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
     found = match_magic_number(head)
     return found if found in picture_types else ""
@@ -147,7 +147,7 @@ async def _iter_blocks(file: ServedFile, start: int, stop: int) -> AsyncIterator
 
 
 def _matches_etag(header: str, tag: str) -> bool:
-    """Whether the client has this version already (RFC 9110, section 13.1.2)."""
+    """Return whether the client has this version already (RFC 9110, section 13.1.2)."""
     return header.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in header.split(",")}
 
 

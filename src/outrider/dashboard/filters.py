@@ -1,4 +1,4 @@
-"""Numbers and times as people read them: the filters of the templates."""
+"""Template filters that format numbers and times."""
 
 import json
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ CLIP_CHARS = 200
 
 
 def when(seconds: float | None) -> Markup:
-    """A time (seconds since the epoch) that the script shows as `3 min ago`; without it, the date and hour (UTC)."""
+    """Format seconds since the epoch as UTC; a script shows it as `3 min ago`."""
     if seconds is None:
         return Markup("–")
     at = datetime.fromtimestamp(seconds, UTC)
@@ -19,7 +19,7 @@ def when(seconds: float | None) -> Markup:
 
 
 def duration(seconds: float | None) -> str:
-    """`8 ms`, `1.4 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Format as `8 ms`, `1.4 s`, `3 min 20 s`, `2 h 5 min`."""
     if seconds is None:
         return "–"
     if seconds < 1:
@@ -31,7 +31,7 @@ def duration(seconds: float | None) -> str:
 
 
 def size(count: float | None) -> str:
-    """A number of bytes: `812 B`, `3.1 kB`, `4.0 MB`."""
+    """Format bytes as `812 B`, `3.1 kB`, `4.0 MB`."""
     if count is None:
         return "–"
     for unit in ("B", "kB", "MB", "GB"):
@@ -42,33 +42,33 @@ def size(count: float | None) -> str:
 
 
 def number(count: float | None) -> str:
-    """`12,345`."""
+    """Format as `12,345`."""
     return "–" if count is None else f"{count:,.0f}"
 
 
 def clip(text: Any, limit: int = CLIP_CHARS) -> str:
-    """The beginning of a text, with an ellipsis where more follows."""
+    """Cut a text to its beginning, with an ellipsis."""
     text = str(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def pretty(value: Any) -> str:
-    """A value as indented JSON."""
+    """Format a value as indented JSON."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
 def compact(value: Any, limit: int = CLIP_CHARS) -> str:
-    """A value as JSON in one line, cut at `limit` characters."""
+    """Format a value as JSON in one line, cut at `limit` characters."""
     return clip(json.dumps(value, ensure_ascii=False, default=str), limit)
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """`1 call`, `3 calls`."""
+    """Format as `1 call`, `3 calls`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def lines(text: str) -> Markup:
-    """A text with its line breaks."""
+    """Keep the line breaks of a text."""
     return Markup("<br>").join(escape(line) for line in text.splitlines())
 
 

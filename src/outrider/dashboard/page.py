@@ -1,4 +1,4 @@
-"""What a page of the dashboard is: one file in `pages/`, found there and listed nowhere."""
+"""A dashboard page: one discovered file in `pages/`."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ FeedSource = Callable[[DashboardServices, str], Awaitable[tuple[list[FeedChange]
 
 @dataclass(frozen=True)
 class DashboardPage:
-    """One entry of the navigation, with all that stands behind it.
+    """One navigation entry with its routes.
 
     Attributes:
         name: The name of its first route (`Route("/runs", show, name="runs")`), in small letters.
@@ -39,15 +39,15 @@ class DashboardPage:
 
 
 def get_services(connection: HTTPConnection) -> DashboardServices:
-    """The house whose dashboard this request or socket is for."""
+    """Return the services of the dashboard that this request is for."""
     return connection.app.state.house
 
 
 def get_viewer(connection: HTTPConnection) -> str:
-    """Who is signed in: another name for each browser, the same for all its tabs."""
+    """Return the signed-in viewer: one name a browser, the same for its tabs."""
     return connection.state.viewer
 
 
 def build_route_path(connection: HTTPConnection, name: str, /, **params: Any) -> str:
-    """The path of a route, wherever the dashboard is mounted. Raises NoMatchFound."""
+    """Return the path of a route wherever the dashboard is mounted. Raises NoMatchFound."""
     return connection.scope.get("root_path", "") + str(connection.app.url_path_for(name, **params))

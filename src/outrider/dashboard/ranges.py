@@ -1,4 +1,4 @@
-"""Parts of a file, as a client asks for them (RFC 9110, section 14)."""
+"""Parse range requests (RFC 9110, section 14)."""
 
 import re
 
@@ -6,13 +6,13 @@ SINGLE_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
 
 
 class RangeNotSatisfiable(Exception):
-    """Nothing of what was asked for is there (416)."""
+    """The range is outside of the file (416)."""
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """The first byte and the one behind the last; None for the whole file.
+    """Return the first byte and the one past the last, or None for the whole file.
 
-    What is no range, or several at once, may be answered with the whole file. Raises Unsatisfiable.
+    An invalid range, or several at once, may be answered with the whole file. Raises RangeNotSatisfiable.
     """
     found = SINGLE_RANGE.fullmatch((header or "").strip())
     if found is None or found.group(0) == "bytes=-":

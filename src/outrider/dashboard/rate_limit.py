@@ -1,4 +1,4 @@
-"""How often somebody may do something, counted by who it is and never by connection."""
+"""Rate limits by viewer or address, not by connection."""
 
 import time
 from collections import OrderedDict
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class TokenBucketLimiter:
-    """A token bucket each (ITU-T I.371's leaky bucket seen from the other side).
+    """A token bucket for each key.
 
     Args:
         per_minute: How many go in the long run.
@@ -21,7 +21,7 @@ class TokenBucketLimiter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def try_acquire(self, key: str) -> bool:
-        """Whether `key` may do it once more now; if so, that is counted."""
+        """Return whether `key` is within its limit, and count the use."""
         max_buckets = 1_000  # who have not been seen for longest are forgotten
         now = self._clock()
         left, at = self._buckets.pop(key, (float(self._burst), now))

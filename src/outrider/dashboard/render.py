@@ -1,4 +1,4 @@
-"""Pages as HTML. Everything shown is hostile: it is escaped unless it is markup of ours."""
+"""Render pages as HTML; all values are escaped."""
 
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 async def render_page(
     request: Request, template: str, *, status: int = 200, feed: str = "", **values: Any
 ) -> HTMLResponse:
-    """A whole page: a template that extends `base.html`.
+    """Render a template that extends `base.html`.
 
     Args:
         request: What is answered.
@@ -38,7 +38,7 @@ async def render_page(
 
 
 def render_fragment(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """A part of a page, without the frame: for scripts that put it into its place."""
+    """Render a part of a page for a script to insert."""
 
     def url_for(name: str, /, **params: Any) -> str:
         return build_route_path(request, name, **params)
@@ -51,7 +51,7 @@ def render_fragment(request: Request, template: str, *, status: int = 200, **val
 
 
 def _find_page_name(request: Request) -> str:
-    """The name of the page that the path belongs to."""
+    """Return the name of the page that the path belongs to."""
     start_page = "now"  # the page at the root
     path = request.url.path.removeprefix(request.scope.get("root_path", ""))
     return path.strip("/").partition("/")[0] or start_page

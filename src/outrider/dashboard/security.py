@@ -1,4 +1,4 @@
-"""The door of the dashboard: nobody passes who does not hold the token, and no web page on the back of one who does.
+"""Authentication and request checks of the dashboard.
 
 - Host: a name that we do not serve is a foreign site that points its own name at us (DNS rebinding).
 - Origin and fetch metadata (W3C Fetch Metadata Request Headers): another page, another port of this machine included,
@@ -47,7 +47,7 @@ SECURITY_HEADERS: Mapping[str, str] = {
 
 
 class SecurityMiddleware:
-    """Stands before every route and socket; gives every answer its headers.
+    """Check every route and WebSocket, and add security headers.
 
     Args:
         app: What is behind it.
@@ -78,7 +78,7 @@ class SecurityMiddleware:
         await (answer or self._app)(scope, receive, _add_headers(send))
 
     def _refuse_foreign(self, connection: HTTPConnection) -> Response | None:
-        """The refusal of what another site sends."""
+        """Refuse requests of other sites."""
         if not self._is_known_host(connection.headers.get("host", "")):
             return _build_refusal(
                 "host", "this name is not served here; use 127.0.0.1, or add it to serve.allowed_hosts"
@@ -88,7 +88,7 @@ class SecurityMiddleware:
         return None
 
     async def _handle_sign_in(self, connection: HTTPConnection, receive: Receive) -> Response | None:
-        """The answer to somebody who brings a token."""
+        """Sign in a browser that presents a token."""
         scope, path = connection.scope, _get_path(connection.scope)
         if scope["type"] == "websocket":
             return None
@@ -114,7 +114,7 @@ class SecurityMiddleware:
         return render_sign_in_page(next_path, root=connection.scope.get("root_path", ""), wrong=True)
 
     def _refuse_unauthenticated(self, connection: HTTPConnection) -> Response | None:
-        """The refusal of who is not signed in, or asks too often; else None, with the viewer's name in the state."""
+        """Refuse unauthenticated or too frequent requests; else store the viewer."""
         unlimited_prefix = "/static/"
         viewer = self._find_viewer(connection)
         if viewer is None:
@@ -147,13 +147,13 @@ class SecurityMiddleware:
 
 
 def build_cookie_name(scope: Scope) -> str:
-    """Cookies do not tell the ports of a host apart; several processes have one each."""
+    """Return a cookie name with the port, since cookies do not distinguish ports."""
     server = scope.get("server") or ("", 0)
     return f"outrider_{server[1] or 0}"
 
 
 def _is_own_origin(connection: HTTPConnection) -> bool:
-    """Whether our own page, or a person's own hand, sent this."""
+    """Return whether our own page or the user sent this."""
     origin, safe = connection.headers.get("origin"), connection.scope.get("method", "") in SAFE_METHODS
     if origin is None and not safe:  # browsers always send it with sockets and with what changes something
         return False
@@ -177,7 +177,7 @@ def _is_cross_site(connection: HTTPConnection) -> bool:
 
 
 def _redirect_locally(connection: HTTPConnection, path: str) -> Response:
-    """The way to another page of ours.
+    """Redirect to another page of the dashboard.
 
     Who follows a link of another page sends no strict cookie, nor after a redirect: they go on by a page of ours, which
     asks in our own name.
@@ -197,21 +197,21 @@ def _get_path(scope: Scope) -> str:
 
 
 def _strip_token(connection: HTTPConnection) -> str:
-    """The same address without the token, as a path."""
+    """Return the path and query without the token."""
     rest = [pair for pair in parse_qsl(connection.url.query, keep_blank_values=True) if pair[0] != TOKEN_PARAM]
     path = _ensure_local_path(connection.scope, connection.url.path)
     return f"{path}?{urlencode(rest)}" if rest else path
 
 
 def _ensure_local_path(scope: Scope, path: str) -> str:
-    """The path if it lies in the dashboard, else the dashboard's root: a sign-in leads nowhere else."""
+    """Return the path if it is in the dashboard, else its root."""
     root = scope.get("root_path", "") + "/"
     inside = path.startswith(root) and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if inside else root
 
 
 async def _read_form(request: Request) -> dict[str, str]:
-    """The fields of a short form; none of a long one."""
+    """Read the fields of a short form; none of a long one."""
     max_form_bytes = 4_096  # bytes of a sign-in
     body = b""
     async for part in request.stream():

@@ -1,4 +1,4 @@
-"""The dashboard on a port of its own on this machine: beside `outrider mcp`, or alone."""
+"""Serve the dashboard on its own loopback port."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from outrider.dashboard.sign_in_tokens import SignInTokens
 
 
 class DashboardServer:
-    """One dashboard: `await start()` opens it, `await aclose()` ends it and every stream of it.
+    """One dashboard: `start()` opens it, `aclose()` ends it and its streams.
 
     Args:
         services: What is shown.
@@ -43,7 +43,7 @@ class DashboardServer:
 
     @property
     def sign_in_url(self) -> str:
-        """The address that signs a browser in once; another one afterwards."""
+        """A single-use URL that signs a browser in."""
         return f"{self.base_url}?token={self._tokens.token}"
 
     @property
@@ -53,7 +53,7 @@ class DashboardServer:
         return state.feeds.streams > 0 or (hasattr(state, "room") and state.room.watchers > 0)
 
     async def start(self) -> None:
-        """Opens the port. Raises NotConfigured when it is taken or may not be used."""
+        """Open the port. Raises NotConfigured when it is taken or forbidden."""
         shutdown_grace_s = 1  # seconds that answers in progress have at the end
         loopback_host = "127.0.0.1"
         config = uvicorn.Config(
@@ -78,7 +78,7 @@ class DashboardServer:
         )
 
     async def aclose(self) -> None:
-        """Ends it; what browsers still ask for is answered first."""
+        """Finish running requests and end."""
         self._address_file.close()
         self._services.artifacts.dashboard_url = ""
         if self._server is None or self._task is None:
@@ -91,7 +91,7 @@ class DashboardServer:
 
 
 class _EmbeddedServer(uvicorn.Server):
-    """A server that is a guest in its process: the signals are somebody else's."""
+    """A uvicorn server that leaves signals to its process."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -114,7 +114,7 @@ class _EmbeddedServer(uvicorn.Server):
 
 
 def _bind_socket(config: uvicorn.Config) -> Any:
-    """The listening socket. Raises NotConfigured."""
+    """Bind the listening socket. Raises NotConfigured."""
     with suppress(SystemExit), _silence_logger(logging.getLogger("uvicorn.error")):
         return config.bind_socket()
     raise NotConfigured(
@@ -124,7 +124,7 @@ def _bind_socket(config: uvicorn.Config) -> Any:
 
 @contextmanager
 def _silence_logger(logger: logging.Logger) -> Generator[None]:
-    """Without its words, which we say better."""
+    """Silence uvicorn's messages, which are logged elsewhere."""
     before, logger.disabled = logger.disabled, True
     try:
         yield

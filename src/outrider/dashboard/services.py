@@ -1,4 +1,4 @@
-"""What the pages may see and do."""
+"""The services that dashboard pages use."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from outrider.workspace import SessionWorkspaces
 
 @dataclass(frozen=True)
 class DashboardServices:
-    """The parts of a running Outrider, handed over by `app`.
+    """The parts of a running Outrider, passed in by `app`.
 
     Attributes:
         settings: The dashboard's own settings.

@@ -1,4 +1,4 @@
-"""Who may look: the token of the address, and what a browser gets for it.
+"""Single-use sign-in tokens and the cookies that they are exchanged for.
 
 The token in an address is good for one browser: it is exchanged for a cookie, and the next address has another. So what
 stays behind in a history or a terminal opens nothing. A token of the operator's choice (`dashboard.token`) stays as it
@@ -15,11 +15,11 @@ COOKIE_LIFETIME_S = 7 * 86_400  # seconds that a browser stays signed in
 
 
 def _ignore_token(_token: str) -> None:
-    """Nobody wants to know."""
+    """Ignore a new token."""
 
 
 class SignInTokens:
-    """The tokens of one start of the dashboard.
+    """The tokens of one dashboard process.
 
     Args:
         fixed: The operator's token; empty makes one for one use, again and again.
@@ -38,7 +38,7 @@ class SignInTokens:
         self.on_change: Callable[[str], None] = _ignore_token
 
     def redeem(self, offered: str) -> bool:
-        """Whether that is the token; it is another one from now on."""
+        """Return whether the token is valid, and replace it."""
         if not hmac.compare_digest(offered.encode("utf-8", "replace"), self.token.encode()):
             return False
         if not self._fixed:
@@ -47,12 +47,12 @@ class SignInTokens:
         return True
 
     def issue_cookie(self) -> str:
-        """A new cookie: a name for this browser, until when it is good, and our signature."""
+        """Return a signed cookie with a browser name and an expiry."""
         claim = f"{secrets.token_urlsafe(12)}.{int(self._clock()) + COOKIE_LIFETIME_S}"
         return f"{claim}.{self._sign_claim(claim)}"
 
     def verify_cookie(self, cookie: str) -> str | None:
-        """The browser's name; None if the cookie is not ours or too old."""
+        """Return the browser's name; None if the cookie is invalid or expired."""
         claim, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign_claim(claim).encode()):
             return None

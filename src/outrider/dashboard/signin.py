@@ -1,4 +1,4 @@
-"""The page for a browser that is not signed in: what to do, and a field for a token."""
+"""The sign-in page."""
 
 import hashlib
 from base64 import b64encode
@@ -25,7 +25,7 @@ SIGN_IN_POLICY = (
 
 
 def render_sign_in_page(next_path: str, *, root: str, wrong: bool = False) -> HTMLResponse:
-    """Asks for a token (401).
+    """Ask for a token (401).
 
     Args:
         next_path: The path that was wanted.

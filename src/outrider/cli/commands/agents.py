@@ -1,4 +1,4 @@
-"""`outrider agents`: which agents there are, their files, and their runs."""
+"""`outrider agents`: list, check and run agents."""
 
 import sys
 from pathlib import Path
@@ -15,14 +15,14 @@ from outrider.core.errors import OutriderError
 
 @click.group()
 def command() -> None:
-    """Agents: files under ~/.outrider/agents and .outrider/agents, and those that ship."""
+    """List, check and run agents: files in ~/.outrider/agents and .outrider/agents, and the built-in ones."""
 
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """List the agents that can be asked."""
+    """List the agents."""
     run_async(lambda: _print_agents(load_settings(sets), as_json=as_json), as_json=as_json)
 
 
@@ -45,7 +45,7 @@ async def _print_agents(settings: Any, *, as_json: bool) -> None:
 @click.option("--shared", is_flag=True, help="Keep it in the database, for all who use it, instead of your folder.")
 @add_settings_option
 def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
-    """Check an agent's file and add it to yours."""
+    """Check an agent file and add it to your agents."""
     click.echo(run_async(lambda: _add_agent(load_settings(sets), file, shared=shared)))
 
 
@@ -62,7 +62,7 @@ async def _add_agent(settings: Any, file: Path, *, shared: bool) -> str:
 @click.argument("names", nargs=-1)
 @add_settings_option
 def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
-    """Check agents: their files, tools and models. Without names, all of them."""
+    """Check the files, tools and models of agents; without names, of all."""
     bad = run_async(lambda: _check_agents(load_settings(sets), names))
     if bad:
         sys.exit(EXIT_PARTIAL)
@@ -88,7 +88,7 @@ async def _check_agents(settings: Any, names: tuple[str, ...]) -> int:
 
 
 async def _usable(app: "App", name: str) -> None:
-    """Raises what would keep a run of the agent from beginning."""
+    """Raise the error that would keep a run of the agent from starting."""
     agent = await app.catalogue.get(name)
     await app.runs.check_agent(agent)
 
@@ -98,7 +98,7 @@ async def _usable(app: "App", name: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Connect to the configured MCP servers and list their tools, as agents get them."""
+    """Connect to the configured MCP servers and list their tools as agents get them."""
     if run_async(lambda: _show_servers(load_settings(sets), names, as_json=as_json), as_json=as_json):
         sys.exit(EXIT_PARTIAL)
 
@@ -150,7 +150,7 @@ def run_agent(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
 @click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
 @add_settings_option
 def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
-    """Come back to a run: see what it does, decide what it asks, get its answer."""
+    """Come back to a run: follow it, answer its questions, get its answer."""
     status = run_async(lambda: _resume_run(load_settings(sets), run_id, yes=yes))
     if status != "completed":
         sys.exit(EXIT_PARTIAL)
@@ -168,7 +168,7 @@ async def _resume_run(settings: Any, run_id: str, *, yes: bool) -> str:
 @click.argument("run_id")
 @add_settings_option
 def cancel(run_id: str, sets: tuple[str, ...]) -> None:
-    """End a run and all that it began."""
+    """Cancel a run and its child runs."""
     run_async(lambda: _cancel_run(load_settings(sets), run_id))
     click.echo(f"{run_id} is cancelled")
 

@@ -1,4 +1,4 @@
-"""`outrider artifacts`: files that tools have handed out (exports, screenshots, pictures), listed and saved."""
+"""`outrider artifacts`: list and save files that tools have handed out."""
 
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ from outrider.core.errors import InvalidInput
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_json: bool) -> None:
-    """List what tools have handed out, newest first, or save the one at URI (outrider://artifacts/…, or its id)."""
+    """List files handed out by tools, newest first, or save the one at URI (outrider://artifacts/…, or its id)."""
     settings = load_settings(sets)
     if uri is None:
         _print_artifacts(
@@ -41,7 +41,7 @@ async def _list_recent(settings: Any) -> "list[Artifact]":
 
 
 async def _save_artifact(settings: Any, uri: str, output: Path | None) -> Path:
-    """Where the file is now. Raises NotFound, and InvalidInput for a place that is taken or cannot be written."""
+    """Save the artifact and return its path. Raises NotFound, and InvalidInput for an unusable path."""
     async with open_app(settings) as app:
         kept, data = await app.artifacts.read(uri)
     target = output or Path(PurePosixPath(kept.name).name or kept.id)

@@ -1,4 +1,4 @@
-"""`outrider ask`: one question to an agent, with a live view of its work."""
+"""`outrider ask`: ask an agent, with a live view of its run."""
 
 import sys
 from typing import Any
@@ -26,7 +26,7 @@ from outrider.core.context import Call
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
-    """Ask an agent. It searches, reads and browses; you see what it thinks and does.
+    """Ask an agent. It searches, reads and browses; you see its thoughts and actions.
 
     Where it needs your consent you are asked; without a terminal it stops there, and `outrider agents resume` goes on.
     """

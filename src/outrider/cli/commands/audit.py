@@ -1,4 +1,4 @@
-"""`outrider audit`: who did what, when and from where."""
+"""`outrider audit`: list who did what, when and from where."""
 
 import time
 from typing import Any
@@ -19,7 +19,7 @@ from outrider.cli.output import print_json, run_async
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, **wanted: Any) -> None:
-    """List what was done, newest first: tool calls, tokens made and revoked, members, and who was not let in."""
+    """List actions, newest first: tool calls, created and revoked tokens, members, and rejected callers."""
     columns = ("at", "person", "workspace", "action", "detail", "outcome", "credential", "address")
     day_s = 86_400
     wanted["since"] = time.time() - days * day_s if days else 0.0

@@ -1,4 +1,4 @@
-"""`outrider browser`: install one, see which one is used, sign in by hand, keep and forget sign-ins."""
+"""`outrider browser`: install a browser, show its status, manage saved sign-ins."""
 
 import sys
 import time
@@ -21,13 +21,13 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs
 
 @click.group()
 def command() -> None:
-    """Install a browser, see which one is used, sign in by hand, list and delete saved sign-ins."""
+    """Install a browser, show which one is used, sign in by hand, manage saved sign-ins."""
 
 
 @command.command()
 @click.option("--again", is_flag=True, help="Install even though one is found.")
 def install(*, again: bool) -> None:
-    """Install a Chromium, unless there is a browser already."""
+    """Install Chromium, unless a browser is installed already."""
     from outrider.browser.process.install import install_browser
 
     try:
@@ -41,7 +41,7 @@ def install(*, again: bool) -> None:
 @add_settings_option
 @JSON_OPTION
 def status(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Say which browser is used, and how it is shut in."""
+    """Show which browser is used and how it is isolated."""
     from outrider.browser.process.status import collect_status as browser_status
 
     facts = browser_status(load_settings(sets).settings.browser)
@@ -61,7 +61,7 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 @add_settings_option
 @JSON_OPTION
 def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Open a window, let you sign in, and keep that when you close it."""
+    """Open a window to sign in by hand, and save the sign-in when you close it."""
     done = run_async(lambda: _open_login(url, name, seconds, sets), as_json=as_json)
     facts = {
         "state_id": done.state_id,
@@ -98,7 +98,7 @@ def state() -> None:
 @add_settings_option
 @JSON_OPTION
 def list_states(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """List saved sign-ins; what is in them is never shown."""
+    """List saved sign-ins, never their content."""
     found = _open_state_store(sets).list_states()
     if as_json:
         print_json([_serialize_state(each) for each in found])
@@ -112,7 +112,7 @@ def list_states(sets: tuple[str, ...], *, as_json: bool) -> None:
 @add_settings_option
 @JSON_OPTION
 def delete(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Delete the saved sign-in of that NAME."""
+    """Delete the saved sign-in NAME."""
     try:
         gone = _open_state_store(sets).delete(name)
     except OutriderError as error:
@@ -126,7 +126,7 @@ def delete(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 @add_settings_option
 @JSON_OPTION
 def import_state(file: Path, name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Keep a FILE that `outrider browser login` or Playwright wrote elsewhere."""
+    """Import a FILE that `outrider browser login` or Playwright wrote elsewhere."""
     try:
         kept = _open_state_store(sets).import_file(name, file)
     except OutriderError as error:

@@ -1,4 +1,4 @@
-"""`outrider config`: every setting with where it comes from."""
+"""`outrider config`: show every setting with its origin."""
 
 import click
 
@@ -9,7 +9,7 @@ from outrider.settings import Settings
 
 @click.group()
 def command() -> None:
-    """Show the effective settings, or what can be set."""
+    """Show the effective settings, or their schema."""
 
 
 @command.command()

@@ -1,4 +1,4 @@
-"""`outrider content`: what is kept in content stores, and their indexes."""
+"""`outrider content`: manage and search content stores."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs
 
 @click.group()
 def command() -> None:
-    """Content stores: texts, files and pages, kept and searched."""
+    """Store, list and search texts, files and pages."""
 
 
 command.add_command(embeddings)
@@ -42,7 +42,7 @@ command.add_command(embeddings)
 @JSON_OPTION
 @add_settings_option
 def list_contents(sets: tuple[str, ...], *, session: str, store_id: str | None, limit: int, as_json: bool) -> None:
-    """List what is kept, newest first."""
+    """List stored contents, newest first."""
     run_async(
         lambda: _print_contents(load_settings(sets), Call(session=session), store_id, limit, as_json=as_json),
         as_json=as_json,
@@ -75,7 +75,7 @@ def _format_record(record: "ContentRecord") -> str:
 @JSON_OPTION
 @add_settings_option
 def add(places: tuple[str, ...], sets: tuple[str, ...], *, session: str, store_id: str | None, as_json: bool) -> None:
-    """Keep files, all files below folders, and pages. Exit code 1: some of several could not be kept."""
+    """Store files, all files below folders, and pages. Exit code 1: some of several failed."""
     rows, failures = run_async(
         lambda: _add_places(load_settings(sets), Call(session=session), places, store_id), as_json=as_json
     )
@@ -105,7 +105,7 @@ async def _add_places(
 
 
 def _iter_files(place: str) -> "Iterator[str]":
-    """The place itself, or the files below a folder but for hidden ones."""
+    """Yield the file itself, or the visible files below a folder."""
     folder = Path(place).expanduser()
     if place.startswith(("http://", "https://")) or not folder.is_dir():
         yield place
@@ -116,7 +116,7 @@ def _iter_files(place: str) -> "Iterator[str]":
 
 
 async def _build_draft(app: "App", place: str) -> Any:
-    """What a person names may lie anywhere: the roots bind models only."""
+    """Build a draft of any path: the configured roots restrict only models."""
     if place.startswith(("http://", "https://")):
         return build_page_draft(await app.pages.read(place))
     try:
@@ -169,7 +169,7 @@ def _print_hits(hits: "list[ContentHit]", *, as_json: bool) -> None:
 @STORE_OPTION
 @add_settings_option
 def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
-    """Make the keyword indexes anew from the database, of all sessions."""
+    """Rebuild the keyword indexes of all sessions from the database."""
     count = run_async(lambda: _rebuild_indexes(load_settings(sets), store_id))
     click.echo(f"{count} {'index is' if count == 1 else 'indexes are'} new")
 

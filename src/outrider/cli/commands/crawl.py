@@ -1,4 +1,4 @@
-"""`outrider crawl`: a whole site, as a list of its pages or as a folder of Markdown files."""
+"""`outrider crawl`: read a whole site, as a list or into a folder."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ from outrider.pages.crawl import CrawlBudget, CrawlPlan
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | None, **chosen: Any) -> None:
-    """Read a site. The same command goes on where it stopped, or reads again what has changed.
+    """Read a site. The same command resumes it, or later reads only what has changed.
 
     Exit code 1: there is more to read.
     """
@@ -63,7 +63,7 @@ async def _crawl_site(settings: Any, url: str, output: Path | None, chosen: dict
 
 
 def _build_page_writer(folder: Path) -> Any:
-    """Writes each page into the folder, under its own path; gives the file's place in it."""
+    """Return a function that writes a page into the folder and returns its file."""
 
     async def write_page(page: Any) -> str:
         name = build_file_name(page.url)
@@ -75,7 +75,7 @@ def _build_page_writer(folder: Path) -> Any:
 
 
 def _write_atomically(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write the whole file or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.half")
     half.write_text(text, encoding="utf-8", newline="\n")
@@ -83,7 +83,7 @@ def _write_atomically(path: Path, text: str) -> None:
 
 
 def build_file_name(url: str) -> str:
-    """The page's place in a folder: at most 80 characters, `[a-z0-9-]`, and no other page's."""
+    """Return a unique file name: at most 80 characters of `[a-z0-9-]`."""
     parts = urlsplit(url)
     words = re.sub(r"[^a-z0-9]+", "-", unquote(f"{parts.path} {parts.query}").lower()).strip("-")[:60].strip("-")
     return f"{words or 'index'}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.md"

@@ -1,4 +1,4 @@
-"""`outrider daemon`: the one process that serves all hosts of a person."""
+"""`outrider daemon`: the process that serves all hosts of a user."""
 
 import io
 import json
@@ -23,14 +23,14 @@ STATUS_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON 
 
 @click.group()
 def command() -> None:
-    """The process that all hosts of `outrider mcp` share: see it, end it."""
+    """Show or stop the process that all hosts of `outrider mcp` share."""
 
 
 @command.command()
 @add_settings_option
 @STATUS_JSON_OPTION
 def status(sets: tuple[str, ...], as_json: bool) -> None:
-    """Show the process, and how many hosts it serves."""
+    """Show the process and its hosts."""
     answer = _ask_daemon(_resolve_place(sets), b"status")
     facts = json.loads(answer) if answer else {}
     if as_json:
@@ -46,7 +46,7 @@ def status(sets: tuple[str, ...], as_json: bool) -> None:
 @command.command()
 @add_settings_option
 def stop(sets: tuple[str, ...]) -> None:
-    """End the process. Calls under way may finish; a host that asks for more starts it again."""
+    """Stop the process after its running calls. The next call of a host starts it again."""
     there = _ask_daemon(_resolve_place(sets), b"stop") is not None
     click.echo("stopped" if there else "not running", err=True)
 
@@ -55,7 +55,7 @@ def stop(sets: tuple[str, ...]) -> None:
 @click.argument("folder")
 @click.argument("ready", type=int)
 def run(folder: str, ready: int) -> None:
-    """Be the process: `outrider mcp` starts it."""
+    """Run the process; `outrider mcp` starts it."""
     from outrider.app.daemon.process import DaemonProcess, detach_process
 
     try:
@@ -68,10 +68,10 @@ def run(folder: str, ready: int) -> None:
 
 
 class HostCommandParser:
-    """How hosts' command lines are read."""
+    """Parse the command lines of hosts."""
 
     def read_config(self, hello: Any) -> Any:
-        """What a host wants. Raises Refusal."""
+        """Return the configuration of a host. Raises HostRefusal."""
         from outrider.app.daemon import HostConfig, HostRefusal
 
         parent = click.Context(outrider, info_name="outrider")
@@ -85,7 +85,7 @@ class HostCommandParser:
             raise self.build_refusal(error) from None
 
     def build_refusal(self, error: OutriderError) -> Any:
-        """What the command would say and end with."""
+        """Return the message and exit code of a failed command line."""
         from outrider.app.daemon import HostRefusal
 
         lines = [f"error: {error.message}", *([f"try: {error.hint}"] if error.hint else [])]
@@ -97,7 +97,7 @@ def _resolve_place(sets: tuple[str, ...]) -> DaemonPaths:
 
 
 def _ask_daemon(place: DaemonPaths, word: bytes) -> bytes | None:
-    """What the process answers; None where there is none. Raises Unavailable for one that cannot be trusted."""
+    """Return the daemon's answer, or None if none runs. Raises Unavailable if it cannot be trusted."""
     try:
         connection = daemon_socket.connect_daemon(place)
     except daemon_socket.DaemonUnreachable:

@@ -1,4 +1,4 @@
-"""`outrider dashboard`: what the agents do, in the browser."""
+"""`outrider dashboard`: open the dashboard in the browser."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from outrider.settings import LoadedSettings
 @click.option("--print", "printed", is_flag=True, help="Print the addresses instead of opening the newest.")
 @add_settings_option
 def command(sets: tuple[str, ...], *, printed: bool) -> None:
-    """Open the dashboard of the running Outrider; without one, serve it until interrupted.
+    """Open the dashboard of the running Outrider; if none runs, serve it until interrupted.
 
     An address signs one browser in, once: call this again for another.
     """
@@ -59,7 +59,7 @@ def _open_address(url: str, settings: LoadedSettings, *, printed: bool) -> None:
 
 
 def write_redirect_page(url: str, data_dir: Path) -> str:
-    """A file that leads to the address: other users can read a program's arguments, but not this file."""
+    """Write a private file that redirects to the URL, since other users can read a program's arguments."""
     folder = data_dir / "run"
     for old in folder.glob("open-*.html"):
         old.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`outrider db`: the database brought up to date, looked over, and moved to another place."""
+"""`outrider db`: migrate, check and copy the database."""
 
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -30,7 +30,7 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs
 
 @click.group()
 def command() -> None:
-    """The database: its revision and health, and moving it between SQLite and Postgres."""
+    """Migrate and check the database, or copy it between SQLite and Postgres."""
 
 
 @command.command()
@@ -38,7 +38,7 @@ def command() -> None:
 @JSON_OPTION
 @add_settings_option
 def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
-    """Bring the schema to the newest revision. Any number of processes may do it at once: one does, the others wait."""
+    """Migrate the schema to the newest revision. Of several processes, one migrates and the others wait."""
     before, after = run_async(lambda: _migrate_database(load_settings(sets), wait), as_json=as_json)
     if as_json:
         print_json({"before": before, "after": after})
@@ -59,7 +59,7 @@ async def _migrate_database(settings: "LoadedSettings", wait: float) -> tuple[st
 
 
 async def _prepare_durable_tables(database: "Database") -> None:
-    """Makes the durable engine's own tables, too, where it is installed: replicas may have no right to do it."""
+    """Create the durable engine's tables too if it is installed, since replicas may lack the right."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -74,7 +74,7 @@ async def _prepare_durable_tables(database: "Database") -> None:
 
 
 async def _wait_for_database(database: "Database", wait: float) -> None:
-    """Waits until the database answers. Raises Unavailable when it does not in time."""
+    """Wait until the database answers. Raises Unavailable after the timeout."""
     end = anyio.current_time() + wait
     while True:
         try:
@@ -90,7 +90,7 @@ async def _wait_for_database(database: "Database", wait: float) -> None:
 @JSON_OPTION
 @add_settings_option
 def status(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Show where the database is, its revision, size and rows, and how fast it answers. Changes nothing."""
+    """Show the database's location, revision, size, rows and latency. Changes nothing."""
     facts = run_async(lambda: _collect_status(load_settings(sets)), as_json=as_json)
     if as_json:
         print_json(facts)
@@ -121,7 +121,7 @@ async def _collect_status(settings: "LoadedSettings") -> dict[str, Any]:
 @JSON_OPTION
 @add_settings_option
 def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
-    """Look for what is missing, damaged or of no use in database, artifacts and indexes. Exit code 1: something is."""
+    """Look for missing, damaged and orphaned data in database, artifacts and indexes. Exit code 1: problems remain."""
     findings = run_async(lambda: _check_database(load_settings(sets), repair=repair), as_json=as_json)
     left = [each for each in findings if not each["repaired"]]
     if as_json:
@@ -177,7 +177,7 @@ async def _check_indexes(
 @JSON_OPTION
 @add_settings_option
 def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
-    """Copy all of SOURCE into TARGET: rows, their ids and times, and the files of artifacts.
+    """Copy all of SOURCE into TARGET: rows with their ids and times, and the files of artifacts.
 
     SOURCE and TARGET are addresses (postgresql://…), SQLite files, or folders with an outrider.db; without a TARGET it
     is the database of the settings, so that no password needs to be written here. Stop Outrider on the source first. A
@@ -256,12 +256,12 @@ def _figures(each: "TableCopy") -> dict[str, Any]:
 
 
 def _check_copy_allowed(origin: str, place: str) -> None:
-    """Raises Refused if the two are one, or somebody works on the source."""
+    """Raise Refused if both are the same database, or if a process works on the source."""
     if normalize_url(origin) == normalize_url(place):
         raise Refused("source and target are the same database", hint="name another TARGET, or set OUTRIDER_DATABASE")
     path = get_sqlite_path(normalize_url(origin))
     if path is not None and not path.is_file():
-        raise NotFound(f"there is no database {path}", hint="name its file, its folder, or an address")
+        raise NotFound(f"no database at {path}", hint="name its file, its folder or a URL")
     if path is not None and _has_live_workers(path.parent / "workers"):
         raise Refused(
             "agents are at work on the source", hint="stop every outrider there first: what they do would be lost"
@@ -269,7 +269,7 @@ def _check_copy_allowed(origin: str, place: str) -> None:
 
 
 def _has_live_workers(folder: Path) -> bool:
-    """Whether a living process holds one of the locks by which workers are known."""
+    """Return whether a running process holds a worker lock."""
     import fcntl
 
     for path in folder.glob("*.lock"):
@@ -282,7 +282,7 @@ def _has_live_workers(folder: Path) -> bool:
 
 
 def _resolve_address(place: str) -> str:
-    """The address of what a person named: an address, a file, or a folder."""
+    """Return the URL of a database named by URL, file or folder."""
     if "://" in place:
         return place
     path = Path(place).expanduser()
@@ -290,7 +290,7 @@ def _resolve_address(place: str) -> str:
 
 
 def _open_storage(settings: "LoadedSettings", given: str | None = None, address: str = "") -> "Storage":
-    """Where the files are of the database with that address; by default of the settings' own."""
+    """Open the artifact storage of the database; by default that of the settings."""
     path = get_sqlite_path(normalize_url(address)) if address else None
     own = normalize_url(address or settings.settings.database_url) == normalize_url(settings.settings.database_url)
     setting = given or (settings.settings.artifacts.storage if own or path is None else "")
@@ -305,7 +305,7 @@ def _open_configured(settings: "LoadedSettings", *, migrates: bool = True) -> An
 async def _open_database(url: str, *, migrates: bool = True) -> AsyncGenerator["Database"]:
     path = get_sqlite_path(normalize_url(url))
     if path is not None and not migrates and not path.is_file():
-        raise NotFound(f"there is no database {path} yet", hint="`outrider db migrate` makes it, and so does any use")
+        raise NotFound(f"no database at {path} yet", hint="create it with `outrider db migrate`, or by any use")
     database = Database(url, connections=2, migrate=migrates)
     try:
         yield database

@@ -1,4 +1,4 @@
-"""`outrider doctor`: everything that could have been forgotten, each with its remedy."""
+"""`outrider doctor`: check the installation and suggest fixes."""
 
 import sys
 from collections.abc import AsyncGenerator
@@ -25,7 +25,7 @@ from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
-    """Check settings, database, artifacts, keys, models, agents, isolation of code and, with --online, the web."""
+    """Check settings, database, artifacts, keys, models, agents, code isolation and, with --online, the web."""
     findings = run_async(lambda: _run_checks(load_settings(sets), online=online), as_json=as_json)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -115,7 +115,7 @@ async def _check_agents(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _check_servers(app: "App") -> AsyncGenerator[Finding]:
-    """Whether the other MCP servers that agents may use can be reached; they are started for that."""
+    """Check that the MCP servers for agents can be reached; starts them."""
     for name in app.remote_servers.names:
         try:
             tools = await app.remote_servers.list_tools(name)
@@ -128,7 +128,7 @@ async def _check_servers(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _check_code(app: "App") -> AsyncGenerator[Finding]:
-    """How well code of models would be kept in, whether the tools for it are served or not."""
+    """Check the isolation of code, whether or not its tools are served."""
     sandbox = app.processes.sandbox
     found = await sandbox.detect_isolation()
     for level, why in found.reasons.items():
@@ -149,7 +149,7 @@ async def _check_code(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _check_programs(sandbox: "Sandbox", folder: Path) -> AsyncGenerator[Finding]:
-    """Whether code could begin in the workspaces below this folder, and by which programs."""
+    """Check that code can start in the workspaces below this folder."""
     try:
         await sandbox.check_folder(folder / "workspaces")
     except OutriderError as error:
@@ -162,7 +162,7 @@ async def _check_programs(sandbox: "Sandbox", folder: Path) -> AsyncGenerator[Fi
 
 
 async def _check_agent(app: "App", agent: "Agent") -> Finding | None:
-    """Why a run of the agent would not begin; the lack of any model has been said already."""
+    """Check that a run of the agent could start; a missing model is reported elsewhere."""
     try:
         await app.runs.check_agent(agent)
     except OutriderError as error:

@@ -1,4 +1,4 @@
-"""`outrider extract`: a file of any readable type as Markdown, without any network."""
+"""`outrider extract`: convert a file to Markdown, offline."""
 
 import sys
 from pathlib import Path
@@ -21,9 +21,12 @@ STDIN_NAME = "-"
 @click.option("--json", "as_json", is_flag=True, help="For programs: content, facts, links, tables.")
 @click.option("--no-main", "whole", is_flag=True, help="The whole of a web page, navigation included.")
 @click.option(
-    "--links", type=click.Choice(["inline", "references", "none"]), default="inline", show_default=True,
+    "--links",
+    type=click.Choice(["inline", "references", "none"]),
+    default="inline",
+    show_default=True,
     help="Of a web page: addresses behind their words, at the end, or left out.",
-)  # fmt: skip
+)
 @click.option("--images", is_flag=True, help="Show pictures of a web page that have words of their own.")
 @click.option("--query", help="Only the passages that answer this, in at most --max-tokens (1,500 if not given).")
 @click.option(
@@ -32,7 +35,7 @@ STDIN_NAME = "-"
 @click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Read on from this character.")
 @add_settings_option
 def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, **chosen: Any) -> None:
-    """Turn a page or a document into Markdown: HTML, PDF, Office, e-books, mail, notebooks and more; - is stdin."""
+    """Convert a page or document to Markdown: HTML, PDF, Office, e-books, mail, notebooks and more; - is stdin."""
     bounds = {name: chosen.pop(name) for name in ("query", "max_tokens", "offset")}
 
     async def read_part() -> tuple[Any, str, dict[str, Any]]:
@@ -51,14 +54,14 @@ def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, w
 
 
 def _bounded(document: dict[str, Any], piece: dict[str, Any], *, whole: bool) -> dict[str, Any]:
-    """The document as data, with the asked part of its Markdown instead of all of it."""
+    """Return the document as data, with only the requested part of its Markdown."""
     if whole:
         return document
     return document | {"markdown": piece["text"], "text": ""} | {n: f for n, f in piece.items() if n != "text"}
 
 
 def _select_part(text: str, *, query: str | None, max_tokens: int | None, offset: int) -> dict[str, Any]:
-    """The part of a text that was asked for, and where it stands. Raises InvalidInput."""
+    """Return the requested part of a text and its position. Raises InvalidInput."""
     default_tokens = 1_500  # tokens of passages, as of web_fetch
     if offset and offset >= len(text):
         raise InvalidInput(f"--offset {offset} lies behind the end: there are {len(text)} characters", hint="lower it")
@@ -79,12 +82,12 @@ def _passages(text: str, query: str, tokens: int) -> dict[str, Any]:
 
 
 def _describe_part(file: str, piece: dict[str, Any], *, whole: bool) -> list[str]:
-    """What a person should know of what was printed."""
+    """Return notes about what was printed."""
     if "next_offset" in piece:
         return [f"of {piece['total_chars']} characters; read on with --offset {piece['next_offset']}"]
     if "passages" in piece and not piece["passages"]:
         return ["no passage mentions that: try other words, or leave out --query"]
-    return [f"there is no readable text in {file}"] if whole and not piece["text"].strip() else []
+    return [f"{file} has no readable text"] if whole and not piece["text"].strip() else []
 
 
 async def _extract_file(
@@ -93,7 +96,7 @@ async def _extract_file(
     from outrider.pages.local_file import read_body
 
     if url and not url.startswith(("http://", "https://")):
-        raise InvalidInput(f"--url {url}: is no web address", hint="start it with https://, or leave it out")
+        raise InvalidInput(f"--url {url} is not a web address", hint="start it with https://, or leave it out")
     settings = load_settings(sets).settings.pages
     body = _read_input(file, settings.pdf_max_bytes)
     name = "" if file == STDIN_NAME else file
@@ -101,7 +104,7 @@ async def _extract_file(
 
 
 def _read_input(file: str, limit: int) -> bytes:
-    """The file's bytes. Raises NotFound, InvalidInput or Refused."""
+    """Return the file's bytes. Raises NotFound, InvalidInput or Refused."""
     try:
         body = sys.stdin.buffer.read(limit + 1) if file == STDIN_NAME else _read_path(Path(file), limit + 1)
     except OSError as error:
@@ -123,5 +126,5 @@ def _read_path(path: Path, limit: int) -> bytes:
 
 def _explained(file: str, error: OSError) -> OutriderError:
     if isinstance(error, FileNotFoundError):
-        return NotFound(f"there is no file {file}", hint="check the path")
+        return NotFound(f"no such file: {file}", hint="check the path")
     return InvalidInput(f"{file} cannot be read: {error.strerror or error}", hint="give the path of a readable file")

@@ -1,4 +1,4 @@
-"""`outrider fetch`: pages as clean Markdown in the terminal."""
+"""`outrider fetch`: read pages as Markdown in the terminal."""
 
 import sys
 from typing import Any
@@ -22,7 +22,7 @@ from outrider.core.errors import OutriderError
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as_json: bool, **chosen: Any) -> None:
-    """Read pages, PDFs, feeds and more. Exit code 1: some of several could not be read."""
+    """Read pages, PDFs, feeds and more. Exit code 1: some of several failed."""
     chosen["format"] = chosen.pop("format_")
     arguments = {name: value for name, value in chosen.items() if value is not None}
     answers = run_async(

@@ -1,7 +1,7 @@
-"""`outrider mcp`: one client over standard input and output.
+"""`outrider mcp`: serve one client over standard input and output.
 
 `__main__` comes before: it relays to the one process of this user (`outrider.relay`), which reads these options with
-`chosen`. The command itself runs where there is no such process.
+`chosen`. The command itself runs if no daemon does.
 """
 
 import logging
@@ -35,7 +35,7 @@ def command(
     no_daemon: bool,  # noqa: ARG001 - read before anything is imported
     **flags: str | None,
 ) -> None:
-    """Serve MCP over stdio. This is the line for Claude Code, Codex, Cursor and VS Code."""
+    """Serve MCP over stdio. This is the command for Claude Code, Codex, Cursor and VS Code."""
     default_session = "default"
     settings = load_settings(sets, **flags)
     logging.getLogger().setLevel(settings.settings.log_level.upper())
@@ -47,7 +47,7 @@ def command(
 def parse_host_options(
     arguments: list[str], environ: Mapping[str, str], workspace: Path, parent: click.Context
 ) -> tuple[LoadedSettings, str, str]:
-    """Settings, name and session that a host wants; the session is empty if it chose none.
+    """Return settings, name and session of a host; the session is empty if it chose none.
 
     Raises InvalidInput, and click's own exceptions as the command would.
     """

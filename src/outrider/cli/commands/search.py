@@ -1,4 +1,4 @@
-"""`outrider search`: the web from the terminal."""
+"""`outrider search`: search the web from the terminal."""
 
 import sys
 from typing import Any
@@ -23,7 +23,7 @@ from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
-    """Search the web; several providers answer for one another."""
+    """Search the web with several providers that back each other up."""
     arguments = {"query": " ".join(query)} | {name: value for name, value in chosen.items() if value is not None}
     data = run_async(lambda: _search_web(load_settings(sets), arguments), as_json=as_json)
     if as_json:

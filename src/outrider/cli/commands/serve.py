@@ -1,4 +1,4 @@
-"""`outrider serve`: many clients over HTTP."""
+"""`outrider serve`: serve many clients over HTTP."""
 
 import asyncio
 import ipaddress
@@ -46,10 +46,14 @@ async def _serve_http(settings: LoadedSettings) -> None:
         site = build_served_app(app, draining=leaving.is_set)
         streams = StreamTracker(site)
         config = uvicorn.Config(
-            streams, host=chosen.host, port=chosen.port, log_level="warning",
-            log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
+            streams,
+            host=chosen.host,
+            port=chosen.port,
+            log_level="warning",
+            log_config=None,
+            timeout_graceful_shutdown=round(chosen.drain_seconds),
             ws_per_message_deflate=False,  # pictures are compressed already
-        )  # fmt: skip
+        )
         taken = bind_server_socket(config, "serve.port", "--port")
         if app.cluster is not None:
             own = await find_advertised_address(format_socket_url(taken), settings.settings.database)
@@ -71,11 +75,11 @@ def _announce_addresses(address: str, metrics: str | None, dashboard: str) -> No
 
 
 def _require_authentication(settings: LoadedSettings) -> None:
-    """Who can reach the port can use the tools: beyond this machine that needs a token."""
+    """Require authentication if other machines can reach the port."""
     chosen = settings.settings.serve
     if not chosen.token and not settings.settings.identity.is_enabled and not _is_loopback(chosen.host):
         raise NotConfigured(
-            f"serve.host {chosen.host} can be reached from other machines, and there is no serve.token",
+            f"serve.host {chosen.host} can be reached from other machines, but serve.token is not set",
             hint="set OUTRIDER_SERVE__TOKEN to a long random text or OUTRIDER_IDENTITY__TOKENS=true, "
             "or listen on 127.0.0.1",
         )

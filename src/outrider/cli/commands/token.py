@@ -1,4 +1,4 @@
-"""`outrider token`: bearer tokens for people and programs of a team; made, listed, taken back."""
+"""`outrider token`: create, list and revoke bearer tokens of a team."""
 
 import time
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ ROLE_CHOICE = click.Choice(["viewer", "member", "owner"])
 
 @click.group()
 def command() -> None:
-    """Make, list and revoke tokens that callers of `outrider serve` show (setting identity.tokens)."""
+    """Create, list and revoke tokens for callers of `outrider serve` (setting identity.tokens)."""
 
 
 @command.command()
@@ -34,7 +34,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
-    """Make a token for PERSON, who must be in a workspace. It is shown this once."""
+    """Create a token for PERSON, who must be in a workspace. It is shown only once."""
     settings = load_settings(sets)
     token, secret = run_async(lambda: _create_token(settings, person, options), as_json=as_json)
     if as_json:
@@ -56,7 +56,7 @@ def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
-    """List tokens, newest first; never what they are."""
+    """List tokens, newest first, never their values."""
     rows = [
         _serialize_token(each)
         for each in run_async(lambda: _fetch_tokens(load_settings(sets), person), as_json=as_json)
@@ -81,7 +81,7 @@ def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Take the token of that ID back, for good. Within two seconds no replica accepts it any more."""
+    """Revoke the token ID for good. Every replica rejects it within two seconds."""
     token = run_async(lambda: _revoke_token(load_settings(sets), token_id), as_json=as_json)
     if as_json:
         print_json(_serialize_token(token))
@@ -117,7 +117,7 @@ async def _revoke_token(settings: Any, token_id: str) -> "TokenRecord":
 
 
 def _parse_toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None) -> tuple[str, ...] | None:
-    """The true names of the toolsets, and of other MCP servers. Raises InvalidInput for an unknown one."""
+    """Return the names of toolsets and MCP servers. Raises InvalidInput for an unknown one."""
     if wanted is None or wanted.strip() == "all":
         return None
     from outrider.agents.remote_tools import build_toolset_name

@@ -1,4 +1,4 @@
-"""`outrider tools`: what models get to see, and what it costs them."""
+"""`outrider tools`: show the tools as models see them, with their cost."""
 
 from typing import Any
 

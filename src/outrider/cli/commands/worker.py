@@ -1,4 +1,4 @@
-"""`outrider worker`: a process that only does durable work: agents' runs, and crawls that others left."""
+"""`outrider worker`: run agents and crawls without serving."""
 
 import asyncio
 import signal
@@ -15,7 +15,7 @@ from outrider.settings import LoadedSettings
 @click.command()
 @add_serving_options
 def command(sets: tuple[str, ...], **flags: str | None) -> None:
-    """Work on agents' runs and unfinished crawls of the shared database, until told to stop. Serves nothing.
+    """Work on agent runs and unfinished crawls of the shared database until stopped. Serves nothing.
 
     What is under way when it stops goes on in another worker, or at the next start.
     """

@@ -1,4 +1,4 @@
-"""`outrider workspace`: what teams share, and who is in it as what."""
+"""`outrider workspace`: manage a team's workspaces and members."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs
 
 @click.group()
 def command() -> None:
-    """Make and list workspaces, and say who is in them."""
+    """Create and list workspaces and their members."""
 
 
 @command.command()
@@ -24,7 +24,7 @@ def command() -> None:
 @click.option("--owner", default="", help="Somebody to put in it as its owner.")
 @add_settings_option
 def create(name: str, sets: tuple[str, ...], owner: str) -> None:
-    """Make a workspace."""
+    """Create a workspace."""
     run_async(
         lambda: _apply_change(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner))
     )
@@ -54,7 +54,7 @@ def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
 @JSON_OPTION
 @add_settings_option
 def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """List who is in a workspace."""
+    """List the members of a workspace."""
     rows = [
         vars(each) | {"added_at": format_time(each.added_at)} for each in run_async(lambda: _fetch_members(sets, name))
     ]
@@ -73,7 +73,7 @@ def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 )
 @add_settings_option
 def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
-    """Put somebody into a workspace, or give them another role."""
+    """Add a person to a workspace, or change their role."""
     detail = f"{person} as {role}"
     run_async(
         lambda: _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add(name, person, role))
@@ -86,7 +86,7 @@ def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
 @PERSON_ARGUMENT
 @add_settings_option
 def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
-    """Take somebody out of a workspace: within two seconds their tokens open nothing there any more."""
+    """Remove a person from a workspace; their tokens lose access within two seconds."""
     run_async(
         lambda: _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove(name, person))
     )
@@ -94,7 +94,7 @@ def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
 
 
 async def _apply_change(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:
-    """Makes the change and writes it into the audit."""
+    """Apply the change and record it in the audit."""
     async with open_app(load_settings(sets)) as app:
         identity = app.identity()
         await change(identity.workspaces)

@@ -1,1 +1,1 @@
-"""What the page Calls is made of."""
+"""Parts of the page Calls."""

@@ -1,4 +1,4 @@
-"""Numbers as places in a drawing: the templates draw, this measures."""
+"""Convert numbers to chart coordinates for the templates."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ LEFT_X, RIGHT_X = 2.0, 158.0  # of a line of a table, in units of the drawing
 
 @dataclass(frozen=True)
 class ChartColumn:
-    """One column: `fine` below, `failed` on top; heights in units of the drawing."""
+    """One column: `fine` below, `failed` on top; heights in drawing units."""
 
     span: CallBucket
     x: float
@@ -20,7 +20,7 @@ class ChartColumn:
 
 
 def build_columns(spans: Sequence[CallBucket], width: float) -> list[ChartColumn]:
-    """The columns, as high as their share of the highest; what is not nothing can be seen."""
+    """Scale the columns to the highest; values above zero stay visible."""
     highest = max((span.fine + span.failed for span in spans), default=0) or 1
     step = width / max(len(spans), 1)
     return [
@@ -31,26 +31,26 @@ def build_columns(spans: Sequence[CallBucket], width: float) -> list[ChartColumn
 
 @dataclass(frozen=True)
 class LogScale:
-    """A logarithmic scale from `low` to `high`: waiting times differ by powers of ten."""
+    """A logarithmic scale from `low` to `high`, for values that differ by powers of ten."""
 
     low: float
     high: float
 
     def place(self, value: float) -> float:
-        """Where a value is, between the left and the right end."""
+        """Return the position of a value between both ends."""
         low, high = math.log10(self.low), math.log10(self.high)
         part = (math.log10(max(value, self.low)) - low) / (high - low)
         return round(LEFT_X + min(part, 1.0) * (RIGHT_X - LEFT_X), 1)
 
 
 def build_time_scale(spreads: Sequence[CallSummary]) -> LogScale:
-    """The scale of waiting times."""
+    """Build the scale of durations."""
     min_seconds = 0.001  # seconds at the left end
     return _build_scale([each.high_seconds for each in spreads], min_seconds)
 
 
 def build_size_scale(spreads: Sequence[CallSummary]) -> LogScale:
-    """The scale of sizes."""
+    """Build the scale of sizes."""
     return _build_scale([float(each.high_size) for each in spreads], 10.0)
 
 

@@ -1,4 +1,4 @@
-"""How the search providers are, in words."""
+"""Describe the health of search providers."""
 
 import time
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from outrider.search.selection import ProviderStatus
 
 @dataclass(frozen=True)
 class ProviderState:
-    """A provider as people see it; `mark` is a class of the style: good, warn, bad or empty."""
+    """A provider's state for people; `mark` is a CSS class: good, warn, bad or empty."""
 
     status: ProviderStatus
     health: ProviderHealth
@@ -24,7 +24,7 @@ class ProviderState:
 
 
 def describe_provider(status: ProviderStatus) -> ProviderState:
-    """What to say of it now."""
+    """Describe the provider's current state."""
     health, now = status.health or ProviderHealth(), time.time()
     if (limited := health.limited_until) is not None and limited > now:
         return ProviderState(status, health, "asked to wait", "warn", f"for another {duration(limited - now)}")
@@ -41,6 +41,6 @@ def describe_provider(status: ProviderStatus) -> ProviderState:
 
 
 def sort_by_urgency(states: list[ProviderState]) -> list[ProviderState]:
-    """Those in trouble first, then those in use, then the rest."""
+    """Sort failing providers first, then used ones, then the rest."""
     order = {"bad": 0, "warn": 1, "good": 2, "": 3}
     return sorted(states, key=lambda each: (order[each.mark], -each.calls, each.status.name))

@@ -1,4 +1,4 @@
-"""Artifacts: screenshots as a wall of pictures, everything else as a list, and each on a page of its own."""
+"""Library pages of artifacts: a gallery of screenshots, and a list of files."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -24,7 +24,7 @@ FILES_SECTION, SCREENSHOTS_SECTION = "library_files", "library_screenshots"
 
 
 async def show_screenshots(request: Request) -> Response:
-    """Pictures, the newest first, under the session or the evaluation that they were taken in."""
+    """Show screenshots, newest first, by session or evaluation."""
     max_pictures = 24  # pictures of one page: whoever turns pages quickly asks for each of them
     wish, house = parse_list_query(request), get_services(request)
     found = await house.artifacts.list_batch(
@@ -48,7 +48,7 @@ async def show_screenshots(request: Request) -> Response:
 
 
 async def show_files(request: Request) -> Response:
-    """Exports, saved pages, documents: all that is no picture."""
+    """Show exports, saved pages and documents."""
     wish = parse_list_query(request)
     found = await get_services(request).artifacts.list_batch(
         pictures=False,
@@ -66,19 +66,27 @@ async def show_files(request: Request) -> Response:
 
 
 async def show_file(request: Request) -> Response:
-    """One artifact: the picture, or the text of it, and what is known."""
+    """Show one artifact as an image or text, with its details."""
     kept = await require_artifact(request)
     extracted = request.query_params.get("as") == "text"
     seen = await preview_file(
         open_artifact(request, kept), parse_start(request.query_params.get("from", "")), extracted=extracted
     )
     return await render_section(
-        request, SCREENSHOTS_SECTION if seen.picture else FILES_SECTION, "file", file=kept, name=format_label(kept.name, "unnamed", 300),
-        session=format_label(kept.session), said_type=format_label(kept.mime_type), seen=seen, extracted=extracted,
-        source=build_list_url(request, **{"as": "", "from": ""}), text=build_list_url(request, **{"as": "text", "from": ""}),
+        request,
+        SCREENSHOTS_SECTION if seen.picture else FILES_SECTION,
+        "file",
+        file=kept,
+        name=format_label(kept.name, "unnamed", 300),
+        session=format_label(kept.session),
+        said_type=format_label(kept.mime_type),
+        seen=seen,
+        extracted=extracted,
+        source=build_list_url(request, **{"as": "", "from": ""}),
+        text=build_list_url(request, **{"as": "text", "from": ""}),
         newest=build_list_url(request, **{"from": ""}) if seen.part and seen.part.start else "",
         older=build_list_url(request, **{"from": seen.part.after}) if seen.part and seen.part.after else "",
-    )  # fmt: skip
+    )
 
 
 def _filter_visible(request: Request, found: Sequence[Artifact]) -> list[Artifact]:

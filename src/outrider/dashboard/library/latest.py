@@ -1,4 +1,4 @@
-"""What came last into each section of the library."""
+"""Collect the newest entries of each library section."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ ENTRIES_PER_SECTION = 4
 
 @dataclass(frozen=True)
 class LatestEntry:
-    """Something in the library: its name, its page, and when it was made or changed (seconds since the epoch)."""
+    """An entry's name, page, and time of creation or change (seconds since the epoch)."""
 
     name: str
     address: str
@@ -37,7 +37,7 @@ class LatestSection:
 
 
 async def collect_latest(request: Request) -> list[LatestSection]:
-    """Every section with its newest entries."""
+    """Return every section with its newest entries."""
     house = get_services(request)
     known = await load_session_owners(house)
     return [
@@ -68,11 +68,18 @@ async def collect_latest(request: Request) -> list[LatestSection]:
 
 async def _list_stores(request: Request, services: DashboardServices) -> list[LatestEntry]:
     return [
-        LatestEntry(format_label(each.store.name, "unnamed"), build_route_path(request, "library_store", store=each.store.id),
-              each.store.modified_at)
-        for each in (await services.content.overview.list_stores(workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION)).items
+        LatestEntry(
+            format_label(each.store.name, "unnamed"),
+            build_route_path(request, "library_store", store=each.store.id),
+            each.store.modified_at,
+        )
+        for each in (
+            await services.content.overview.list_stores(
+                workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION
+            )
+        ).items
         if can_view(request, ResourceOwner(each.workspace, each.identity))
-    ]  # fmt: skip
+    ]
 
 
 async def _list_playbooks(request: Request, services: DashboardServices) -> list[LatestEntry]:
@@ -108,11 +115,15 @@ async def _list_files(request: Request, services: DashboardServices, *, pictures
         pictures=pictures, workspace=get_allowed_workspace(request), limit=ENTRIES_PER_SECTION
     )
     return [
-        LatestEntry(format_label(each.name, "unnamed"), build_route_path(request, "library_file", key=each.id), each.created_at,
-              build_route_path(request, "file", key=each.id) if pictures else "")
+        LatestEntry(
+            format_label(each.name, "unnamed"),
+            build_route_path(request, "library_file", key=each.id),
+            each.created_at,
+            build_route_path(request, "file", key=each.id) if pictures else "",
+        )
         for each in found.items
         if can_view(request, ResourceOwner(each.workspace, each.identity))
-    ]  # fmt: skip
+    ]
 
 
 async def _list_pages(request: Request, services: DashboardServices) -> list[LatestEntry]:

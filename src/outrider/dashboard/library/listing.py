@@ -1,4 +1,4 @@
-"""What a person asks of a list, and the addresses of its further parts."""
+"""Parse the query of a library list and build its page URLs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ LIBRARY_SECTIONS = (
 
 @dataclass(frozen=True)
 class ListQuery:
-    """A search, a filter by session, and where the part begins; each empty where nothing was asked for."""
+    """Search text, session filter and start of the page; each may be empty."""
 
     q: str = ""
     session: str = ""
@@ -33,7 +33,7 @@ class ListQuery:
 
 
 def parse_list_query(request: Request) -> ListQuery:
-    """What the address asks for."""
+    """Parse the query of a request."""
     max_search_chars = 200  # characters of a search
     given = request.query_params
     return ListQuery(
@@ -42,20 +42,20 @@ def parse_list_query(request: Request) -> ListQuery:
 
 
 def build_list_url(request: Request, **changed: Any) -> str:
-    """The address of this list with other values; those that are empty are left out."""
+    """Return the list's URL with other values; empty ones are left out."""
     values = {name: value for name, value in {**request.query_params, **changed}.items() if value not in ("", None)}
     path = request.url.path
     return f"{path}?{urlencode(values)}" if values else path
 
 
 async def render_section(request: Request, here: str, template: str, /, **values: Any) -> Response:
-    """A page of the library, under the tab of its section."""
+    """Render a library page under the tab of its section."""
     frame: dict[str, Any] = {"sections": LIBRARY_SECTIONS, "section": here, "asked": parse_list_query(request)}
     return await render.render_page(request, f"library/{template}.html", **frame, **values)
 
 
 async def render_list(request: Request, here: str, template: str, /, *, after: str, **values: Any) -> Response:
-    """A part of a list; `after` is where the next one begins."""
+    """Render one page of a list; `after` is where the next one begins."""
     older = build_list_url(request, after=after) if after else ""
     newest = build_list_url(request, after="") if parse_list_query(request).after else ""
     return await render_section(request, here, template, older=older, newest=newest, **values)

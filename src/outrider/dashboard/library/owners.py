@@ -1,4 +1,4 @@
-"""Whose something is, in words: a scope is a digest, and only those who know a session can name it."""
+"""Describe the owner of a resource by its session."""
 
 from dataclasses import dataclass
 
@@ -11,22 +11,22 @@ from outrider.workspace.workspaces import derive_key
 
 @dataclass(frozen=True)
 class SessionOwners:
-    """The sessions that are known, by scope and by the key of their workspace."""
+    """Known sessions by scope and by workspace key."""
 
     sessions_by_key: dict[str, KnownSession]
 
     def describe_owner(self, scope: str) -> str:
-        """The session of a scope, or of a workspace's key, as a person knows it; a few digits of one nobody knows."""
+        """Return the session's name for a scope or workspace key; a few digits if unknown."""
         session = self.sessions_by_key.get(derive_key(scope))
         return describe_known_session(session) if session else f"session {scope[:8]}…"
 
     def find_owner(self, scope: str) -> ResourceOwner:
-        """To whom it belongs."""
+        """Return the owner of a scope."""
         session = self.sessions_by_key.get(derive_key(scope))
         return ResourceOwner(session.workspace, session.identity) if session else ResourceOwner()
 
     def find_keys_by_name(self, text: str) -> set[str]:
-        """The keys of workspaces whose session has this text in its name."""
+        """Return keys of workspaces whose session name contains this text."""
         wanted = text.casefold()
         return {
             key for key, session in self.sessions_by_key.items() if wanted in describe_known_session(session).casefold()
@@ -34,12 +34,12 @@ class SessionOwners:
 
 
 def describe_known_session(session: KnownSession) -> str:
-    """A session by its names."""
+    """Describe a session by its names."""
     names = (session.session, session.identity, session.workspace)
     return " · ".join(format_label(name, limit=60) for name in names if name)
 
 
 async def load_session_owners(services: DashboardServices) -> SessionOwners:
-    """The sessions of the last calls."""
+    """Load the sessions of the last calls."""
     called = await list_known_sessions(services.database)
     return SessionOwners({derive_key(session.scope): session for session in reversed(called)})

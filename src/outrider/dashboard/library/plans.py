@@ -1,4 +1,4 @@
-"""Plans: the goals of sessions, what is to do, and what was done."""
+"""Library pages of plans: goals, todos and archives of sessions."""
 
 import json
 
@@ -17,7 +17,7 @@ PLANS_SECTION = "library_plans"
 
 
 async def show_plans(request: Request) -> Response:
-    """All plans, or those that are open or done."""
+    """Show all plans, or only open or done ones."""
     wish, which = parse_list_query(request), _which(request)
     found = await get_services(request).plans.list_plans(
         which, text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
@@ -31,18 +31,23 @@ async def show_plans(request: Request) -> Response:
 
 
 async def show_plan(request: Request) -> Response:
-    """One plan with its archive."""
+    """Show one plan with its archive."""
     max_archived = 30  # goals and observations of the archive that are shown
     kept, plans = await _require_plan(request), get_services(request).plans
     return await render_section(
-        request, PLANS_SECTION, "plan", kept=kept, goal=describe_goal(kept), session=format_label(kept.session),
+        request,
+        PLANS_SECTION,
+        "plan",
+        kept=kept,
+        goal=describe_goal(kept),
+        session=format_label(kept.session),
         past=await plans.list_scope_goals(kept.scope, max_archived),
         observations=await plans.list_scope_observations(kept.scope, max_archived),
-    )  # fmt: skip
+    )
 
 
 async def save_plan(request: Request) -> Response:
-    """A plan as JSON."""
+    """Download a plan as JSON."""
     kept = await _require_plan(request)
     data = {"session": kept.session, "workspace": kept.workspace, "updated_at": kept.updated_at}
     text = json.dumps(data | kept.plan.to_dict(), ensure_ascii=False, indent=2)
@@ -50,7 +55,7 @@ async def save_plan(request: Request) -> Response:
 
 
 def describe_goal(kept: StoredPlan) -> str:
-    """What is pursued, or was pursued last."""
+    """Describe the current or last goal."""
     return format_label(kept.plan.goal) or format_label(kept.plan.last_cleared_goal) or "No goal"
 
 
@@ -62,5 +67,5 @@ def _which(request: Request) -> PlanFilter:
 async def _require_plan(request: Request) -> StoredPlan:
     kept = await get_services(request).plans.load_scope(request.path_params["key"])
     if not can_view(request, ResourceOwner(kept.workspace)):
-        raise NotFound("there is no such plan")
+        raise NotFound("no such plan")
     return kept

@@ -1,4 +1,4 @@
-"""Playbooks: the workflows of assistants, and how often they were followed."""
+"""Library pages of playbooks and their runs."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,7 +15,7 @@ PLAYBOOKS_SECTION = "library_playbooks"
 
 
 async def show_playbooks(request: Request) -> Response:
-    """All playbooks."""
+    """Show all playbooks."""
     wish = parse_list_query(request)
     found = await get_services(request).playbooks.list_playbooks(
         text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
@@ -29,7 +29,7 @@ async def show_playbooks(request: Request) -> Response:
 
 
 async def show_playbook(request: Request) -> Response:
-    """One playbook, step by step."""
+    """Show one playbook with its steps."""
     found = await _require_playbook(request)
     runs = await get_services(request).playbooks.list_runs(found)
     return await render_section(
@@ -38,7 +38,7 @@ async def show_playbook(request: Request) -> Response:
 
 
 async def save_playbook(request: Request) -> Response:
-    """A playbook as JSON, as `import_playbook` takes it."""
+    """Download a playbook as JSON for `import_playbooks`."""
     found = await _require_playbook(request)
     data = found.content.model_dump_json(indent=2).encode()
     return build_attachment(f"{format_label(found.content.goal, limit=60)}.json", "application/json", data)
@@ -47,5 +47,5 @@ async def save_playbook(request: Request) -> Response:
 async def _require_playbook(request: Request) -> Playbook:
     found = await get_services(request).playbooks.find(request.path_params["key"])
     if not can_view(request, ResourceOwner(found.workspace)):
-        raise NotFound("there is no such playbook")
+        raise NotFound("no such playbook")
     return found

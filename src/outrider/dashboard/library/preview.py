@@ -1,4 +1,4 @@
-"""Texts for looking at: in parts that make no page heavier than it should be, whatever they are made of."""
+"""Preview texts in parts of bounded size."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml",
 
 @dataclass(frozen=True)
 class TextPart:
-    """Characters `start` to `stop` of a text of `total`; `before` and `after` are the starts of the parts beside it."""
+    """Characters `start` to `stop` of `total`; `before` and `after` start the adjacent parts."""
 
     text: str
     start: int
@@ -25,12 +25,12 @@ class TextPart:
 
     @property
     def after(self) -> int | None:
-        """Where the next part begins."""
+        """The start of the next part."""
         return self.stop if self.stop < self.total else None
 
 
 def cut_part(text: str, start: int = 0, max_html_bytes: int = MAX_PART_HTML_BYTES) -> TextPart:
-    """As much of the text from `start` on as makes at most so many bytes of HTML; at its end a whole line if it can."""
+    """Return the text from `start` that fits into a limit of HTML bytes, ending at a line if possible."""
     start = min(max(start, 0), len(text))
     rest = text[start : start + max_html_bytes]
     low, high = 0, len(rest)
@@ -43,13 +43,13 @@ def cut_part(text: str, start: int = 0, max_html_bytes: int = MAX_PART_HTML_BYTE
 
 
 def measure_html_bytes(text: str) -> int:
-    """How many bytes a text is as HTML."""
+    """Return the size of a text as HTML."""
     return len(str(escape(text)).encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True)
 class FilePreview:
-    """What can be seen of a file.
+    """The visible part of a file.
 
     Attributes:
         type: What its bytes are.
@@ -69,7 +69,7 @@ class FilePreview:
 
 
 async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> FilePreview:
-    """A file as a person may look at it; `extracted` asks for the text that a reader finds in it."""
+    """Preview a file; `extracted` shows the text that a reader finds in it."""
     max_preview_bytes = 2_000_000  # bytes that are opened for looking; the rest is for those who save the file
     head = await file.read(0, SNIFF_BYTES)
     kind = detect_mime_type(file.mime_type if file.mime_type.startswith("text/") else "", head, file.name)
@@ -98,5 +98,5 @@ async def _preview_extracted_text(file: ServedFile, kind: str, start: int) -> Fi
 
 
 def parse_start(text: str) -> int:
-    """Where a part shall begin, as an address says it; 0 for what is no number."""
+    """Parse the start of a part from a URL; 0 for what is not a number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0

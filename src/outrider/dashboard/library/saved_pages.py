@@ -1,4 +1,4 @@
-"""Saved pages: what was read of the web and is still kept, as text and as source, never as a page."""
+"""Library pages of cached web pages, shown as text or source only."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,7 +23,7 @@ PAGES_SECTION = "library_pages"
 
 
 async def show_pages(request: Request) -> Response:
-    """All pages that the cache holds. They belong to no session: whoever asks for an address gets the same."""
+    """Show all cached pages, which belong to no session."""
     wish = parse_list_query(request)
     if not can_view(request, ResourceOwner()):
         return await render_list(request, PAGES_SECTION, "pages", after="", saved=[])
@@ -35,22 +35,30 @@ async def show_pages(request: Request) -> Response:
 
 
 async def show_page(request: Request) -> Response:
-    """The text of a page, or its source."""
+    """Show the text of a page, or its source."""
     found = await _require_page(request)
     source = request.query_params.get("as") == "source" and found.html is not None
     text = (found.html or "") if source else found.document.markdown
     seen = cut_part(text, parse_start(request.query_params.get("from", "")))
     return await render_section(
-        request, PAGES_SECTION, "page", saved=found, key=request.path_params["key"], title=format_label(found.title, limit=300),
-        address=format_label(found.url, limit=1_000), seen=seen, source=source,
-        as_text=build_list_url(request, **{"as": "", "from": ""}), as_source=build_list_url(request, **{"as": "source", "from": ""}),
+        request,
+        PAGES_SECTION,
+        "page",
+        saved=found,
+        key=request.path_params["key"],
+        title=format_label(found.title, limit=300),
+        address=format_label(found.url, limit=1_000),
+        seen=seen,
+        source=source,
+        as_text=build_list_url(request, **{"as": "", "from": ""}),
+        as_source=build_list_url(request, **{"as": "source", "from": ""}),
         newest=build_list_url(request, **{"from": ""}) if seen.start else "",
         older=build_list_url(request, **{"from": seen.after}) if seen.after else "",
-    )  # fmt: skip
+    )
 
 
 async def save_page(request: Request) -> Response:
-    """The page as Markdown, or its source."""
+    """Download a page as Markdown, or its source."""
     found = await _require_page(request)
     if request.query_params.get("as") == "source" and found.html is not None:
         return build_attachment(
@@ -62,5 +70,5 @@ async def save_page(request: Request) -> Response:
 
 async def _require_page(request: Request) -> FetchedPage:
     if not can_view(request, ResourceOwner()):
-        raise NotFound("there is no such page")
+        raise NotFound("no such page")
     return await page_list.load_page(get_services(request).database, request.path_params["key"])

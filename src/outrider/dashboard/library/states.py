@@ -1,4 +1,4 @@
-"""Saved browser states: their names, their sites and their age. What is in them stays where it is."""
+"""Library page of saved browser states, without their content."""
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from outrider.dashboard.page import get_services
 
 
 async def show_states(request: Request) -> Response:
-    """All states, by name."""
+    """Show all states by name."""
     max_sites = 12  # of one state that are named
     section_name = "library_states"
     wish, states = parse_list_query(request), get_services(request).browsers.states

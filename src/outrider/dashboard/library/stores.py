@@ -1,4 +1,4 @@
-"""Content stores: what they hold, passage by passage, and search inside."""
+"""Library pages of content stores, their passages and search."""
 
 import json
 import re
@@ -32,7 +32,7 @@ STORES_SECTION = "library_stores"
 
 @dataclass(frozen=True)
 class HitView:
-    """A hit with its excerpt in pieces, of which some match."""
+    """A hit with its excerpt split at matches."""
 
     hit: ContentHit
     title: str
@@ -40,7 +40,7 @@ class HitView:
 
 
 async def show_stores(request: Request) -> Response:
-    """All stores."""
+    """Show all stores."""
     house, wish = get_services(request), parse_list_query(request)
     only = get_allowed_workspace(request)
     found = await house.content.overview.list_stores(
@@ -56,7 +56,7 @@ async def show_stores(request: Request) -> Response:
 
 
 async def show_store(request: Request) -> Response:
-    """What one store holds, or what a search in it finds."""
+    """Show the contents of a store, or search results in it."""
     max_hits = 20
     owned, known = await _store(request)
     wanted = request.query_params.get("find", "").strip()[:500]
@@ -80,7 +80,7 @@ async def show_store(request: Request) -> Response:
 
 
 async def show_content(request: Request) -> Response:
-    """The passages of a content."""
+    """Show the passages of a content."""
     max_passages = 60  # of a content on one page, if they are not too heavy
     record, owned, known = await _require_content(request)
     first = parse_start(request.query_params.get("from", ""))
@@ -88,16 +88,21 @@ async def show_content(request: Request) -> Response:
     shown = _limit_page_weight(await overview.list_passages(record.id, first=first, limit=max_passages))
     last = shown[-1].number + 1 if shown else 0
     return await render_section(
-        request, STORES_SECTION, "content", record=record, title=describe_title(record), store=_build_store_row(owned, known),
+        request,
+        STORES_SECTION,
+        "content",
+        record=record,
+        title=describe_title(record),
+        store=_build_store_row(owned, known),
         facts=json.dumps(dict(record.facts), ensure_ascii=False, indent=2)[:2_000] if record.facts else "",
         passages=[(each, format_label(each.heading, limit=300)) for each in shown],
         newest=build_list_url(request, **{"from": ""}) if first else "",
         older=build_list_url(request, **{"from": last}) if 0 < last < record.chunk_count else "",
-    )  # fmt: skip
+    )
 
 
 async def save_content(request: Request) -> Response:
-    """The text of a content, exactly as it is kept."""
+    """Download the text of a content exactly as stored."""
     record, _, _ = await _require_content(request)
     name = record.filename or record.title or record.id
     kind = "text/markdown" if record.facts.get("markdown") else "text/plain"
@@ -107,12 +112,12 @@ async def save_content(request: Request) -> Response:
 
 
 def describe_title(record: ContentRecord) -> str:
-    """What a content is called."""
+    """Return the title of a content."""
     return format_label(record.title) or format_label(record.filename) or format_label(record.source) or record.id
 
 
 def split_at_matches(text: str, matches: Sequence[str]) -> list[tuple[str, bool]]:
-    """The text in order, cut where a match begins or ends."""
+    """Split the text where matches begin and end."""
     words = sorted((re.escape(each) for each in matches if each), key=len, reverse=True)
     if not words:
         return [(text, False)]
@@ -166,7 +171,7 @@ def _shown(hit: ContentHit) -> HitView:
 
 
 def _limit_page_weight(passages: Sequence[StoredPassage]) -> list[StoredPassage]:
-    """As many of them as make a page of bearable weight, and at least one."""
+    """Return as many passages as fit on a page, at least one."""
     shown, weight = [], 0
     for each in passages:
         weight += measure_html_bytes(each.text) + measure_html_bytes(each.heading) + 400

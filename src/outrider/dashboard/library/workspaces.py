@@ -1,4 +1,4 @@
-"""The files of sessions: their workspaces as trees, to be looked at and taken away."""
+"""Library pages of workspace files, as trees."""
 
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -31,7 +31,7 @@ WORKSPACES_SECTION = "library_workspaces"
 
 @dataclass(frozen=True)
 class WorkspacePath:
-    """A workspace that the viewer may see, whose it is, and the path in it that was asked for."""
+    """A visible workspace, its owner, and the requested path in it."""
 
     workspace: SessionWorkspace
     owner: str
@@ -39,12 +39,12 @@ class WorkspacePath:
 
     @property
     def jail(self) -> Jail:
-        """Its files."""
+        """The files of the workspace."""
         return self.workspace.files.jail
 
 
 async def show_workspaces(request: Request) -> Response:
-    """All workspaces, the last used first."""
+    """Show all workspaces, last used first."""
     house, wish = get_services(request), parse_list_query(request)
     known = await load_session_owners(house)
     keys = known.find_keys_by_name(wish.q) if wish.q else None
@@ -60,7 +60,7 @@ async def show_workspaces(request: Request) -> Response:
 
 
 async def show_folder(request: Request) -> Response:
-    """What a folder of a workspace holds."""
+    """Show the content of a folder."""
     max_entries = 200  # of a folder on one page
     place = await _require_workspace_path(request)
     entries = await to_thread.run_sync(_list_entries, place)
@@ -68,38 +68,52 @@ async def show_folder(request: Request) -> Response:
     rest = [each for each in entries if _build_sort_key(each) > after] if after else entries
     shown = rest[:max_entries]
     return await render_list(
-        request, WORKSPACES_SECTION, "folder", after=_build_sort_key(shown[-1]) if len(rest) > max_entries else "", place=place,
-        total=len(entries), above=_list_parents(place.path), entries=[(each, format_label(each.name)) for each in shown],
-    )  # fmt: skip
+        request,
+        WORKSPACES_SECTION,
+        "folder",
+        after=_build_sort_key(shown[-1]) if len(rest) > max_entries else "",
+        place=place,
+        total=len(entries),
+        above=_list_parents(place.path),
+        entries=[(each, format_label(each.name)) for each in shown],
+    )
 
 
 async def show_workspace_file(request: Request) -> Response:
-    """A file of a workspace: the picture, or its text."""
+    """Show a file as an image or text."""
     place = await _require_workspace_path(request)
     file = await _open_served_file(place)
     extracted = request.query_params.get("as") == "text"
     seen = await preview_file(file, parse_start(request.query_params.get("from", "")), extracted=extracted)
     return await render_section(
-        request, WORKSPACES_SECTION, "workspace_file", place=place, name=format_label(file.name), size=file.size, seen=seen,
-        above=_list_parents(place.path), extracted=extracted,
-        source=build_list_url(request, **{"as": "", "from": ""}), text=build_list_url(request, **{"as": "text", "from": ""}),
+        request,
+        WORKSPACES_SECTION,
+        "workspace_file",
+        place=place,
+        name=format_label(file.name),
+        size=file.size,
+        seen=seen,
+        above=_list_parents(place.path),
+        extracted=extracted,
+        source=build_list_url(request, **{"as": "", "from": ""}),
+        text=build_list_url(request, **{"as": "text", "from": ""}),
         newest=build_list_url(request, **{"from": ""}) if seen.part and seen.part.start else "",
         older=build_list_url(request, **{"from": seen.part.after}) if seen.part and seen.part.after else "",
-    )  # fmt: skip
+    )
 
 
 async def save_workspace_file(request: Request) -> Response:
-    """A file of a workspace."""
+    """Download a file."""
     return await respond_with_file(request, await _open_served_file(await _require_workspace_path(request)))
 
 
 async def _require_workspace_path(request: Request) -> WorkspacePath:
-    """Raises NotFound, also for a workspace that the viewer may not see."""
+    """Resolve the path. Raises NotFound, also for a workspace that the viewer may not see."""
     house, key = get_services(request), request.path_params["key"]
     known: SessionOwners = await load_session_owners(house)
     found = await to_thread.run_sync(house.workspaces.get_by_key, key)
     if not can_view(request, known.find_owner(key)):
-        raise NotFound("there is no such workspace")
+        raise NotFound("no such workspace")
     return WorkspacePath(found, known.describe_owner(key), request.query_params.get("path", "") or ".")
 
 
@@ -110,7 +124,7 @@ def _list_entries(place: WorkspacePath) -> list[DirectoryEntry]:
 
 
 def _sanitize_entry(entry: DirectoryEntry) -> DirectoryEntry:
-    """The entry; of a name that is no text, which no address can have, only that it is there."""
+    """Replace a name that is not valid text, which no URL can address."""
     name = entry.name.encode("utf-8", "replace").decode()
     return entry if name == entry.name else replace(entry, name=name, path=name, kind="other")
 
@@ -134,6 +148,6 @@ async def _open_served_file(place: WorkspacePath) -> ServedFile:
 
 
 def _list_parents(path: str) -> list[dict[str, Any]]:
-    """The folders on the way to a path, outermost first."""
+    """Return the parent folders of a path, outermost first."""
     ways = [each for each in reversed(PurePosixPath(path).parents) if str(each) != "."]
     return [{"path": str(each), "name": format_label(each.name)} for each in ways]

@@ -1,4 +1,4 @@
-"""One watcher's socket: pictures and states go out, commands and inputs come in.
+"""One viewer's WebSocket: frames and states out, commands and input in.
 
 Out: binary frames (`packing`), and JSON `{event, data}`: `welcome`, `sessions`, `control_state`, `ended`, `answer`,
 and `choice` (the options of a drop-down list that was clicked).
@@ -31,7 +31,7 @@ STATE_INTERVAL_S = 0.3  # seconds between looks for what has changed
 
 
 class LiveConnection:
-    """One socket. `serve` serves it to its end.
+    """One WebSocket; `serve` handles it until it closes.
 
     Args:
         socket: Accepted already.
@@ -56,7 +56,7 @@ class LiveConnection:
         }
 
     async def serve(self) -> None:
-        """Until the watcher is gone; then what they held is released."""
+        """Serve until the viewer disconnects, then release what they controlled."""
         self._hub.watchers += 1
         try:
             async with anyio.create_task_group() as tasks:
@@ -117,7 +117,7 @@ class LiveConnection:
         return answer.to_dict()
 
     async def _send_dropdown(self, session: Session, x: float, y: float) -> None:
-        """Shows the options of a drop-down list that was clicked: the browser's own list is in no picture."""
+        """Send the options of a clicked drop-down list, which is not in the picture."""
         page = session.tabs.alive_page
         if page is not None and (found := await find_dropdown(page, x, y)):
             await self._send_event("choice", found | {"x": x, "y": y})
@@ -131,7 +131,7 @@ class LiveConnection:
         return answer
 
     def _watch_session(self, data: Any) -> dict[str, Any]:
-        """Shows another session, or the same in another quality; an unknown one shows none."""
+        """Switch to another session or quality; an unknown session shows none."""
         quality = data.get("quality", "med") if isinstance(data, dict) else ""
         if quality not in SCREENCAST_QUALITIES or not isinstance(data.get("session_id"), str):
             return Ack("invalid_payload").to_dict()
@@ -148,7 +148,7 @@ class LiveConnection:
         return Ack().to_dict()
 
     def _stop_watching(self) -> None:
-        """Stops watching; what was held is released."""
+        """Stop watching and release control."""
         if self._cast_scope is not None:
             self._cast_scope.cancel()
         if self._session is not None:
@@ -223,7 +223,7 @@ async def _wake_session(session: Session) -> None:
 
 
 def _parse_message(text: str) -> dict[str, Any] | None:
-    """A message, or None for what is none."""
+    """Parse a message; None if it is invalid."""
     max_message_chars = 20_000  # characters of a message
     if len(text) > max_message_chars:
         return None

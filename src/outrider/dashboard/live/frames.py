@@ -1,4 +1,4 @@
-"""A frame as one binary message: the length of the header (4 bytes, big endian), the header as JSON, the JPEG."""
+"""Encode a frame: header length (4 bytes, big endian), header as JSON, JPEG."""
 
 import json
 import time
@@ -7,7 +7,7 @@ from outrider.browser.live.screencast import ScreencastFrame
 
 
 def encode_frame(session_id: str, frame: ScreencastFrame) -> bytes:
-    """The fields are those of gsd-browser's `frame` event; times in seconds since the epoch, sizes in CSS pixels."""
+    """Encode with the fields of gsd-browser's `frame` event; times in seconds since the epoch, sizes in CSS pixels."""
     now = time.time()
     header = {
         "seq": frame.seq,

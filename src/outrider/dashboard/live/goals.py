@@ -1,4 +1,4 @@
-"""What agents say that they are about to do: the last words of a run before its calls."""
+"""Find what an agent has announced: the last words of its run before a call."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class _RunText:
 
     @property
     def goal(self) -> str:
-        """What was said aloud, else the end of what was thought."""
+        """The end of the answer text, else of the thoughts."""
         max_goal_chars = 400  # characters
         said = " ".join((self.text or self.thinking[-max_goal_chars:]).split())
         return said if len(said) <= max_goal_chars else f"{said[:max_goal_chars]}…"
@@ -42,11 +42,11 @@ class RunGoals:
         self._texts: OrderedDict[str, _RunText] = OrderedDict()
 
     def get_goal(self, run_id: str) -> str:
-        """What is known without asking."""
+        """Return the last known goal without a query."""
         return self._texts[run_id].goal if run_id in self._texts else ""
 
     async def refresh_goal(self, run_id: str) -> None:
-        """Reads what a run has said since the last look."""
+        """Read what a run has said since the last refresh."""
         max_runs = 100  # runs that are remembered
         said = self._texts.setdefault(run_id, _RunText())
         self._texts.move_to_end(run_id)

@@ -1,4 +1,4 @@
-"""What all watchers of one dashboard share, so that ten of them cost no more than one."""
+"""State that all viewers of one dashboard share."""
 
 import time
 from contextlib import suppress
@@ -16,7 +16,7 @@ CONNECTS_PER_MINUTE = 30  # a minute and signed-in browser
 
 
 class LiveHub:
-    """One dashboard's watchers.
+    """The viewers of one dashboard.
 
     Args:
         services: What is shown.
@@ -40,7 +40,7 @@ class LiveHub:
         self._remote_sessions: list[dict[str, Any]] = []
 
     def list_sessions(self) -> list[dict[str, Any]]:
-        """All sessions, those of this process and the newest first."""
+        """List all sessions; this process's and the newest first."""
         max_age_s = 0.2  # seconds for which what is told of the sessions is good for all watchers
         if time.monotonic() - self._serialized_at >= max_age_s:
             self._serialized_at = time.monotonic()
@@ -49,18 +49,18 @@ class LiveHub:
         return self._sessions
 
     def invalidate(self) -> None:
-        """What is told is to be looked at anew: somebody has just done something."""
+        """Mark the serialized state as outdated."""
         self._serialized_at = 0.0
 
     def get_session(self, session_id: str) -> Session:
-        """The session of that id, whosever it is. Raises NotFound."""
+        """Return the session of any owner by its id. Raises NotFound."""
         for each in self.services.browsers.list_sessions():
             if each.id == session_id:
                 return each
         raise NotFound("this browser session is closed", hint="choose another", code="session_not_found")
 
     async def refresh(self) -> None:
-        """Learns titles and what agents say, if nobody has just done so."""
+        """Read titles and goals, unless that was just done."""
         refresh_interval_s = 1.5  # seconds between two looks at titles and at what agents say
         if time.monotonic() - self._refreshed_at < refresh_interval_s:
             return
@@ -77,7 +77,7 @@ class LiveHub:
                 await self._goals.refresh_goal(run_id)
 
     def serialize_health(self) -> dict[str, Any]:
-        """How the pictures come along: the facts of gsd-browser's `/healthz`, a session each."""
+        """Return screencast statistics by session, as gsd-browser's `/healthz`."""
         casts = {each.id: each.screencast for each in self.services.browsers.list_sessions()}
         return {
             "streaming_mode": "cdp",

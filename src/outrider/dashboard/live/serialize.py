@@ -1,4 +1,4 @@
-"""What people are told about a browser session."""
+"""Serialize browser sessions for the live view."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ MAX_TITLE_CHARS = 200
 
 
 def clip_encodable(text: str, limit: int | None = None) -> str:
-    """A text as it can be sent: half characters, which pages may put anywhere, become question marks."""
+    """Replace lone surrogates, which JSON cannot encode."""
     return text[:limit].encode("utf-8", "replace").decode()
 
 
 def serialize_session(session: Session, underway: InflightCalls, goals: RunGoals, title: str) -> dict[str, Any]:
-    """A session as JSON; who holds it is told apart, to each connection in its own words."""
+    """Return the session as JSON without its controller, which is sent per connection."""
     now, last = _find_session_calls(session, underway)
     run_id = find_run_id(session, underway)
     waiting = session.dialogs.unanswered
@@ -49,7 +49,7 @@ def serialize_session(session: Session, underway: InflightCalls, goals: RunGoals
 
 
 def serialize_remote_session(record: SessionRecord) -> dict[str, Any]:
-    """A session of another process, as far as the database knows it: `status` is `elsewhere`."""
+    """Return a session of another process as known to the database: `status` is `elsewhere`."""
     return {
         "id": record.id,
         "url": clip_encodable(record.url, MAX_URL_CHARS),
@@ -64,14 +64,14 @@ def serialize_remote_session(record: SessionRecord) -> dict[str, Any]:
 
 
 def find_run_id(session: Session, underway: InflightCalls) -> str:
-    """The agent's run that works in a session, as far as its calls tell; empty if none does."""
+    """Return the agent run that works in a session, or ""."""
     now, last = _find_session_calls(session, underway)
     doing = now or last
     return doing.run_id if doing else ""
 
 
 def _find_session_calls(session: Session, underway: InflightCalls) -> tuple[InflightCall | None, InflightCall | None]:
-    """The call that is about the session now, and the last one that was."""
+    """Return the running call of the session, and its last one."""
     mine = [each for each in underway.calls if each.browser_session == session.id]
     return (mine[0] if mine else None), underway.find_last_ended(session.id)
 

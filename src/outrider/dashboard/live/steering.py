@@ -1,4 +1,4 @@
-"""What the holder does to a session besides mouse and keys: history, tabs, dialogs."""
+"""Commands of the controlling viewer: history, tabs, dialogs."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -48,14 +48,20 @@ async def _choose_option(session: Session, data: dict[str, Any]) -> None:
 
 
 STEER_COMMANDS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[None]]] = {
-    "back": _go_back, "forward": _go_forward, "reload": _reload_page, "goto": _open_url, "tab": _switch_tab, "dialog": _answer_dialog,
+    "back": _go_back,
+    "forward": _go_forward,
+    "reload": _reload_page,
+    "goto": _open_url,
+    "tab": _switch_tab,
+    "dialog": _answer_dialog,
     "choose": _choose_option,
-}  # fmt: skip
+}
 
 
 async def steer_session(session: Session, connection_id: str, data: object) -> Ack:
-    """Does one of `WAYS` for the holder: `{do: "goto", url}`, `{do: "tab", tab}`, `{do: "dialog", accept, text}`,
-    `{do: "choose", x, y, index}`.
+    """Run a command of the viewer.
+
+    One of `{do: "goto", url}`, `{do: "tab", tab}`, `{do: "dialog", accept, text}`, `{do: "choose", x, y, index}`.
 
     Refused as an input is, besides with the words of the error: an address that may not be reached, for instance.
     """

@@ -1,1 +1,1 @@
-"""The pages: one file each with a `Page`, found here and listed nowhere."""
+"""The dashboard's pages, discovered as one `DashboardPage` a file."""

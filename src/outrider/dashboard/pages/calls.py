@@ -1,4 +1,4 @@
-"""Calls: the record of every tool call, how fast and large they are, how providers do, and what goes wrong."""
+"""Page Calls: call records, speed and size, providers, errors."""
 
 import time
 from dataclasses import replace
@@ -22,7 +22,7 @@ COLUMN_COUNT, CHART_WIDTH = 60, 600  # of the calls over time
 
 
 async def show_calls(request: Request) -> Response:
-    """The record, the newest first; with `part=rows` only the list."""
+    """Show call records, newest first; with `part=rows` only the rows."""
     max_rows = 100
     history, wanted = await _open_history(request), parse_call_query(request)
     at = await feed.get_feed_position(request, "calls")
@@ -35,7 +35,7 @@ async def show_calls(request: Request) -> Response:
 
 
 async def show_speed(request: Request) -> Response:
-    """Waiting times and sizes, by tool and by who answered."""
+    """Show durations and sizes by tool and provider."""
     at, wanted = await feed.get_feed_position(request, "calls"), parse_call_query(request)
     calls = await (await _open_history(request)).sample_calls(_build_call_filter(request))
     tools, answered = (
@@ -57,7 +57,7 @@ async def show_speed(request: Request) -> Response:
 
 
 async def show_providers(request: Request) -> Response:
-    """Which search providers work, and which are left alone."""
+    """Show which search providers work and which are paused."""
     at = await feed.get_feed_position(request, "calls")
     states = [provider_states.describe_provider(each) for each in await get_services(request).search.list_providers()]
     return await _render_calls_page(
@@ -66,7 +66,7 @@ async def show_providers(request: Request) -> Response:
 
 
 async def show_errors(request: Request) -> Response:
-    """Failures by code and by the shape of their message."""
+    """Show failures by code and message pattern."""
     max_groups = 100  # kinds of errors that are shown
     at, wanted = await feed.get_feed_position(request, "calls"), parse_call_query(request)
     found = group_failures(
@@ -86,7 +86,7 @@ async def show_errors(request: Request) -> Response:
 
 
 async def show_call(request: Request) -> Response:
-    """One call."""
+    """Show one call."""
     event = await (await _open_history(request)).get_call(request.path_params["call"])
     if not can_view(request, ResourceOwner(event.workspace, event.identity)):
         raise NotFound("no such call", hint="choose another")
@@ -98,7 +98,7 @@ def _build_call_filter(request: Request) -> CallFilter:
 
 
 async def _open_history(request: Request) -> CallHistory:
-    """The record, with the calls of this moment."""
+    """Open the call history with all records flushed."""
     house = get_services(request)
     await house.events.flush()
     return CallHistory(house.database)
@@ -110,7 +110,7 @@ async def _render_calls_page(request: Request, name: str, **values: Any) -> Resp
 
 
 async def _list_filter_values(request: Request) -> dict[str, list[str]]:
-    """What there is to filter by: what the newest calls were."""
+    """List filter values that occur in the newest calls."""
     calls = await (await _open_history(request)).sample_calls(CallFilter(workspace=get_allowed_workspace(request)))
     names = {
         "tool": {call.tool for call in calls},
@@ -121,7 +121,7 @@ async def _list_filter_values(request: Request) -> dict[str, list[str]]:
 
 
 def _bucket_over_time(calls: list[CallSample], wanted: CallQuery) -> list[Any]:
-    """From the chosen period's beginning, or from the oldest call."""
+    """Count calls by time from the period's start, or from the oldest call."""
     now = time.time()
     oldest = calls[-1].at if calls else now
     begin = now - PERIOD_SECONDS[wanted.period] if wanted.period in PERIOD_SECONDS else min(oldest, now - 60)
@@ -129,7 +129,7 @@ def _bucket_over_time(calls: list[CallSample], wanted: CallQuery) -> list[Any]:
 
 
 async def _read_changes(services: DashboardServices, cursor: str) -> tuple[list[FeedChange], str]:
-    """That there were calls, and what came of them: the page asks for what it shows."""
+    """Report that there were calls and their outcomes; the page fetches what it shows."""
     fresh, cursor = await CallHistory(services.database).list_new_calls(cursor)
     return [{"id": event.id, "tool": event.tool, "outcome": event.outcome} for event in fresh], cursor
 

@@ -1,4 +1,4 @@
-"""Library: stores, playbooks, plans, browser states, screenshots, files, saved pages and workspaces."""
+"""Page Library: stores, playbooks, plans, states, files and workspaces."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,7 +11,7 @@ from outrider.dashboard.page import DashboardPage
 
 
 async def show_library(request: Request) -> Response:
-    """What came last into each section."""
+    """Show the newest entries of each section."""
     return await render_section(request, "library", "overview", groups=await collect_latest(request))
 
 

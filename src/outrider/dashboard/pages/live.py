@@ -1,4 +1,4 @@
-"""Live: the browser sessions of this process as moving pictures, to be paused and taken over."""
+"""Page Live: browser sessions of this process as live pictures."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -23,7 +23,7 @@ UNKNOWN_OWNER = (
 
 
 async def show_live(request: Request) -> Response:
-    """All sessions, and one of them large."""
+    """Show all sessions, one of them enlarged."""
     room = _ensure_hub(request)
     await room.refresh()
     sessions = room.list_sessions() if can_view(request, UNKNOWN_OWNER) else []
@@ -36,14 +36,14 @@ async def show_live(request: Request) -> Response:
 
 
 async def show_health(request: Request) -> Response:
-    """How the pictures come along."""
+    """Return screencast statistics."""
     if not can_view(request, UNKNOWN_OWNER):
         raise NotFound("there are no sessions here", hint="use the dashboard of whoever runs this Outrider")
     return JSONResponse(_ensure_hub(request).serialize_health())
 
 
 async def serve_socket(websocket: WebSocket) -> None:
-    """`/live/socket`: see `live.connection`."""
+    """Serve `/live/socket`; see `live.connection`."""
     room, viewer = _ensure_hub(websocket), get_viewer(websocket)
     await websocket.accept()
     if not can_view(websocket, UNKNOWN_OWNER):
@@ -56,7 +56,7 @@ async def serve_socket(websocket: WebSocket) -> None:
 
 
 def _ensure_hub(connection: Request | WebSocket) -> LiveHub:
-    """Made by the first who looks."""
+    """Return the shared hub, created at first use."""
     state = connection.app.state
     if not hasattr(state, "room"):
         state.room = LiveHub(get_services(connection))

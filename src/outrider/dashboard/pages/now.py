@@ -1,4 +1,4 @@
-"""Now: what is going on, on one page: sessions, agents, questions, calls under way, and what fails."""
+"""Page Now: sessions, agents, questions, running calls and failures at a glance."""
 
 import time
 from typing import Any
@@ -25,7 +25,7 @@ MAX_LIST_ENTRIES = 5  # entries of a list: the page of its own has the rest
 
 
 async def show_now(request: Request) -> Response:
-    """Everything at a glance; of who may see one workspace alone, its calls."""
+    """Show the overview; viewers of a single workspace see only its calls."""
     at = await feed.get_feed_position(request, "calls", "runs", "questions")
     house, only = get_services(request), get_allowed_workspace(request)
     values = await _collect_calls(house, only)
@@ -48,7 +48,7 @@ async def _collect_calls(services: DashboardServices, only: str | None) -> dict[
 
 
 async def _collect_activity(request: Request, services: DashboardServices) -> dict[str, Any]:
-    """What people steer: sessions, runs, questions, providers, calls under way."""
+    """Collect sessions, runs, questions, providers and running calls."""
     states = [provider_states.describe_provider(each) for each in await services.search.list_providers()]
     room = _ensure_hub(request)
     await room.refresh()
@@ -68,7 +68,7 @@ async def _collect_activity(request: Request, services: DashboardServices) -> di
 
 
 def _ensure_hub(request: Request) -> LiveHub:
-    """The one that the page Live uses too; made by the first who looks."""
+    """Return the hub that the page Live uses, created at first use."""
     state = request.app.state
     if not hasattr(state, "room"):
         state.room = LiveHub(get_services(request))

@@ -1,4 +1,4 @@
-"""Questions: everything that waits for a person, the answers to it, and what was answered before."""
+"""Page Questions: open questions, answers to them, and earlier ones."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ from outrider.dashboard.services import DashboardServices
 
 
 async def show_questions(request: Request) -> Response:
-    """What waits, and what was answered; with `part=open` only what waits."""
+    """Show open and answered questions; with `part=open` only open ones."""
     house, query = get_services(request), request.query_params
     inbox = Inbox(house.database)
     waiting = await inbox.list_open()
@@ -55,7 +55,7 @@ async def show_questions(request: Request) -> Response:
 
 
 async def _describe_outcomes(services: DashboardServices, won: str, lost: str) -> list[dict[str, Any]]:
-    """What became of the answers that were just given."""
+    """Describe the effect of the answers just given."""
     max_outcomes = 20  # answers whose outcome the next page repeats
     names = [(each, True) for each in won.split(",") if each] + [(each, False) for each in lost.split(",") if each]
     found = [(await services.questions.get(name), first) for name, first in names[:max_outcomes]]
@@ -63,7 +63,7 @@ async def _describe_outcomes(services: DashboardServices, won: str, lost: str) -
 
 
 async def show_question(request: Request) -> Response:
-    """One question with all its arguments."""
+    """Show one question with all its arguments."""
     max_argument_bytes = 60_000  # bytes of a page that the arguments of one question may take when it stands alone
     house = get_services(request)
     question = await house.questions.get(request.path_params["question"])
@@ -78,7 +78,7 @@ async def show_question(request: Request) -> Response:
 
 
 async def answer_questions(request: Request) -> Response:
-    """Takes the answer to one question, or the same answer to several.
+    """Take the answer to one question, or one answer to several.
 
     The first answer to a question stands, through whichever door it came; who comes later is told. A script gets that
     as JSON, a form the page that says it.
@@ -146,7 +146,7 @@ def _build_answers(ids: list[str], decision: str, reason: str, value: Any) -> di
 
 
 async def withdraw_allowance(request: Request) -> Response:
-    """Takes back that an agent may use a tool unasked."""
+    """Revoke the permission to call a tool without asking."""
     form = await request.form()
     await Inbox(get_services(request).database).revoke_allowance(str(form.get("allowance", "")))
     return RedirectResponse(build_route_path(request, "questions"), 303)

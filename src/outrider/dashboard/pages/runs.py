@@ -1,4 +1,4 @@
-"""Runs: every agent's work as a tree, step by step; cancelled, begun again, and compared."""
+"""Page Runs: agent runs as trees, with cancel, resume and compare."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ TASK_BYTES, ANSWER_BYTES = 2_000, 4_000  # bytes of a page that each of these ma
 
 
 async def show_runs(request: Request) -> Response:
-    """The list, or with `part=list` only its rows."""
+    """Show the list, or with `part=list` only its rows."""
     house, query = get_services(request), request.query_params
     after = query.get("after", "")
     values: dict[str, Any] = {
@@ -44,7 +44,7 @@ async def show_runs(request: Request) -> Response:
 
 
 async def show_run(request: Request) -> Response:
-    """One run from a place among its steps on, or with `part` a piece of its page."""
+    """Show one run from a given step on, or with `part` a piece of its page."""
     house, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
     if part := request.query_params.get("part"):
         return await _render_piece(request, await run_view.load_run_view(house, run_id), part, after)
@@ -62,7 +62,7 @@ async def show_run(request: Request) -> Response:
 
 
 async def _render_piece(request: Request, about: run_view.RunView, part: str, after: str) -> Response:
-    """What a script puts into its place: the head of the page, or steps."""
+    """Render the piece that a script replaces: the head of the page, or steps."""
     house = get_services(request)
     if part == "about":
         return render.render_fragment(request, "runs/about.html", **_build_head_values(house, about))
@@ -87,14 +87,14 @@ def _build_head_values(services: DashboardServices, about: run_view.RunView) -> 
 
 
 async def redirect_to_step(request: Request) -> Response:
-    """A step by its number, wherever in a long run it stands."""
+    """Redirect to a step by its number."""
     run, number = request.path_params["run"], request.path_params["number"]
     path = build_route_path(request, "run", run=run)
     return RedirectResponse(f"{path}?after={number}#step-{number}", 303)
 
 
 async def show_full_text(request: Request) -> Response:
-    """A text that a page has cut, as long as it is: of a step (`key`), or of the run itself."""
+    """Show a text in full that a page has cut: of a step (`key`), or of the run."""
     house, query = get_services(request), request.query_params
     run_id, what, key = request.path_params["run"], query.get("what", ""), query.get("key", "")
     if key:
@@ -109,7 +109,7 @@ async def show_full_text(request: Request) -> Response:
 async def _load_step_text(services: DashboardServices, run_id: str, key: str, what: str) -> tuple[str, str]:
     titles = {"text": "Result", "thoughts": "Thoughts", "arguments": "Arguments"}
     if what not in titles:
-        raise InvalidInput("what: is no part of a step", hint=f"one of {', '.join(titles)}")
+        raise InvalidInput("what: not a part of a step", hint=f"one of {', '.join(titles)}")
     row = await StepList(services.database).load_step(run_id, key)
     text = (
         sanitize.format_arguments(row.arguments)
@@ -127,19 +127,19 @@ async def _load_run_text(services: DashboardServices, run_id: str, what: str) ->
     texts = {"task": run.query, "answer": run.answer, "thoughts": run.thoughts}
     texts["instructions"] = str(run.definition.get("instructions", ""))
     if what not in texts:
-        raise InvalidInput("what: is no part of a run", hint=f"one of {', '.join(titles)}")
+        raise InvalidInput("what: not a part of a run", hint=f"one of {', '.join(titles)}")
     return titles[what], texts[what]
 
 
 async def cancel_run(request: Request) -> Response:
-    """Ends a run and all below it."""
+    """Cancel a run and its children."""
     run = await get_services(request).runs.get(request.path_params["run"])
     await get_services(request).runs.cancel(run.id)
     return _redirect_to_run(request, run.id)
 
 
 async def resume_run(request: Request) -> Response:
-    """Lets a run go on: one that is blocked by nothing any more, or one that has failed."""
+    """Resume a run that was unblocked or has failed."""
     house = get_services(request)
     run = await house.runs.get(request.path_params["run"])
     if run.status == "blocked":
@@ -154,7 +154,7 @@ def _redirect_to_run(request: Request, run_id: str) -> Response:
 
 
 async def compare_runs(request: Request) -> Response:
-    """Two runs side by side; fewer are asked for."""
+    """Compare two runs; ask for the second one if only one is given."""
     house = get_services(request)
     picked = list(dict.fromkeys(request.query_params.getlist("run")))[:2]
     if len(picked) < 2:
@@ -176,12 +176,12 @@ async def compare_runs(request: Request) -> Response:
 
 
 async def show_evaluation(request: Request) -> Response:
-    """What was seen during an evaluation of a website, and what came of it."""
+    """Show the evidence and result of a website evaluation."""
     max_records = 100  # of an evaluation that its page shows
     house = get_services(request)
     found = await house.evaluations.find(request.path_params["evaluation"])
     if found is None:
-        raise NotFound("there is no such evaluation", hint="it may have been forgotten; choose another")
+        raise NotFound("no such evaluation", hint="it may have been deleted; choose another")
     records = await house.evaluations.list_records(
         found.id, ("agent", "console", "network", "screenshot"), limit=max_records
     )

@@ -1,1 +1,1 @@
-"""What the page of questions is made of."""
+"""Parts of the page Questions."""

@@ -1,4 +1,4 @@
-"""Questions as a page shows them: what the call would do in plain words, and with what exactly."""
+"""Questions as the page shows them: the effect of a call in plain words, and its arguments."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -43,13 +43,13 @@ class QuestionView:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the arguments are longer than they are shown."""
+        """Whether the arguments are longer than shown."""
         return any(each.value.is_cut for each in self.arguments)
 
 
 @dataclass(frozen=True)
 class QuestionGroup:
-    """What the runs of one task wait for together."""
+    """Questions that the runs of one task wait for."""
 
     root: str
     agent: str
@@ -64,12 +64,12 @@ class QuestionGroup:
 
     @property
     def stamp(self) -> str:
-        """Another whenever another question is in it."""
+        """A value that changes with the set of questions."""
         return hashlib.blake2s("".join(each.question.id for each in self.shown).encode(), digest_size=8).hexdigest()
 
 
 def group_questions(asked: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -> list[QuestionGroup]:
-    """The questions by the task that they belong to, the longest waiting first."""
+    """Group questions by task, the longest waiting first."""
     max_page_bytes = 90_000  # bytes of a page that all arguments together may take
     shown = asked[:MAX_SHOWN_QUESTIONS]
     room = max(MIN_ARGUMENT_BYTES, min(MAX_ARGUMENT_BYTES, max_page_bytes // max(1, len(shown))))
@@ -90,7 +90,7 @@ def group_questions(asked: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -
 
 
 def build_question_view(question: Question, tools: Mapping[str, Tool], limit: int = MAX_ARGUMENT_BYTES) -> QuestionView:
-    """One question; what is known of its tool comes from those that are offered here."""
+    """Build the view of a question from its tool, if that is served here."""
     tool = tools.get(question.tool)
     return QuestionView(
         question,
@@ -104,7 +104,7 @@ def build_question_view(question: Question, tools: Mapping[str, Tool], limit: in
 
 
 def describe_decision(question: Question) -> str:
-    """What was decided, and by whom."""
+    """Describe the decision and who made it."""
     by = f" by {question.decided_by}" if question.decided_by else ""
     why = f" ({question.reason[:200]})" if question.reason else ""
     return (

@@ -1,1 +1,1 @@
-"""What the pages of runs are made of."""
+"""Parts of the page Runs."""

@@ -1,4 +1,4 @@
-"""What a list of runs shows, as its address says it."""
+"""Parse the filters of the run list from its URL."""
 
 import time
 from typing import get_args
@@ -14,7 +14,7 @@ RUN_STATUSES = ("open", *get_args(RunStatus))
 
 
 def parse_run_filter(query: QueryParams) -> RunFilter:
-    """The runs that an address asks for; what it says wrongly is left out."""
+    """Parse the filter; invalid values are ignored."""
     given = read_form_fields(query)
     since = RUN_PERIODS.get(given["since"])
     return RunFilter(
@@ -28,7 +28,7 @@ def parse_run_filter(query: QueryParams) -> RunFilter:
 
 
 def read_form_fields(query: QueryParams) -> dict[str, str]:
-    """The fields of the form as they were filled in."""
+    """Return the form's fields as they were filled in."""
     field_names = ("q", "agent", "status", "since", "who", "kind")
     given = {name: query.get(name, "").strip()[:200] for name in field_names}
     fitting = given["status"] in RUN_STATUSES, given["since"] in RUN_PERIODS

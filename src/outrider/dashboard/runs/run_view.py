@@ -1,4 +1,4 @@
-"""One run as its page shows it: what is read for it, in a number of queries that does not grow with the run."""
+"""Load one run for its page, in a constant number of queries."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from outrider.plans.listing import StoredPlan
 
 @dataclass(frozen=True)
 class TreeLeaf:
-    """A run in the drawing of a tree: how deep it lies, and what it and all below it have used."""
+    """A run in the tree: its depth, and the usage of it and its children."""
 
     branch: RunBranch
     depth: int
@@ -28,7 +28,7 @@ class TreeLeaf:
 
 @dataclass(frozen=True)
 class RunView:
-    """Everything about a run but its steps.
+    """Everything about a run except its steps.
 
     Attributes:
         branch: The run in its tree.
@@ -51,7 +51,7 @@ class RunView:
 
     @property
     def open(self) -> list[InboxQuestion]:
-        """Questions of the run and those below it that wait."""
+        """Open questions of the run and its children."""
         mine = {each.run.id for each in _iter_branches(self.branch)}
         return (
             []
@@ -61,22 +61,22 @@ class RunView:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it is blocked though nothing is open any more."""
+        """Whether it is blocked although no question is open."""
         return self.run.status == "blocked" and not any(each.question.decision is None for each in self.questions)
 
     @property
     def can_retry(self) -> bool:
-        """Whether it can be begun again where it failed."""
+        """Whether it can be resumed where it failed."""
         return can_retry(self.run)
 
     @property
     def can_cancel(self) -> bool:
-        """Whether there is something to end."""
+        """Whether there is something to cancel."""
         return any(not each.run.has_ended for each in _iter_branches(self.branch))
 
 
 async def load_run_view(services: DashboardServices, run_id: str) -> RunView:
-    """The run. Raises NotFound."""
+    """Load the run. Raises NotFound."""
     max_leaves = 200  # runs of a tree that a page draws
     run = await services.runs.get(run_id)
     overview = RunOverview(services.database)
@@ -101,7 +101,7 @@ async def load_run_view(services: DashboardServices, run_id: str) -> RunView:
 async def load_step_views(
     services: DashboardServices, view: RunView, after: str, limit: int = STEPS_PER_PART
 ) -> tuple[list[StepView], Batch]:
-    """A part of the steps, and the part itself, which knows where the next begins."""
+    """Load a page of the steps, and the page, which knows where the next begins."""
     part = await StepList(services.database).load_batch(view.run.id, after=after, limit=limit)
     children = {each.run.parent_call_id or "": each for each in view.branch.children}
     seen: Sequence[EvaluationRecord] = ()
@@ -114,7 +114,7 @@ async def load_step_views(
 
 
 def build_answer_service(services: DashboardServices) -> AnswerService:
-    """Takes a person's answers."""
+    """Build the service that takes a person's answers."""
     return AnswerService(services.database, services.runs, services.questions)
 
 

@@ -1,4 +1,4 @@
-"""Texts of strangers as a page shows them: short, with nothing in them that hides, and no link that does something."""
+"""Sanitize untrusted texts for display."""
 
 import json
 import re
@@ -13,7 +13,7 @@ UNTRUSTED_BLOCK = re.compile(r"<untrusted-(\w+) from='([^'\n]*)'>\n(.*)\n</untru
 
 @dataclass(frozen=True)
 class TextExcerpt:
-    """The beginning of a text; `total` is how many characters it has in all, `is_cut` whether more follows.
+    """The beginning of a text; `total` is its length in characters, `is_cut` whether more follows.
 
     Attributes:
         stranger: Where a text that others wrote is from; empty for our own.
@@ -27,7 +27,7 @@ class TextExcerpt:
 
 @dataclass(frozen=True)
 class ArgumentView:
-    """One argument of a call; `is_code` where it is JSON or has lines of its own."""
+    """One argument of a call; `is_code` for JSON and texts of several lines."""
 
     name: str
     value: TextExcerpt
@@ -35,7 +35,7 @@ class ArgumentView:
 
 
 def cut_excerpt(text: str, limit: int) -> TextExcerpt:
-    """As much of a text as takes `limit` bytes of a page, up to five times fewer characters than that."""
+    """Return as much of a text as fits into `limit` bytes of HTML."""
     # What a text may take of a page: every character counts as what it becomes in HTML.
     escaped_sizes = {"&": 5, "<": 4, ">": 4, '"': 5, "'": 5}
     if len(text) * 5 <= limit:
@@ -49,7 +49,7 @@ def cut_excerpt(text: str, limit: int) -> TextExcerpt:
 
 
 def excerpt_result(text: str, limit: int) -> TextExcerpt:
-    """What a tool gave the agent to read, without the marks around what strangers wrote."""
+    """Return a tool result as the agent read it, without the boundary marks."""
     match = UNTRUSTED_BLOCK.fullmatch(text.strip())
     if match is None:
         return cut_excerpt(text, limit)
@@ -58,14 +58,14 @@ def excerpt_result(text: str, limit: int) -> TextExcerpt:
 
 
 def escape_invisible(text: str) -> str:
-    """The text with what cannot be seen spelled out: what turns a line around, joins, or takes no room."""
+    """Spell out invisible and bidirectional characters."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(character if _shows(character) else _escape_character(character) for character in text)
 
 
 def build_argument_views(arguments: Any, limit: int) -> list[ArgumentView]:
-    """Arguments by name, together within `limit` bytes of a page; anything else than an object is one without name."""
+    """List arguments by name within `limit` bytes; anything but an object is one unnamed argument."""
     given = arguments if isinstance(arguments, Mapping) else {} if arguments is None else {"": arguments}
     found: list[ArgumentView] = []
     for name, value in given.items():
@@ -78,14 +78,14 @@ def build_argument_views(arguments: Any, limit: int) -> list[ArgumentView]:
 
 
 def format_arguments(arguments: Any) -> str:
-    """Arguments as one text, whole."""
+    """Return all arguments as one text."""
     if not isinstance(arguments, Mapping):
         return escape_invisible(_format_json(arguments))
     return "\n\n".join(f"{escape_invisible(str(name))}:\n{_format_value(value)}" for name, value in arguments.items())
 
 
 def sanitize_url(address: Any) -> str:
-    """The address if it is one of the web, else nothing: a link must not run what stands in it."""
+    """Return the URL if its scheme is http or https, else ""."""
     text = str(address or "")
     try:
         parts = urlsplit(text)
@@ -99,7 +99,7 @@ def _format_value(value: Any) -> str:
 
 
 def _format_json(value: Any) -> str:
-    """In one line if it is short."""
+    """Format JSON, in one line if it is short."""
     max_line_chars = 90  # characters of JSON that stay in one line
     line = json.dumps(value, ensure_ascii=False, default=str)
     return line if len(line) <= max_line_chars else json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -1,4 +1,4 @@
-"""A part of a run's steps as its page shows them: grouped by request to the model, cut, with pictures beside them."""
+"""Steps of a run for its page: grouped by model request, cut, with screenshots."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ SAID_BYTES, THOUGHT_BYTES, ARGUMENT_BYTES, RESULT_BYTES = (
 
 @dataclass(frozen=True)
 class StepPicture:
-    """A kept picture: its artifact, and what it shows."""
+    """A stored screenshot: its artifact and description."""
 
     artifact_id: str
     title: str
@@ -56,13 +56,13 @@ class CallView:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the arguments are longer than they are shown."""
+        """Whether the arguments are longer than shown."""
         return any(each.value.is_cut for each in self.arguments)
 
 
 @dataclass(frozen=True)
 class StepView:
-    """One request to the model with the calls that it made.
+    """One model request with its calls.
 
     Attributes:
         said: What it said; None where that stands in the part before.
@@ -81,7 +81,7 @@ class StepView:
 def build_step_views(
     rows: Iterable[StepRow], children: Mapping[str, RunBranch], seen: Sequence["EvaluationRecord"] = ()
 ) -> list[StepView]:
-    """The steps of a part.
+    """Build the views of one page of steps.
 
     Args:
         rows: In order.
@@ -132,7 +132,7 @@ def _is_picture(file: Mapping[str, Any]) -> bool:
 
 
 def _find_screenshots(row: StepRow, seen: Sequence["EvaluationRecord"]) -> list[StepPicture]:
-    """The pictures that were taken before the call was over: the watcher looks before the agent gets its result."""
+    """Find screenshots taken before the call ended."""
     if row.ended_at is None:
         return []
     during = [each for each in seen if row.started_at <= each.at <= row.ended_at]

@@ -1,4 +1,4 @@
-"""Live updates of runs: of the list which ones have changed, of one run every event in order."""
+"""Live updates of the run list and of one run's events."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from outrider.dashboard.services import DashboardServices
 
 
 async def read_run_changes(services: DashboardServices, cursor: str) -> tuple[list[dict[str, Any]], str]:
-    """The runs that changed."""
+    """Return the runs that changed."""
     return await RunOverview(services.database).list_changes(cursor)
 
 
 async def build_start_cursor(services: DashboardServices, run: Run) -> str:
-    """Where the events of a run begin that its page has to tell: at what the model is saying now.
+    """Return where a run's event stream starts: at the text that the model is writing.
 
     Their numbers are the cursor, so whoever comes back gets each of them, and each once.
     """
@@ -25,7 +25,7 @@ async def build_start_cursor(services: DashboardServices, run: Run) -> str:
 
 
 async def read_run_events(services: DashboardServices, cursor: str) -> tuple[list[dict[str, Any]], str]:
-    """What happened in one run after the cursor, and that its tree has changed (`kind: tree`)."""
+    """Return a run's events after the cursor, and whether its tree has changed (`kind: tree`)."""
     if not cursor:
         return [], ""
     run_id, root_id, seq, standing = _parse_cursor(cursor)
