@@ -57,12 +57,11 @@ async def _collect_status(found: Any) -> list[dict[str, Any]]:
     except NotConfigured:
         used = None
     name = used.name if used else ""
-    rows = [_row(each, each.missing(means)) for each in load_embedder_providers().values()]
+    rows = [
+        {"name": each.name, "title": each.title, "missing": each.missing(means), "remedy": each.remedy}
+        for each in load_embedder_providers().values()
+    ]
     for row, each in zip(rows, load_embedder_providers().values(), strict=True):
         row["used"] = not row["missing"] and each.open(means).name == name
     await http.close()
     return rows
-
-
-def _row(provider: Any, missing: str) -> dict[str, Any]:
-    return {"name": provider.name, "title": provider.title, "missing": missing, "remedy": provider.remedy}

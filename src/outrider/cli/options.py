@@ -50,19 +50,14 @@ def load_settings(
         name, separator, text = each.partition("=")
         if not separator:
             raise InvalidInput(f"--set {each!r}: there is no '='", hint="write --set name=value")
-        _put(values, tuple(name.strip().split(".")), text)
-    values |= {name: _listed(name, text) for name, text in chosen.items() if text is not None}
+        place = tuple(name.strip().split("."))
+        set_value(values, place, parse_text_value(text, Settings, place))
+    values |= {
+        name: (_split_names(text) if name == "toolsets" else text) for name, text in chosen.items() if text is not None
+    }
     if given := {name: _split_names(text) for name, text in tools.items() if text is not None}:
         values["tools"] = values.get("tools", {}) | given
     return load(values, environ=environ, workspace=workspace)
-
-
-def _put(values: dict[str, Any], place: tuple[str, ...], text: str) -> None:
-    set_value(values, place, parse_text_value(text, Settings, place))
-
-
-def _listed(name: str, text: str) -> Any:
-    return _split_names(text) if name == "toolsets" else text
 
 
 def _split_names(text: str) -> list[str]:

@@ -42,22 +42,21 @@ class TerminalRunView:
     async def follow_run(self, run: "Run") -> "Run":
         """Follow the run, ask the person its questions, print the answer, and return the ended run."""
         while True:
-            run = await self._follow_events(run)
+            with Live(
+                console=self._console, transient=True, refresh_per_second=8, auto_refresh=not self._quiet
+            ) as live:
+                async for event in self._app.runs.follow(run.id, self._last_seq):
+                    self._last_seq = event.seq
+                    if not self._quiet:
+                        self._show_event(event)
+                        live.update(self._tail())
+            run = await self._app.runs.get(run.id)
             if run.status != "blocked" or not await self._decide_questions(run):
                 break
             run = await self._app.runs.resume(run.id)
         if run.answer and self._answer:
             self._print_answer(run)
         return run
-
-    async def _follow_events(self, run: "Run") -> "Run":
-        with Live(console=self._console, transient=True, refresh_per_second=8, auto_refresh=not self._quiet) as live:
-            async for event in self._app.runs.follow(run.id, self._last_seq):
-                self._last_seq = event.seq
-                if not self._quiet:
-                    self._show_event(event)
-                    live.update(self._tail())
-        return await self._app.runs.get(run.id)
 
     def _show_event(self, event: "RunEvent") -> None:
         match event.kind:

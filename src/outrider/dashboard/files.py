@@ -98,7 +98,11 @@ async def respond_with_file(request: Request, file: ServedFile) -> Response:
     }
     if file.digest:
         headers["etag"] = f'"{file.digest}"'
-        if _matches_etag(request.headers.get("if-none-match", ""), headers["etag"]):
+        # Whether the client has this version already (RFC 9110, section 13.1.2)
+        header = request.headers.get("if-none-match", "")
+        tag = headers["etag"]
+        etag = header.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in header.split(",")}
+        if etag:
             return Response(status_code=304, headers=headers)
     return _build_file_response(request, file, headers)
 
@@ -144,11 +148,6 @@ async def _iter_blocks(file: ServedFile, start: int, stop: int) -> AsyncIterator
             raise NotFound("the file became shorter while it was read", hint="ask for it again")
         start += len(block)
         yield block
-
-
-def _matches_etag(header: str, tag: str) -> bool:
-    """Return whether the client has this version already (RFC 9110, section 13.1.2)."""
-    return header.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in header.split(",")}
 
 
 FILE_ROUTES = (Route("/files/{key}", show_artifact, name="file"),)

@@ -28,10 +28,12 @@ async def render_page(
         feed: Where the page's live updates go on, from `feed.start`; empty for none.
         values: What the template names; one that it names and does not get is an error.
     """
+    pages: list[DashboardPage] = request.app.state.pages
+    badges = {each.name: await _read_badge(request, each) for each in pages if each.badge is not None}
     frame = {
         "pages": request.app.state.pages,
         "here": _find_page_name(request),
-        "badges": await _count_badges(request),
+        "badges": badges,
         "feed": feed,
     }
     return render_fragment(request, template, status=status, **frame, **values)
@@ -55,11 +57,6 @@ def _find_page_name(request: Request) -> str:
     start_page = "now"  # the page at the root
     path = request.url.path.removeprefix(request.scope.get("root_path", ""))
     return path.strip("/").partition("/")[0] or start_page
-
-
-async def _count_badges(request: Request) -> dict[str, int]:
-    pages: list[DashboardPage] = request.app.state.pages
-    return {each.name: await _read_badge(request, each) for each in pages if each.badge is not None}
 
 
 async def _read_badge(request: Request, page: DashboardPage) -> int:

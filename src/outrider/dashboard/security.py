@@ -118,7 +118,12 @@ class SecurityMiddleware:
         unlimited_prefix = "/static/"
         viewer = self._find_viewer(connection)
         if viewer is None:
-            return _ask_to_sign_in(connection)
+            wants_page = "text/html" in connection.headers.get("accept", "") and connection.scope["type"] == "http"
+            if wants_page and connection.scope["method"] in SAFE_METHODS:
+                if _is_cross_site(connection):
+                    return _redirect_locally(connection, _strip_token(connection))
+                return render_sign_in_page(_strip_token(connection), root=connection.scope.get("root_path", ""))
+            return _build_refusal("signed_out", "open the dashboard with `outrider dashboard`", 401)
         if not _get_path(connection.scope).startswith(unlimited_prefix) and not self._request_limiter.try_acquire(
             viewer
         ):
@@ -160,15 +165,6 @@ def _is_own_origin(connection: HTTPConnection) -> bool:
     if origin is not None and urlsplit(origin).netloc.lower() != connection.headers.get("host", "").lower():
         return False
     return not _is_cross_site(connection) or (safe and connection.headers.get("sec-fetch-mode") == "navigate")
-
-
-def _ask_to_sign_in(connection: HTTPConnection) -> Response:
-    wants_page = "text/html" in connection.headers.get("accept", "") and connection.scope["type"] == "http"
-    if wants_page and connection.scope["method"] in SAFE_METHODS:
-        if _is_cross_site(connection):
-            return _redirect_locally(connection, _strip_token(connection))
-        return render_sign_in_page(_strip_token(connection), root=connection.scope.get("root_path", ""))
-    return _build_refusal("signed_out", "open the dashboard with `outrider dashboard`", 401)
 
 
 def _is_cross_site(connection: HTTPConnection) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from outrider.agents.definition import read_agent
-from outrider.app import App, open_app
+from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 from outrider.core.errors import OutriderError
@@ -76,7 +76,9 @@ async def _check_agents(settings: Any, names: tuple[str, ...]) -> int:
         wanted = names or tuple(await app.catalogue.list_agents())
         for name in wanted:
             try:
-                await _usable(app, name)
+                # Raise the error that would keep a run of the agent from starting
+                agent = await app.catalogue.get(name)
+                await app.runs.check_agent(agent)
                 click.echo(f"{click.style('✓', fg='green')} {name}")
             except OutriderError as error:
                 problems.append((name, error.message, error.hint))
@@ -85,12 +87,6 @@ async def _check_agents(settings: Any, names: tuple[str, ...]) -> int:
         if hint:
             click.echo(f"    {hint}")
     return len(problems)
-
-
-async def _usable(app: "App", name: str) -> None:
-    """Raise the error that would keep a run of the agent from starting."""
-    agent = await app.catalogue.get(name)
-    await app.runs.check_agent(agent)
 
 
 @command.command()

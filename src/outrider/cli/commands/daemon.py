@@ -61,7 +61,8 @@ def run(folder: str, ready: int) -> None:
     try:
         begun = detach_process(DaemonPaths(folder), ready)
     except Exception as error:  # noqa: BLE001 - whoever started it says it to a person
-        _say(ready, str(error) or type(error).__name__)
+        text = str(error) or type(error).__name__
+        os.write(ready, f"{text}\n".encode("utf-8", "replace"))
         sys.exit(EXIT_BUG)
     if isinstance(begun, DaemonProcess):
         begun.serve(HostCommandParser(), enable_gc)
@@ -113,7 +114,3 @@ def _ask_daemon(place: DaemonPaths, word: bytes) -> bytes | None:
                 if kind == frames.OUTPUT_FRAME:
                     answer = payload
     return answer
-
-
-def _say(ready: int, text: str) -> None:
-    os.write(ready, f"{text}\n".encode("utf-8", "replace"))

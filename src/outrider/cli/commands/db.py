@@ -238,7 +238,10 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
         await work.clear_progress()
         tell(f"all {sum(each.rows for each in compared):,} rows are there and say the same")
         tell(f"not in the database, copy it yourself if you use it: {', '.join(uncopied_files)} of data_dir")
-    return {"whole": whole, "tables": [_figures(each) for each in compared if each.rows]}
+    return {
+        "whole": whole,
+        "tables": [(asdict(each) | {"checksum": f"{each.checksum:032x}"}) for each in compared if each.rows],
+    }
 
 
 def _print_difference(each: "TableCopy", tell: Callable[[str], Any]) -> None:
@@ -249,10 +252,6 @@ def _print_difference(each: "TableCopy", tell: Callable[[str], Any]) -> None:
             f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
             "if the source was at work meanwhile, or the target held rows of the same ids, look at those"
         )
-
-
-def _figures(each: "TableCopy") -> dict[str, Any]:
-    return asdict(each) | {"checksum": f"{each.checksum:032x}"}
 
 
 def _check_copy_allowed(origin: str, place: str) -> None:

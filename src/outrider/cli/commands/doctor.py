@@ -31,7 +31,11 @@ def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            _print_finding(finding)
+            marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
+            mark, color = marks[finding.state]
+            click.echo(f"{click.style(mark, fg=color)} {finding.what}")
+            if finding.remedy:
+                click.echo(f"    {finding.remedy}")
     if any(finding.state == "bad" for finding in findings):
         sys.exit(EXIT_PARTIAL)
 
@@ -43,7 +47,14 @@ async def _run_checks(settings: LoadedSettings, *, online: bool) -> list[Finding
         findings += [each async for each in check_storage(app)]
         findings += [each async for each in check_identity(app)]
         findings += [each async for each in _check_providers(app)]
-        findings += _check_browser(app)
+        facts = app.browsers.collect_status()
+        if facts["executable"] is None and "remedy" in facts:
+            found = Finding("note", f"browser: {facts['how']}", facts["remedy"])
+        else:
+            found = Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
+        sandbox = [Finding("ok", "browser: Chromium's sandbox is on")] if facts["sandbox"] else []
+        browser = [found, *sandbox, *(Finding("note", f"browser: {warning}") for warning in facts["warnings"])]
+        findings += browser
         findings += [each async for each in _check_models(app)]
         findings += [each async for each in _check_agents(app)]
         findings += [each async for each in _check_servers(app)]
@@ -63,16 +74,6 @@ async def _check_providers(app: "App") -> AsyncGenerator[Finding]:
             yield Finding("ok", f"search: {each.title} {'with a key' if each.key else 'without a key'}")
         else:
             yield Finding("note", f"search: {each.title} is not used: {each.reason}", each.remedy)
-
-
-def _check_browser(app: "App") -> list[Finding]:
-    facts = app.browsers.collect_status()
-    if facts["executable"] is None and "remedy" in facts:
-        found = Finding("note", f"browser: {facts['how']}", facts["remedy"])
-    else:
-        found = Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
-    sandbox = [Finding("ok", "browser: Chromium's sandbox is on")] if facts["sandbox"] else []
-    return [found, *sandbox, *(Finding("note", f"browser: {warning}") for warning in facts["warnings"])]
 
 
 async def _check_models(app: "App") -> AsyncGenerator[Finding]:
@@ -181,11 +182,3 @@ async def _check_web(app: "App") -> AsyncGenerator[Finding]:
         yield Finding("bad", error.message, error.hint)
     except IndexError:
         yield Finding("note", "the search found nothing", "try `outrider search` with other words")
-
-
-def _print_finding(finding: Finding) -> None:
-    marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
-    mark, color = marks[finding.state]
-    click.echo(f"{click.style(mark, fg=color)} {finding.what}")
-    if finding.remedy:
-        click.echo(f"    {finding.remedy}")

@@ -66,19 +66,16 @@ def _select_part(text: str, *, query: str | None, max_tokens: int | None, offset
     if offset and offset >= len(text):
         raise InvalidInput(f"--offset {offset} lies behind the end: there are {len(text)} characters", hint="lower it")
     if query is not None:
-        return _passages(text, query, max_tokens or default_tokens)
+        tokens = max_tokens or default_tokens
+        from outrider.pages.excerpt import find_excerpts
+
+        found = find_excerpts(text, query, max_tokens=tokens)
+        places = [{"start": each.start, "end": each.end, "headings": list(each.headings)} for each in found]
+        return {"text": "\n\n".join(each.text for each in found), "total_chars": len(text), "passages": places}
     if max_tokens is None:
         return {"text": text[offset:], "total_chars": len(text)}
     piece = cut_tokens(text, max_tokens, offset)
     return {"text": piece.text} | piece.to_dict()
-
-
-def _passages(text: str, query: str, tokens: int) -> dict[str, Any]:
-    from outrider.pages.excerpt import find_excerpts
-
-    found = find_excerpts(text, query, max_tokens=tokens)
-    places = [{"start": each.start, "end": each.end, "headings": list(each.headings)} for each in found]
-    return {"text": "\n\n".join(each.text for each in found), "total_chars": len(text), "passages": places}
 
 
 def _describe_part(file: str, piece: dict[str, Any], *, whole: bool) -> list[str]:

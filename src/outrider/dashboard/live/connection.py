@@ -85,7 +85,8 @@ class LiveConnection:
                 await self._socket.close(1008, "messages are JSON objects with `event`, of 20,000 characters at most")
                 return
             if message["event"] == "drawn":
-                self._drawn()
+                if self._credit.value < MAX_UNDRAWN_FRAMES:
+                    self._credit.release()
             elif message["event"] == "steer":  # may take as long as a page needs: nothing waits for it
                 self._tasks.start_soon(self._handle_message, message)
             else:
@@ -144,7 +145,11 @@ class LiveConnection:
             self._stop_watching()
         self._session = session
         log.debug("%s watches browser session %s", self._viewer, session.id)
-        self._start_screencast(session, quality)
+        if self._cast_scope is not None:
+            self._cast_scope.cancel()
+        self._cast_scope = anyio.CancelScope()
+        self._credit = anyio.Semaphore(MAX_UNDRAWN_FRAMES, max_value=MAX_UNDRAWN_FRAMES)
+        self._tasks.start_soon(self._send_frames, session, quality, self._cast_scope, self._credit)
         return Ack().to_dict()
 
     def _stop_watching(self) -> None:
@@ -156,13 +161,6 @@ class LiveConnection:
         self._session = self._cast_scope = None
 
     # Out
-
-    def _start_screencast(self, session: Session, quality: Any) -> None:
-        if self._cast_scope is not None:
-            self._cast_scope.cancel()
-        self._cast_scope = anyio.CancelScope()
-        self._credit = anyio.Semaphore(MAX_UNDRAWN_FRAMES, max_value=MAX_UNDRAWN_FRAMES)
-        self._tasks.start_soon(self._send_frames, session, quality, self._cast_scope, self._credit)
 
     async def _send_frames(
         self, session: Session, quality: Any, scope: anyio.CancelScope, credit: anyio.Semaphore
@@ -178,10 +176,6 @@ class LiveConnection:
                     continue
                 await self._socket.send_bytes(encode_frame(session.id, frame))
             await self._send_event("ended", {"session_id": session.id})
-
-    def _drawn(self) -> None:
-        if self._credit.value < MAX_UNDRAWN_FRAMES:
-            self._credit.release()
 
     async def _send_states(self) -> None:
         known: list[dict[str, Any]] | None = None

@@ -65,7 +65,12 @@ class LiveHub:
         if time.monotonic() - self._refreshed_at < refresh_interval_s:
             return
         self._refreshed_at = time.monotonic()
-        await self._refresh_remote_sessions()
+        registry = self.services.browsers.registry
+        if registry is not None:
+            with suppress(OutriderError):  # a database that is away for a moment: what was known is shown on
+                self._remote_sessions = [
+                    serialize_remote_session(each) for each in (await registry.list_remote())[::-1]
+                ]
         sessions = self.services.browsers.list_sessions()
         self._titles = {each.id: self._titles.get(each.id, "") for each in sessions}
         for session in sessions:
@@ -89,14 +94,6 @@ class LiveHub:
                 for name, cast in casts.items()
             },
         }
-
-    async def _refresh_remote_sessions(self) -> None:
-        registry = self.services.browsers.registry
-        if registry is not None:
-            with suppress(OutriderError):  # a database that is away for a moment: what was known is shown on
-                self._remote_sessions = [
-                    serialize_remote_session(each) for each in (await registry.list_remote())[::-1]
-                ]
 
     def _told(self, session: Session) -> dict[str, Any]:
         title = self._titles.get(session.id, "") or session.options.title

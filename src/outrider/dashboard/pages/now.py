@@ -50,7 +50,11 @@ async def _collect_calls(services: DashboardServices, only: str | None) -> dict[
 async def _collect_activity(request: Request, services: DashboardServices) -> dict[str, Any]:
     """Collect sessions, runs, questions, providers and running calls."""
     states = [provider_states.describe_provider(each) for each in await services.search.list_providers()]
-    room = _ensure_hub(request)
+    # The hub that the page Live uses, created at first use
+    state = request.app.state
+    if not hasattr(state, "room"):
+        state.room = LiveHub(get_services(request))
+    room = state.room
     await room.refresh()
     sessions = room.list_sessions()
     runs = await RunOverview(services.database).list_trees(WantedRuns(status="open"), limit=MAX_LIST_ENTRIES + 1)
@@ -65,14 +69,6 @@ async def _collect_activity(request: Request, services: DashboardServices) -> di
         "troubled": [each for each in provider_states.sort_by_urgency(states) if each.mark in ("bad", "warn")],
         "underway": services.events.inflight.calls[:MAX_LIST_ENTRIES],
     }
-
-
-def _ensure_hub(request: Request) -> LiveHub:
-    """Return the hub that the page Live uses, created at first use."""
-    state = request.app.state
-    if not hasattr(state, "room"):
-        state.room = LiveHub(get_services(request))
-    return state.room
 
 
 NOW_PAGE = DashboardPage("now", "Now", 0, (Route("/", show_now, name="now"),), key="n")

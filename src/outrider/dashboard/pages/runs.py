@@ -100,7 +100,13 @@ async def show_full_text(request: Request) -> Response:
     if key:
         title, text = await _load_step_text(house, run_id, key, what)
     else:
-        title, text = await _load_run_text(house, run_id, what)
+        titles = {"task": "Task", "answer": "Answer", "instructions": "Instructions", "thoughts": "Thoughts"}
+        run = await house.runs.get(run_id)
+        texts = {"task": run.query, "answer": run.answer, "thoughts": run.thoughts}
+        texts["instructions"] = str(run.definition.get("instructions", ""))
+        if what not in texts:
+            raise InvalidInput("what: not a part of a run", hint=f"one of {', '.join(titles)}")
+        title, text = titles[what], texts[what]
     if query.get("part") == "text":
         return render.render_fragment(request, "runs/whole_text.html", text=text)
     return await render.render_page(request, "runs/whole.html", title=title, text=text, run_id=run_id)
@@ -119,16 +125,6 @@ async def _load_step_text(services: DashboardServices, run_id: str, key: str, wh
         else row.text
     )
     return f"{titles[what]} of step {row.number}{f', {row.tool}' if row.is_tool else ''}", text
-
-
-async def _load_run_text(services: DashboardServices, run_id: str, what: str) -> tuple[str, str]:
-    titles = {"task": "Task", "answer": "Answer", "instructions": "Instructions", "thoughts": "Thoughts"}
-    run = await services.runs.get(run_id)
-    texts = {"task": run.query, "answer": run.answer, "thoughts": run.thoughts}
-    texts["instructions"] = str(run.definition.get("instructions", ""))
-    if what not in texts:
-        raise InvalidInput("what: not a part of a run", hint=f"one of {', '.join(titles)}")
-    return titles[what], texts[what]
 
 
 async def cancel_run(request: Request) -> Response:

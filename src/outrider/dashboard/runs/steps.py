@@ -100,6 +100,9 @@ def _build_step_view(
     model = next((row for row in spoken if row.key.startswith("model:")), None)
     tools = [row for row in rows if row.is_tool]
     calls = [_build_call_view(row, mark, children.get(row.key), seen) for mark, row in enumerate(tools, 1)]
+    facts = [(row.key, row.outcome, row.seconds) for row in rows]
+    below = [(each.child.run.status, each.child.run.id) for each in calls if each.child]
+    stamp = hashlib.blake2s(repr((facts, below)).encode("utf-8", "replace"), digest_size=8).hexdigest()
     return StepView(
         number,
         model,
@@ -107,13 +110,17 @@ def _build_step_view(
         cut_excerpt(model.thoughts.strip(), THOUGHT_BYTES) if model and model.thoughts.strip() else None,
         calls,
         [row for row in spoken if row is not model],
-        _compute_stamp(rows, calls),
+        stamp,
     )
 
 
 def _build_call_view(row: StepRow, mark: int, child: RunBranch | None, seen: Sequence["EvaluationRecord"]) -> CallView:
     made = [each for each in row.files if isinstance(each, Mapping) and each.get("id")]
     pictures = [StepPicture(str(each["id"]), str(each.get("title") or "")) for each in made if _is_picture(each)]
+    max_sources = 12
+    found = [each for each in row.sources.values() if isinstance(each, Mapping)][:max_sources]
+    links = [(str(each.get("title") or each.get("href"))[:120], sanitize_url(each.get("href"))) for each in found]
+    sources = [(title, address) for title, address in links if address]
     return CallView(
         row,
         mark,
@@ -121,7 +128,7 @@ def _build_call_view(row: StepRow, mark: int, child: RunBranch | None, seen: Seq
         excerpt_result(row.text, RESULT_BYTES),
         [*_find_screenshots(row, seen), *pictures],
         [each for each in made if not _is_picture(each)],
-        _list_sources(row.sources),
+        sources,
         child,
     )
 
@@ -139,16 +146,3 @@ def _find_screenshots(row: StepRow, seen: Sequence["EvaluationRecord"]) -> list[
     mine = {each.step for each in during if each.kind == "agent" and each.details.get("tool") == row.tool}
     taken = [each for each in during if each.kind == "screenshot" and each.step in mine and each.artifact_id]
     return [StepPicture(each.artifact_id or "", each.summary or each.url) for each in taken]
-
-
-def _list_sources(sources: Mapping[str, Any]) -> list[tuple[str, str]]:
-    max_sources = 12
-    found = [each for each in sources.values() if isinstance(each, Mapping)][:max_sources]
-    links = [(str(each.get("title") or each.get("href"))[:120], sanitize_url(each.get("href"))) for each in found]
-    return [(title, address) for title, address in links if address]
-
-
-def _compute_stamp(rows: Sequence[StepRow], calls: Sequence[CallView]) -> str:
-    facts = [(row.key, row.outcome, row.seconds) for row in rows]
-    below = [(each.child.run.status, each.child.run.id) for each in calls if each.child]
-    return hashlib.blake2s(repr((facts, below)).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -28,17 +28,13 @@ async def read_run_events(services: DashboardServices, cursor: str) -> tuple[lis
     """Return a run's events after the cursor, and whether its tree has changed (`kind: tree`)."""
     if not cursor:
         return [], ""
-    run_id, root_id, seq, standing = _parse_cursor(cursor)
+    parts = cursor.split("~")
+    if len(parts) != 4 or not parts[2].isascii() or not parts[2].isdigit():
+        raise InvalidInput("the place to go on from cannot be read", hint="reload the page")
+    run_id, root_id, seq, standing = parts[0], parts[1], int(parts[2]), parts[3]
     events = await services.runs.streams.read(run_id, seq)
     news = merge_text_events(events)
     now = await RunOverview(services.database).compute_fingerprint(root_id)
     if now != standing:
         news.append({"kind": "tree", "seq": 0, "at": 0, "data": {}})
     return news, f"{run_id}~{root_id}~{events[-1].seq if events else seq}~{now}"
-
-
-def _parse_cursor(cursor: str) -> tuple[str, str, int, str]:
-    parts = cursor.split("~")
-    if len(parts) != 4 or not parts[2].isascii() or not parts[2].isdigit():
-        raise InvalidInput("the place to go on from cannot be read", hint="reload the page")
-    return parts[0], parts[1], int(parts[2]), parts[3]
