@@ -57,7 +57,7 @@ async def _collect_status(found: Any) -> list[dict[str, Any]]:
     except NotConfigured:
         used = None
     name = used.name if used else ""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": each.name, "title": each.title, "missing": each.missing(means), "remedy": each.remedy}
         for each in load_embedder_providers().values()
     ]
