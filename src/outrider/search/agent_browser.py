@@ -1,7 +1,7 @@
-"""The program `agent-browser` (npm) as a browser that opens result pages and says what it sees as text.
+"""Drive the program `agent-browser` (npm), which opens result pages and describes them as text.
 
-Its commands answer with one line of JSON: `{"success", "data", "error"}`. Each of our visits has a name, a folder and
-a background process of its own, so that nobody else's page is seen or moved, and nothing of it is left.
+Its commands answer with one line of JSON: `{"success", "data", "error"}`. Each session has a name, a folder and a
+background process of its own, so that it neither sees nor moves other pages, and leaves nothing behind.
 """
 
 import json
@@ -28,7 +28,7 @@ from outrider.search.snapshot_text import parse_snapshot
 
 PACKAGE_NAME = "agent-browser"
 COMMAND_TIMEOUT_S = 30.0
-# How npm reaches its packages; installing is not browsing, and does not go through the guard.
+# Variables that tell npm how to reach its registry. Installing is not browsing, and does not go through the guard.
 NPM_VARIABLE = re.compile(r"npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs", re.IGNORECASE)
 DAEMON_NOT_STARTED = re.compile(r"daemon failed to start", re.IGNORECASE)
 ProgramVersion = tuple[int, int, int]
@@ -36,7 +36,7 @@ ProgramVersion = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class PageOutline:
-    """A page as the program shows it: where it is, and its outline."""
+    """A page's address after redirects, and its outline."""
 
     url: str
     lines: list[OutlineLine]
@@ -46,11 +46,11 @@ class AgentBrowser:
     """The program, found or installed at its first use.
 
     Args:
-        settings: The operator's; without a command it is not used.
-        folder: Where it is installed when `auto_install` allows that.
-        proxy_url: The guarded proxy that its browser goes through, with credentials; without one it is not used.
-        executable: The browser that it drives; "" leaves that to the program.
-        environ: Where `PATH` and the like are taken from.
+        settings: The operator's; without a command the program is not used.
+        folder: Where it is installed if `auto_install` allows that.
+        proxy_url: Returns the guarded proxy for its browser, with credentials; without one it is not used.
+        executable: Returns the browser that it drives; "" leaves the choice to the program.
+        environ: The source of `PATH` and the like.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class AgentBrowser:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """Whose result pages it opens, in that order."""
+        """The engines whose result pages it opens, in that order."""
         return tuple(self._settings.engines)
 
     def explain_unavailable(self) -> str:
-        """Why it cannot be used; "" if it can."""
+        """Return why it cannot be used; "" if it can."""
         if not (self._settings.command or self._settings.auto_install):
             return "it is not set up (`search.agent_browser.command` is empty)"
         if self._find_program() is None and not self._settings.auto_install:
-            return f"there is no program {self._settings.command!r}"
-        return "" if self._proxy_url() else "there is no guarded proxy for it"
+            return f"the program {self._settings.command!r} was not found"
+        return "" if self._proxy_url() else "no guarded proxy is running"
 
     @property
     def instructions(self) -> str:
-        """What a person does to install it."""
+        """How a person installs it."""
         package = f"{PACKAGE_NAME}@{self._settings.version}"
         return (
             f"run `npm install -g {package}` and `{PACKAGE_NAME} install`, then set `search.agent_browser.command` to "
@@ -94,21 +94,20 @@ class AgentBrowser:
 
     @asynccontextmanager
     async def open_session(self) -> AsyncGenerator["AgentBrowserSession"]:
-        """A visit under a name of its own; whatever was started for it is gone afterwards.
+        """Open a session with a name of its own; all its processes are gone afterwards.
 
-        Raises `not_configured` when the program is missing, too old, or cannot be installed.
+        Raises `not_configured` if the program is missing, too old, or cannot be installed.
         """
         program, version = await self._prepare_program()
         with tempfile.TemporaryDirectory(prefix="outrider-", ignore_cleanup_errors=True) as folder:
-            place = Path(folder)
-            visit = AgentBrowserSession(
-                program, f"outrider-{secrets.token_hex(6)}", place, self._build_environment(place, version)
-            )
+            path = Path(folder)
+            environ = self._build_environment(path, version)
+            session = AgentBrowserSession(program, f"outrider-{secrets.token_hex(6)}", path, environ)
             try:
-                yield visit
+                yield session
             finally:
                 with anyio.CancelScope(shield=True):
-                    await visit.close()
+                    await session.close()
 
     async def _prepare_program(self) -> tuple[str, ProgramVersion]:
         async with self._prepare_lock:
@@ -129,65 +128,68 @@ class AgentBrowser:
         return self._folder / self._settings.version / "node_modules" / ".bin" / PACKAGE_NAME
 
     async def _check_version(self, program: str) -> ProgramVersion:
-        """Its version. Raises `not_configured` for one that is too old or another than was installed."""
+        """Return the version. Raises `not_configured` if it is too old or not the one that was installed."""
         timeout_s = 5.0
-        min_version = (0, 15, 0)  # whose snapshots are known
+        min_version = (0, 15, 0)  # older snapshots have an unknown format
         self._folder.mkdir(parents=True, exist_ok=True)
-        told = await command.run_command(
+        result = await command.run_command(
             [program, "--version"], seconds=timeout_s, environ=self._copy_environment(), folder=self._folder
         )
-        match = re.search(r"(\d+)\.(\d+)\.(\d+)", told.out)
-        if told.code or match is None:
-            message = f"{program} does not say its version: {(told.err or told.out).strip()[:200] or 'it said nothing'}"
+        match = re.search(r"(\d+)\.(\d+)\.(\d+)", result.out)
+        if result.code or match is None:
+            output = (result.err or result.out).strip()[:200] or "no output"
+            message = f"{program} does not report its version: {output}"
             raise build_failure("not_configured", message, hint=self.instructions)
         version = (int(match[1]), int(match[2]), int(match[3]))
         if version < min_version:
             message = f"{PACKAGE_NAME} {match[0]} is too old: {'.'.join(map(str, min_version))} or later is needed"
             raise build_failure("not_configured", message, hint=self.instructions)
         if not self._settings.command and match[0] != self._settings.version:
-            message = f"{PACKAGE_NAME} {self._settings.version} was installed, but it calls itself {match[0]}"
+            message = f"{PACKAGE_NAME} {self._settings.version} was installed, but it reports version {match[0]}"
             raise build_failure("not_configured", message, hint=self.instructions)
         return version
 
     async def _install_package(self) -> str:
-        """Installs the pinned version into a folder of ours, with consent only; scripts of the package do not run."""
+        """Install the pinned version into our folder, if the settings allow it; the package's scripts do not run."""
         browser_timeout_s = 120.0
         install_timeout_s = 60.0
         if not self._settings.auto_install:
             raise build_failure(
-                "not_configured", f"there is no program {self._settings.command!r}", hint=self.instructions
+                "not_configured", f"the program {self._settings.command!r} was not found", hint=self.instructions
             )
         npm = shutil.which("npm", path=self._environ.get("PATH"))
         if npm is None:
             raise build_failure(
-                "not_configured", f"{PACKAGE_NAME} cannot be installed: there is no npm", hint=self.instructions
+                "not_configured", f"{PACKAGE_NAME} cannot be installed: npm was not found", hint=self.instructions
             )
-        own = self._installed_path()
+        installed = self._installed_path()
         target = self._folder / self._settings.version
         target.mkdir(parents=True, exist_ok=True)
         package = f"{PACKAGE_NAME}@{self._settings.version}"
         arguments = ["install", "--prefix", str(target), "--ignore-scripts", "--no-audit", "--no-fund", "--", package]
         await self._run_installer([npm, *arguments], install_timeout_s, target)
-        if not own.exists():
-            raise build_failure("not_configured", f"npm installed no {own.name}", hint=self.instructions)
+        if not installed.exists():
+            raise build_failure("not_configured", f"npm did not install {installed.name}", hint=self.instructions)
         if not self._executable():
-            await self._run_installer([str(own), "install"], browser_timeout_s, target)
-        return str(own)
+            await self._run_installer([str(installed), "install"], browser_timeout_s, target)
+        return str(installed)
 
     async def _run_installer(self, program: list[str], seconds: float, folder: Path) -> None:
         environ = self._copy_environment() | {
             name: self._environ[name] for name in self._environ if NPM_VARIABLE.fullmatch(name)
         }
         try:
-            ended = await command.run_command(program, seconds=seconds, environ=environ, folder=folder)
+            result = await command.run_command(program, seconds=seconds, environ=environ, folder=folder)
         except OutriderError as error:
             raise type(error)(error.message, code=error.code, hint=self.instructions) from None
-        if ended.code:
-            said = (ended.err or ended.out).strip()[-300:]
-            message = f"{PACKAGE_NAME} could not be installed ({Path(program[0]).name} ended with {ended.code}): {said}"
+        if result.code:
+            output = (result.err or result.out).strip()[-300:]
+            program_name = Path(program[0]).name
+            message = f"{PACKAGE_NAME} could not be installed ({program_name} exited with {result.code}): {output}"
             raise build_failure("not_configured", message, hint=self.instructions)
 
     def _copy_environment(self) -> dict[str, str]:
+        # A fixed list, so that none of our keys is passed on.
         passed_names = (
             "PATH",
             "HOME",
@@ -197,18 +199,18 @@ class AgentBrowser:
             "XDG_RUNTIME_DIR",
             "DISPLAY",
             "SSL_CERT_FILE",
-        )  # no keys of ours
+        )
         return {name: self._environ[name] for name in passed_names if name in self._environ}
 
     def _build_environment(self, folder: Path, version: ProgramVersion) -> dict[str, str]:
-        """Every command gets the same: one that asks for other flags would start the browser anew."""
+        """Return the environment of all commands of a session; other flags would restart the browser."""
         resolver_flag = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
-        # As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
+        # As for our own browser: WebRTC, QUIC and DNS prefetching would bypass the proxy.
         base_flags = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic")
-        idle_timeout_ms = 120_000  # after which its background process ends by itself, should ours be killed
-        newline_flags_version = (0, 41, 0)  # from here on at the latest a browser flag may hold commas
+        idle_timeout_ms = 120_000  # its background process then ends by itself, in case ours is killed
+        newline_flags_version = (0, 41, 0)  # known to accept browser flags with commas
         flags = [*base_flags, *((resolver_flag,) if version >= newline_flags_version else ())]
-        # Chromium refuses its own sandbox to root.
+        # Chromium does not sandbox processes of root.
         flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         executable = self._executable()
         return self._copy_environment() | {
@@ -222,7 +224,7 @@ class AgentBrowser:
 
 
 class AgentBrowserSession:
-    """One visit: pages are opened one after the other, and seen."""
+    """A browser session that opens one page after the other."""
 
     def __init__(self, program: str, name: str, folder: Path, environ: Mapping[str, str]) -> None:
         self._program = program
@@ -232,75 +234,74 @@ class AgentBrowserSession:
         self._is_started = False
 
     async def open_page(self, url: str) -> PageOutline:
-        """Opens an address and says what is there.
+        """Open an address and return the page's outline.
 
-        Raises `timeout`, `bad_reply` for more than 10 MB or for what is no JSON, `unavailable` for its own failures.
+        Raises `timeout`, `bad_reply` for more than 10 MB or anything but JSON, `unavailable` for its own failures.
         """
-        blank_url = "about:blank"
         if not self._is_started:
-            # The first page of a new browser is now and then lost to an error page: let it be an empty one.
-            await self._open_url(blank_url)
+            # The first page of a new browser is sometimes lost to an error page, so an empty one goes first.
+            await self._open_url("about:blank")
             self._is_started = True
         await self._open_url(url)
-        seen = await self._take_snapshot(url)
-        if seen.lines:
-            return seen
+        outline = await self._take_snapshot(url)
+        if outline.lines:
+            return outline
         await self._open_url(url)
         return await self._take_snapshot(url)
 
     async def read_html(self) -> str:
-        """The document of the page that was seen last. Raises as `see`."""
-        found = (await self._run_command("get", "html", "html")).get("html")
-        if not isinstance(found, str):
+        """Return the HTML of the current page. Raises as `open_page` does."""
+        html = (await self._run_command("get", "html", "html")).get("html")
+        if not isinstance(html, str):
             raise build_failure("bad_reply", f"{PACKAGE_NAME} get answered without HTML")
-        return found
+        return html
 
     async def close(self) -> None:
-        """Ends what was started for the visit, by asking and then by killing."""
+        """End all processes of the session, first by asking and then by killing them."""
         close_timeout_s = 5.0
         with suppress(Exception):
             await self._run_command("close", seconds=close_timeout_s)
         for file in self._folder.glob("*.pid"):
             with suppress(OSError, ValueError):
                 _kill_process_tree(int(file.read_text()))
-        # One that was slow to start may have been started twice; only the second is in the file.
+        # A process that was slow to start may have been started twice; the file names only the second.
         for pid in _find_folder_processes(str(self._folder)):
             _kill_process_tree(pid)
 
     async def _take_snapshot(self, url: str) -> PageOutline:
         data = await self._run_command("snapshot", "-u")
-        text, at = data.get("snapshot"), data.get("origin")
+        text, origin = data.get("snapshot"), data.get("origin")
         if not isinstance(text, str):
             raise build_failure("bad_reply", f"{PACKAGE_NAME} snapshot answered without a snapshot")
-        return PageOutline(at if isinstance(at, str) and at else url, parse_snapshot(text))
+        return PageOutline(origin if isinstance(origin, str) and origin else url, parse_snapshot(text))
 
     async def _open_url(self, url: str) -> None:
         try:
             await self._run_command("open", url)
         except Exception as error:
-            # It waits five seconds for its background process, which is not long on a busy machine.
+            # It waits five seconds for its background process, which may be too short on a busy machine.
             if not DAEMON_NOT_STARTED.search(str(error)):
                 raise
             await self._run_command("open", url)
 
     async def _run_command(self, *words: str, seconds: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
         program = [self._program, *words, "--json", "--session", self._name]
-        ended = await command.run_command(program, seconds=seconds, environ=self._environ, folder=self._folder)
-        reply = _parse_reply(ended.out)
+        result = await command.run_command(program, seconds=seconds, environ=self._environ, folder=self._folder)
+        reply = _parse_reply(result.out)
         if reply is None:
-            said = (ended.err or ended.out).strip()[:200] or "nothing"
-            code = "unavailable" if ended.code else "bad_reply"
-            how = f"ended with {ended.code}" if ended.code else "answered with no JSON"
-            raise build_failure(code, f"{PACKAGE_NAME} {words[0]} {how}: {said}")
+            output = (result.err or result.out).strip()[:200] or "no output"
+            code = "unavailable" if result.code else "bad_reply"
+            problem = f"exited with {result.code}" if result.code else "answered without JSON"
+            raise build_failure(code, f"{PACKAGE_NAME} {words[0]} {problem}: {output}")
         if not reply.get("success"):
-            said = " ".join(str(reply.get("error") or "no reason given").split())[:200]
-            raise build_failure("unavailable", f"{PACKAGE_NAME} {words[0]} failed: {said}")
+            reason = " ".join(str(reply.get("error") or "no reason given").split())[:200]
+            raise build_failure("unavailable", f"{PACKAGE_NAME} {words[0]} failed: {reason}")
         data = reply.get("data")
         return data if isinstance(data, dict) else {}
 
 
 def _parse_reply(out: str) -> dict[str, Any] | None:
-    """The last line that is a JSON object: a notice may stand before it."""
+    """Return the last line that is a JSON object, because notices may precede it."""
     for line in reversed(out.strip().splitlines()):
         with suppress(ValueError, RecursionError):
             value = json.loads(line)
@@ -310,7 +311,7 @@ def _parse_reply(out: str) -> dict[str, Any] | None:
 
 
 def _kill_process_tree(leader: int) -> None:
-    """Kills a background process with all that belongs to its session: its browser leads a group of its own."""
+    """Kill a background process and its whole session, in which the browser leads a group of its own."""
     if leader <= 1:
         return
     for pid in [leader, *_find_session_processes(leader)]:
@@ -321,21 +322,21 @@ def _kill_process_tree(leader: int) -> None:
 
 
 def _find_folder_processes(folder: str) -> list[int]:
-    """The processes whose environment names the visit's folder; none where there is no /proc."""
-    mark, found = os.fsencode(f"AGENT_BROWSER_SOCKET_DIR={folder}"), []
+    """Return the processes whose environment names the session's folder; none without /proc."""
+    entry, pids = os.fsencode(f"AGENT_BROWSER_SOCKET_DIR={folder}"), []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError, ValueError):
-            if mark in environ.read_bytes().split(b"\0"):
-                found.append(int(environ.parent.name))
-    return found
+            if entry in environ.read_bytes().split(b"\0"):
+                pids.append(int(environ.parent.name))
+    return pids
 
 
 def _find_session_processes(leader: int) -> list[int]:
-    """The processes of a session, the sixth field of /proc/pid/stat (proc(5)); none where there is no /proc."""
-    found: list[int] = []
+    """Return the processes of a session, the sixth field of /proc/pid/stat (proc(5)); none without /proc."""
+    pids: list[int] = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             fields = stat.read_text(errors="replace").rpartition(")")[2].split()
             if int(fields[3]) == leader:
-                found.append(int(stat.parent.name))
-    return found
+                pids.append(int(stat.parent.name))
+    return pids

@@ -1,4 +1,4 @@
-"""From a provider's items to hits: cleaned, unwrapped, only what can be opened and shown."""
+"""Turn a provider's items into clean hits that can be opened and shown."""
 
 import html
 import math
@@ -13,7 +13,7 @@ from outrider.search.provider import ProviderRank, Query, ResultItem, SearchHit
 from outrider.search.redact import redact_secrets
 from outrider.search.urls import is_web_url, is_within_site, unwrap_redirect
 
-# Only tags that engines put around matches: `a < b` and `vector<int>` are words of the page.
+# Only the tags that engines put around matches, because `a < b` and `vector<int>` are words of the page.
 INLINE_TAG = re.compile(
     r"</?(?:a|abbr|b|code|em|font|i|img|mark|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
@@ -22,22 +22,23 @@ HIDDEN_MARKUP = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.
 
 
 def to_hits(items: Iterable[ResultItem], query: Query, provider: str, secrets: Sequence[str] = ()) -> list[SearchHit]:
-    """The items as hits in the provider's order, ranked from 1.
+    """Return the items as hits in the provider's order, ranked from 1.
 
-    Items without title or http(s) address go, and so do those outside `query.site`: some engines
-    take the site for a wish.
+    Items without title or http(s) address are dropped, and so are those outside `query.site`, because some engines
+    treat the site as a preference.
     """
     hits = [hit for item in items if (hit := _build_hit(item, query, secrets)) is not None]
-    return [_ranked(hit, provider, rank) for rank, hit in enumerate(hits, start=1)]
-
-
-def _ranked(hit: SearchHit, provider: str, rank: int) -> SearchHit:
-    return replace(hit, provider=provider, rank=rank, sources=(ProviderRank(provider, rank),))
+    return [
+        replace(hit, provider=provider, rank=rank, sources=(ProviderRank(provider, rank),))
+        for rank, hit in enumerate(hits, start=1)
+    ]
 
 
 def _build_hit(item: ResultItem, query: Query, secrets: Sequence[str]) -> SearchHit | None:
     max_snippet_chars = 1_000
     max_title_chars = 300
+    max_date_chars = 40
+    published = item.get("published")
     image = parse_url(item.get("image_url"))
     page = parse_url(item.get("page_url")) or parse_url(item.get("url"))
     url = page or image
@@ -52,7 +53,7 @@ def _build_hit(item: ResultItem, query: Query, secrets: Sequence[str]) -> Search
         title=redact_secrets(title, secrets),
         url=url,
         snippet=redact_secrets(cut_text(clean_text(item.get("snippet")), max_snippet_chars).text, secrets),
-        published=_published(item.get("published")),
+        published=clean_text(published)[:max_date_chars] or None if isinstance(published, str) else None,
         score=_parse_number(item.get("score")),
         image_url=image if query.mode == "image" else None,
         page_url=page if query.mode == "image" else None,
@@ -63,7 +64,7 @@ def _build_hit(item: ResultItem, query: Query, secrets: Sequence[str]) -> Search
 
 
 def clean_text(value: Any) -> str:
-    """Text on one line without engine markup, entities and invisible characters; lists are joined."""
+    """Return text on one line without engine markup, entities and invisible characters; lists are joined."""
     if isinstance(value, list):
         value = " … ".join(part for part in value if isinstance(part, str))
     if not isinstance(value, str):
@@ -73,7 +74,7 @@ def clean_text(value: Any) -> str:
 
 
 def parse_url(value: Any) -> str | None:
-    """The unwrapped http(s) address, or None. Objects such as a thumbnail's `{src}` give theirs."""
+    """Return the unwrapped http(s) address, or None; the address in an object such as a thumbnail's `{src}` counts."""
     if isinstance(value, dict):
         value = value.get("src") or value.get("original") or value.get("url")
     if not isinstance(value, str):
@@ -81,10 +82,6 @@ def parse_url(value: Any) -> str | None:
     url = unwrap_redirect(clean_untrusted(html.unescape(value) if "&amp;" in value else value).strip())
     url = f"https:{url}" if url.startswith("//") else url
     return url if is_web_url(url) and "\n" not in url and "\t" not in url else None
-
-
-def _published(value: Any) -> str | None:
-    return clean_text(value)[:40] or None if isinstance(value, str) else None
 
 
 def _parse_number(value: Any) -> float | None:

@@ -1,6 +1,6 @@
-"""Results in the outline of a page: headings that are links, and the text up to the next one.
+"""Find search results in the outline of a page: headings that are links, and the text up to the next one.
 
-That holds for nearly every result page whatever its class names are, and for accessibility trees, which have none.
+This works for nearly every result page, whatever its class names, and for accessibility trees, which have none.
 """
 
 import re
@@ -23,21 +23,21 @@ TAG_ROLES = (
     | dict.fromkeys(HEADING_TAGS, "heading")
     | dict.fromkeys(("b", "em", "i", "mark", "strong"), "emphasis")
 )
-# Parts of a page that hold no results; a result's text ends where one begins.
+# Parts of a page without results; the text of a result ends where one begins.
 NON_RESULT_ROLES = frozenset({"banner", "complementary", "contentinfo", "form", "navigation", "search", "dialog"})
 AD_LABEL = re.compile(
     r"(?:ad|ads|sponsored(?: results?)?|advertisement|anzeigen?|gesponsert|annonces?|sponsorisé|anuncios?|annunci[o]?"
     r"|patrocinado|реклама|广告)[\s·:]*",
     re.IGNORECASE,
 )
-# `https://example.com › docs`, as engines show where a result lies.
+# `https://example.com › docs`, as engines show the address of a result.
 BREADCRUMB = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/?(?:\S*|\s*›.*)|›.*")
-MAX_OUTLINE_LINES = 20_000  # of a page; result pages have some thousands
+MAX_OUTLINE_LINES = 20_000  # result pages have a few thousand
 
 
 @dataclass(frozen=True)
 class OutlineLine:
-    """One element of an outline: how deep it lies, what it is, what it says itself, and where it leads."""
+    """One element of an outline: its depth, its role, its own text, and the address of a link."""
 
     depth: int
     role: str
@@ -47,7 +47,7 @@ class OutlineLine:
 
 @dataclass(frozen=True)
 class OutlineResult:
-    """One result as the outline has it."""
+    """One result in an outline."""
 
     title: str
     url: str
@@ -55,8 +55,8 @@ class OutlineResult:
 
 
 def build_outline(tree: Any) -> list[OutlineLine]:
-    """The outline of a parsed HTML document (selectolax, lexbor)."""
-    max_depth = 200  # levels of a page that are told apart
+    """Return the outline of a parsed HTML document (selectolax, lexbor)."""
+    max_depth = 200
     lines: list[OutlineLine] = []
     body = tree.body
     stack = [(body, 0)] if body is not None else []
@@ -69,41 +69,42 @@ def build_outline(tree: Any) -> list[OutlineLine]:
         attributes = node.attributes
         role = attributes.get("role") or TAG_ROLES.get(node.tag, "generic")
         lines.append(OutlineLine(depth, role, "", (attributes.get("href") or "") if role == "link" else ""))
-        inside = list(node.iter(include_text=True))
-        stack += [(child, min(depth + 1, max_depth)) for child in reversed(inside)]
+        children = list(node.iter(include_text=True))
+        stack += [(child, min(depth + 1, max_depth)) for child in reversed(children)]
     return lines
 
 
 def find_results(lines: list[OutlineLine]) -> list[OutlineResult]:
-    """The results, in their order; advertisements and what stands in menus and forms are left out."""
-    starts = [start for start in _find_result_starts(lines) if not _elsewhere(lines, start[0])]
-    ends = [*(start[0] for start in starts), len(lines)][1:]
-    found = [
-        _build_result(lines, start, _find_text_end(lines, start, until))
-        for start, until in zip(starts, ends, strict=True)
+    """Return the results in their order, without advertisements, menus and forms."""
+    starts = [
+        start
+        for start in _find_result_starts(lines)
+        if not _has_ancestor(lines, start[0], NON_RESULT_ROLES) and not _is_under_ad_heading(lines, start[0])
     ]
-    return [each for each in found if each is not None]
+    ends = [*(start[0] for start in starts), len(lines)][1:]
+    results = [
+        _build_result(lines, start, _find_text_end(lines, start, end)) for start, end in zip(starts, ends, strict=True)
+    ]
+    return [result for result in results if result is not None]
 
 
-def _find_text_end(lines: list[OutlineLine], start: tuple[int, int, int], until: int) -> int:
-    """Where the text of a result ends: a link just before the next one's heading names that one's site."""
+def _find_text_end(lines: list[OutlineLine], start: tuple[int, int, int], end: int) -> int:
+    """Return where the text of a result ends: before a link that names the site of the next result."""
+    max_label_words = 6  # a longer link is a snippet, because some engines make links of those
     first = start[1]
-    last = next((at for at in range(until - 1, first - 1, -1) if lines[at].text), None)
-    if last is None or until == len(lines):
-        return until
-    at = next(
-        (
-            number
-            for number in _iter_self_and_ancestors(lines, last)
-            if number >= first and lines[number].role == "link"
-        ),
-        None,
-    )
-    return until if at is None or lines[at].url == lines[start[2]].url or _is_snippet_link(lines, at) else at
+    last = next((at for at in range(end - 1, first - 1, -1) if lines[at].text), None)
+    if last is None or end == len(lines):
+        return end
+    ancestors = (at for at in _iter_self_and_ancestors(lines, last) if at >= first)
+    link = next((at for at in ancestors if lines[at].role == "link"), None)
+    if link is None or lines[link].url == lines[start[2]].url:
+        return end
+    label = _read_element_text(lines, link, _find_element_end(lines, link))
+    return end if len(label.split()) > max_label_words else link
 
 
 def _iter_self_and_ancestors(lines: list[OutlineLine], at: int) -> Iterator[int]:
-    """The line itself and those that it lies in, innermost first."""
+    """Yield the line itself and the lines that contain it, innermost first."""
     depth = lines[at].depth + 1
     for number in range(at, -1, -1):
         if lines[number].depth < depth:
@@ -111,14 +112,8 @@ def _iter_self_and_ancestors(lines: list[OutlineLine], at: int) -> Iterator[int]
             yield number
 
 
-def _is_snippet_link(lines: list[OutlineLine], at: int) -> bool:
-    """Whether a link says more than a name: there are engines that make links of their snippets."""
-    max_label_words = 6
-    return len(_read_element_text(lines, at, _find_element_end(lines, at)).split()) > max_label_words
-
-
 def _find_result_starts(lines: list[OutlineLine]) -> list[tuple[int, int, int]]:
-    """Where a heading is a link or a link holds a heading: (first line, line after it, line of the link)."""
+    """Return headings that are links or are in links: (first line, line after the last, line of the link)."""
     max_results = 100
     starts: list[tuple[int, int, int]] = []
     for at, line in enumerate(lines):
@@ -135,71 +130,63 @@ def _find_result_starts(lines: list[OutlineLine]) -> list[tuple[int, int, int]]:
 
 
 def _find_element_end(lines: list[OutlineLine], at: int) -> int:
-    """The first line that no longer lies within the one at `at`."""
+    """Return the first line that is no longer inside the one at `at`."""
     depth = lines[at].depth
     return next((number for number in range(at + 1, len(lines)) if lines[number].depth <= depth), len(lines))
 
 
-def _elsewhere(lines: list[OutlineLine], at: int) -> bool:
-    return any(line.role in NON_RESULT_ROLES for line in _iter_ancestors(lines, at)) or _is_under_ad_heading(lines, at)
-
-
-def _iter_ancestors(lines: list[OutlineLine], at: int) -> Iterator[OutlineLine]:
-    return (lines[number] for number in _iter_self_and_ancestors(lines, at) if number != at)
+def _has_ancestor(lines: list[OutlineLine], at: int, roles: frozenset[str]) -> bool:
+    return any(lines[number].role in roles for number in _iter_self_and_ancestors(lines, at) if number != at)
 
 
 def _is_under_ad_heading(lines: list[OutlineLine], at: int) -> bool:
-    """Whether the nearest plain heading before it announces advertisements."""
+    """Return whether the nearest heading before it that is not a link announces advertisements."""
     for number in range(at - 1, -1, -1):
         if lines[number].role == "heading":
             end = _find_element_end(lines, number)
-            if any(line.role == "link" for line in lines[number:end]) or _inside_link(lines, number):
+            is_link = any(line.role == "link" for line in lines[number:end])
+            if is_link or _has_ancestor(lines, number, frozenset({"link"})):
                 continue
             return AD_LABEL.fullmatch(_read_element_text(lines, number, end)) is not None
     return False
 
 
-def _inside_link(lines: list[OutlineLine], at: int) -> bool:
-    return any(line.role == "link" for line in _iter_ancestors(lines, at))
-
-
-def _build_result(lines: list[OutlineLine], start: tuple[int, int, int], until: int) -> OutlineResult | None:
-    max_snippet_chars = 600  # characters
+def _build_result(lines: list[OutlineLine], start: tuple[int, int, int], text_end: int) -> OutlineResult | None:
+    max_snippet_chars = 600
     first, end, link = start
-    named = link if lines[first].role == "heading" else _heading(lines, first)
-    title = _read_element_text(lines, named, _find_element_end(lines, named))
-    said = list(_iter_snippet_texts(lines, end, until))
-    if not title or _has_ad_label(lines, _find_element_end(lines, named), until):
+    named = link
+    if lines[first].role != "heading":
+        named = next(number for number in range(first, len(lines)) if lines[number].role == "heading")
+    named_end = _find_element_end(lines, named)
+    title = _read_element_text(lines, named, named_end)
+    if not title or _has_ad_label(lines, named_end, text_end):
         return None
-    return OutlineResult(title, lines[link].url, " ".join(" ".join(said).split())[:max_snippet_chars])
+    snippet = " ".join(" ".join(_iter_snippet_texts(lines, end, text_end)).split())
+    return OutlineResult(title, lines[link].url, snippet[:max_snippet_chars])
 
 
 def _has_ad_label(lines: list[OutlineLine], at: int, end: int) -> bool:
-    """Whether a label beside the result calls it an advertisement; an emphasised word is one that was looked for."""
-    emphasis_roles = frozenset({"emphasis", "strong", "mark"})  # engines put it around the words that were looked for
+    """Return whether a label next to the result calls it an advertisement."""
+    emphasis_roles = frozenset({"emphasis", "strong", "mark"})  # around words of the query, which may be "ads"
     for number in range(at, end):
         line = lines[number]
         if line.role in NON_RESULT_ROLES or line.role == "heading":
             return False
-        inside = next(_iter_ancestors(lines, number), line)
-        if AD_LABEL.fullmatch(line.text) and not emphasis_roles & {line.role, inside.role}:
+        parent = next((lines[outer] for outer in _iter_self_and_ancestors(lines, number) if outer != number), line)
+        if AD_LABEL.fullmatch(line.text) and not emphasis_roles & {line.role, parent.role}:
             return True
     return False
 
 
-def _heading(lines: list[OutlineLine], at: int) -> int:
-    return next(number for number in range(at, len(lines)) if lines[number].role == "heading")
-
-
 def _read_element_text(lines: list[OutlineLine], at: int, end: int) -> str:
-    """What the element at `at` says: its own name, else what is in it."""
+    """Return the text of the element at `at`: its own, or else that of its descendants."""
     if lines[at].text:
         return lines[at].text
     return " ".join(line.text for line in lines[at + 1 : end] if line.text)
 
 
 def _iter_snippet_texts(lines: list[OutlineLine], at: int, end: int) -> Iterator[str]:
-    """The texts from one result to the next, to a heading, or to a part of the page that holds no results."""
+    """Yield the texts up to the next result, heading, or part of the page without results."""
     ignored_roles = frozenset({"button", "cite", "image", "img", "ListMarker", "separator", "textbox", "combobox"})
     while at < end:
         line = lines[at]
@@ -208,7 +195,7 @@ def _iter_snippet_texts(lines: list[OutlineLine], at: int, end: int) -> Iterator
         if line.role in ignored_roles:
             at = _find_element_end(lines, at)
             continue
-        leaf = at + 1 == len(lines) or lines[at + 1].depth <= line.depth
-        if line.text and (leaf or line.role == "paragraph") and not BREADCRUMB.fullmatch(line.text):
+        is_leaf = at + 1 == len(lines) or lines[at + 1].depth <= line.depth
+        if line.text and (is_leaf or line.role == "paragraph") and not BREADCRUMB.fullmatch(line.text):
             yield line.text
         at += 1

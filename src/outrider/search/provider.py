@@ -1,7 +1,7 @@
-"""What a search provider is: a table of facts, and two mappings between our words and its wire.
+"""Describe search providers: their facts, and the mappings to and from their wire formats.
 
-A provider is one file under `providers/`; nothing lists them (`core.discovery`). Plugins add more
-through the entry-point group `outrider.search_providers`.
+A provider is one file under `providers/`, found by discovery (`core.discovery`). Plugins add more through the
+entry-point group `outrider.search_providers`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,23 +20,24 @@ Freshness = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
 QueryFeature = Literal["freshness", "language", "region", "site", "safe", "page"]
 SEARCH_MODES = ("web", "image", "news")
-MAX_RESULTS = 20  # results that one query may ask for
+MAX_RESULTS = 20  # of one query
 PROVIDER_ENTRY_POINTS = "outrider.search_providers"
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is looked for. Raises InvalidInput for values out of range.
+    """A search query. Raises InvalidInput for values out of range.
 
     Attributes:
         text: The words, not empty.
         count: Results wanted, 1 to 20.
         page: 1 is the first page of `count` results.
-        freshness: Nothing older than this.
+        freshness: The maximum age of results.
         language: ISO 639-1 code, for instance `de`.
         region: ISO 3166-1 alpha-2 code, for instance `DE`.
         site: Only results of this host, with or without a path.
-        caller: Who asks; what they have read themselves is theirs alone.
+        safe: Filters explicit results.
+        caller: The call that searches; pages in its own stores are only searched for itself.
     """
 
     text: str
@@ -56,13 +57,13 @@ class Query:
         if not 1 <= self.count <= MAX_RESULTS:
             raise InvalidInput(f"count: must be 1 to {MAX_RESULTS}, not {self.count}")
         if self.page < 1:
-            raise InvalidInput(f"page: begins at 1, not {self.page}")
+            raise InvalidInput(f"page: must be at least 1, not {self.page}")
         if self.mode not in SEARCH_MODES:
             raise InvalidInput(f"mode: must be one of {', '.join(SEARCH_MODES)}, not {self.mode!r}")
 
     @property
     def language_code(self) -> str | None:
-        """The language without its region: `de` for `de-AT`."""
+        """The language without its region, for instance `de` for `de-AT`."""
         return self.language.replace("_", "-").split("-")[0].lower() if self.language else None
 
     @property
@@ -72,13 +73,13 @@ class Query:
 
     @property
     def offset(self) -> int:
-        """How many results lie before this page."""
+        """The number of results before this page."""
         return (self.page - 1) * self.count
 
 
 @dataclass(frozen=True)
 class ProviderRank:
-    """Who found a result, and on which place (1 is the best)."""
+    """A provider that found a result, and its rank there (1 is the best)."""
 
     provider: str
     rank: int
@@ -86,10 +87,10 @@ class ProviderRank:
 
 @dataclass(frozen=True)
 class SearchHit:
-    """One result: text that other people wrote, cleaned, with an http(s) address.
+    """One result: cleaned third-party text with an http(s) address.
 
-    `score` is the provider's own or, after fusion, the fused one; only comparable within one answer.
-    The image fields are filled in image mode, where `url` is the page that shows the image.
+    `score` is the provider's own or, after fusion, the fused one; it is only comparable within one answer. The image
+    fields are set in image mode, where `url` is the page that shows the image.
     """
 
     title: str
@@ -107,13 +108,13 @@ class SearchHit:
     sources: tuple[ProviderRank, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The hit as a JSON object, without what it does not have."""
+        """Return the hit as a JSON object, without empty fields."""
         return {name: value for name, value in asdict(self).items() if value not in (None, ())}
 
 
 @dataclass(frozen=True)
 class Credential:
-    """One value that a provider needs: how it is called in settings and in the environment."""
+    """One value that a provider needs, with its names in settings and in the environment."""
 
     name: str = "api_key"
     aliases: tuple[str, ...] = ()
@@ -123,7 +124,7 @@ class Credential:
 
 @dataclass(frozen=True)
 class CallRate:
-    """At most `calls` in any `seconds`."""
+    """At most `calls` within any `seconds`."""
 
     calls: float
     seconds: float = 1.0
@@ -131,12 +132,15 @@ class CallRate:
 
 @dataclass(frozen=True)
 class ProviderAccess:
-    """How this installation reaches a provider. The credentials never show in its repr.
+    """How this installation reaches a provider; its repr hides the credentials.
 
     Attributes:
-        id: Under which the ledger knows it: one provider with two keys is two accesses.
-        trusted: The endpoint was chosen by the operator, so it may be on a private network.
-        keyless: It is used without a key.
+        id: Identifies it in the health ledger; one provider with two keys has two accesses.
+        endpoint: The base address of requests.
+        secrets: Credentials that must not appear in any text.
+        trusted: Whether the operator chose the endpoint, so that it may be on a private network.
+        keyless: Whether it is used without a key.
+        timeout: Seconds for one call.
         now: Seconds since the epoch, from the injected clock.
     """
 
@@ -161,13 +165,13 @@ class ProviderAccess:
         return datetime.fromtimestamp(self.now, UTC).date()
 
     def with_time(self, now: float) -> "ProviderAccess":
-        """The same access at another time."""
+        """Return the same access at another time."""
         return replace(self, now=now)
 
 
 @dataclass(frozen=True)
 class ProviderRequest:
-    """One HTTP request. `params` without None are sent; `notes` say what could not be asked for."""
+    """One HTTP request; `params` of None are not sent, `notes` say what the request could not express."""
 
     url: str
     method: Literal["GET", "POST"] = "GET"
@@ -179,9 +183,9 @@ class ProviderRequest:
 
 @dataclass(frozen=True)
 class ErrorRule:
-    """A provider's own meaning of a status and words in its error; the first that fits counts.
+    """A provider's own meaning of a status and an error message; the first matching rule applies.
 
-    `status` None fits every failing status; `pattern` is a regular expression for the message.
+    `status` None matches every failing status; `pattern` is a regular expression for the message.
     """
 
     status: int | None
@@ -191,15 +195,15 @@ class ErrorRule:
 
 
 ResultItem = dict[str, Any]
-SendRequest = Callable[[ProviderRequest], Awaitable["HttpResponse"]]
+SendRequest = Callable[[ProviderRequest], Awaitable[HttpResponse]]
 
 
 @dataclass(frozen=True)
 class RenderedPage:
-    """A page as a browser shows it.
+    """A page as rendered by a browser.
 
     Attributes:
-        url: Where it is, after redirects.
+        url: Its address, after redirects.
         html: The rendered document.
     """
 
@@ -208,37 +212,37 @@ class RenderedPage:
 
 
 class PageOpener(Protocol):
-    """A browser, as far as searching needs one."""
+    """A browser that opens result pages."""
 
     def explain_unavailable(self) -> str:
-        """Why there is none; "" if there is."""
+        """Return why no browser is available; "" if one is."""
         ...
 
     async def open_page(self, url: str) -> RenderedPage:
-        """The page of an address once it has come to rest, whatever its status. Raises OutriderError."""
+        """Return the page of an address once it has loaded, whatever its status. Raises OutriderError."""
         ...
 
 
 @dataclass(frozen=True)
 class SearchServices:
-    """What the app hands to providers that do not speak HTTP through `core.http`.
+    """Services of other packages, for providers that do not use `core.http`.
 
     Attributes:
-        search_local: Searches in what was read before.
-        get_proxy_url: The address of the guarded CONNECT proxy, or None when there is none.
+        search_local: Searches pages that were read before.
+        get_proxy_url: Returns the address of the guarded CONNECT proxy, or None if there is none.
         browser: Opens result pages.
-        agent_browser: The program of that name.
+        agent_browser: The program `agent-browser`.
     """
 
     search_local: Callable[[Query], Awaitable[list[SearchHit]]] | None = None
     get_proxy_url: Callable[[], str | None] | None = None
     browser: PageOpener | None = None
-    agent_browser: "AgentBrowser | None" = None
+    agent_browser: AgentBrowser | None = None
 
 
 @dataclass(frozen=True)
 class EngineResults:
-    """What a provider found that asks somebody else: the items, and the name of whose page they stood on."""
+    """Items from a search engine's result page, and the engine's name."""
 
     items: list[ResultItem]
     engine: str
@@ -247,51 +251,39 @@ class EngineResults:
 RunSearch = Callable[[Query, ProviderAccess, SearchServices], Awaitable[list[ResultItem] | EngineResults]]
 
 
-def _report_available(_services: SearchServices) -> str:
-    return ""
-
-
-def parse_json_reply(reply: "HttpResponse") -> Any:
-    """The usual way to read a reply."""
-    return reply.json()
-
-
-def _report_no_quota(_reply: "HttpResponse") -> int | None:
-    return None
-
-
 @dataclass(frozen=True)
 class SearchProvider:
     """The facts of one search provider.
 
     Attributes:
         name: Unique, as in settings.
-        title: As people know it.
+        title: Its name for people.
         remedy: How to get or repair access, in one sentence.
-        endpoint: The address that the request mapping builds on.
-        keyless_endpoint: Another one for use without a key; default: the same.
+        endpoint: The address that requests are built on.
+        keyless_endpoint: The endpoint for use without a key, if it differs.
         credentials: What it needs to be used with a key.
-        keyless_rank: Place in the chain without a key (1 first); None: it needs its credentials.
-        features: Which parts of a query it can honour; `keyless_features` where they differ.
-        missing_features: What it cannot do in one mode although it can in others.
-        site_operator: It understands `site:` in the words.
-        max_count: Most results in one call. Without `page`, pages are cut from one long answer.
-        max_offset: Most results before a page, for those that can page.
+        keyless_rank: Its position in the chain without a key (1 is first); None if it needs its credentials.
+        modes: The modes that it can search in.
+        features: The parts of a query that it can honour; `keyless_features` without a key, if they differ.
+        missing_features: By mode, the features that are missing in that mode alone.
+        site_operator: Whether it understands `site:` in the words.
+        max_count: The most results in one call. Without the feature `page`, pages are cut from one long answer.
+        max_offset: The most results before a page, with the feature `page`.
         max_chars, max_words: Limits of the query; longer ones are cut with a note.
-        rate, keyless_rate: Calls that it allows.
-        sunset_date: The day from which its own endpoint is gone.
-        weight: How much its ranking counts in fusion.
-        build_request: From a query to a request.
-        parse_results: From parsed JSON to items with the field names of `Hit`; may raise a typed failure.
-        decode_reply: From a reply to what `parse_results` takes.
-        error_rules: What its errors mean where HTTP's own meaning does not hold.
-        read_quota: What is left of the plan, when the reply tells.
+        rate, keyless_rate: The calls that it allows.
+        sunset_date: The day from which its own endpoint no longer works.
+        weight: The weight of its ranking in fusion.
+        build_request: Maps a query to a request.
+        parse_results: Maps parsed JSON to items with the field names of `SearchHit`; may raise a typed failure.
+        decode_reply: Maps a response to the argument of `parse_results`.
+        error_rules: The meaning of its errors where HTTP's own meaning does not hold.
+        read_quota: Returns the calls left in the plan, if the response says so.
         send_requests: Replaces the single request, for protocols of several steps.
         run_search: Replaces HTTP altogether.
-        explain_unavailable: Why it cannot be offered with these powers; "" if it can.
-        is_local: It searches only what was read here, so its "nothing" says nothing of the web.
-        uses_browser: It opens result pages in a browser: asked where those are wanted, or when `search.order` names it.
-        timeout_s: Time for one call, unless the settings say otherwise.
+        explain_unavailable: Returns why it cannot be used with these services; "" if it can.
+        is_local: Whether it searches only pages that were read here, so that "no results" says nothing about the web.
+        uses_browser: Whether it opens result pages in a browser; used only on request or if `search.order` names it.
+        timeout_s: Seconds for one call, unless the settings say otherwise.
     """
 
     name: str
@@ -316,49 +308,47 @@ class SearchProvider:
     weight: float = 1.0
     build_request: Callable[[Query, ProviderAccess], ProviderRequest] | None = None
     parse_results: Callable[[Any, Query], list[ResultItem]] | None = None
-    decode_reply: Callable[["HttpResponse"], Any] = parse_json_reply
+    decode_reply: Callable[[HttpResponse], Any] = HttpResponse.json
     error_rules: tuple[ErrorRule, ...] = ()
-    read_quota: Callable[["HttpResponse"], int | None] = _report_no_quota
-    send_requests: Callable[[SendRequest, Query, ProviderAccess], Awaitable["HttpResponse"]] | None = None
+    read_quota: Callable[[HttpResponse], int | None] = lambda _response: None
+    send_requests: Callable[[SendRequest, Query, ProviderAccess], Awaitable[HttpResponse]] | None = None
     run_search: RunSearch | None = None
-    explain_unavailable: Callable[[SearchServices], str] = _report_available
+    explain_unavailable: Callable[[SearchServices], str] = lambda _services: ""
     is_local: bool = False
     uses_browser: bool = False
     timeout_s: float = 20.0
 
     def supports(self, feature: QueryFeature, query: Query, *, keyless: bool = False) -> bool:
-        """Whether it can honour that part of the query, in that mode and with that access."""
-        known = self.keyless_features if keyless and self.keyless_features is not None else self.features
-        return feature in known and feature not in self.missing_features.get(query.mode, frozenset())
+        """Return whether it can honour that part of the query, in the query's mode and with or without a key."""
+        features = self.keyless_features if keyless and self.keyless_features is not None else self.features
+        return feature in features and feature not in self.missing_features.get(query.mode, frozenset())
 
     def is_sunset(self, access: ProviderAccess) -> bool:
-        """Whether the provider's own service has ended; an operator's gateway may go on."""
-        own = access.endpoint.rstrip("/") == self.endpoint.rstrip("/")
-        return self.sunset_date is not None and own and access.today >= self.sunset_date
+        """Return whether the provider's own service has ended; an operator's gateway may live on."""
+        is_own_endpoint = access.endpoint.rstrip("/") == self.endpoint.rstrip("/")
+        return self.sunset_date is not None and is_own_endpoint and access.today >= self.sunset_date
 
 
 def list_items(body: Any, *path: str, name: str) -> list[ResultItem]:
-    """The objects in the list under a path of keys; a missing key means none.
+    """Return the objects in the list under a path of keys; a missing key means none.
 
-    Raises `bad_reply` where something else stands: a wrong shape must never pass for "no results".
+    Raises `bad_reply` for any other value, because a wrong shape must never pass for "no results".
     """
-    at = body
+    value = body
     for key in path:
-        if not isinstance(at, dict):
+        if not isinstance(value, dict):
             raise build_failure("bad_reply", f"{name} answered in an unknown shape")
-        at = at.get(key)
-        if at is None:
+        value = value.get(key)
+        if value is None:
             return []
-    if not isinstance(at, list):
+    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if not isinstance(value, list) or (value and not items):
         raise build_failure("bad_reply", f"{name} answered in an unknown shape")
-    found = [item for item in at if isinstance(item, dict)]
-    if at and not found:
-        raise build_failure("bad_reply", f"{name} answered in an unknown shape")
-    return found
+    return items
 
 
 def require_keys(body: Any, *keys: str, name: str) -> dict[str, Any]:
-    """The body as an object that has at least one of the keys which every genuine answer has."""
+    """Return the body if it is an object with at least one of the keys; raises `bad_reply` otherwise."""
     if isinstance(body, dict) and any(key in body for key in keys):
         return body
     raise build_failure("bad_reply", f"{name} answered without {' or '.join(keys)}")

@@ -1,4 +1,4 @@
-"""One question to one provider: what it cannot do is noted, how it fails is typed, keys stay hidden."""
+"""Query one provider, note what it cannot honour, and type its failures."""
 
 import json
 import re
@@ -30,7 +30,7 @@ from outrider.search.urls import normalize_site
 QUOTA_EXHAUSTED = re.compile(
     r"credits?\b|quota|out of searches|usage limit|plan.{0,12} limit|daily limit|billing", re.IGNORECASE
 )
-# What `core.http` calls its failures; whatever else it says, the provider could not be reached.
+# Failure codes of `core.http`; all others mean that the provider could not be reached.
 HTTP_ERROR_CODES: Mapping[str, FailureCode] = {
     "bad_header": "auth",  # a key that no header can carry
     "bad_json": "bad_reply",
@@ -42,14 +42,14 @@ HTTP_ERROR_CODES: Mapping[str, FailureCode] = {
     "redirects": "bad_reply",
     "too_large": "bad_reply",
 }
-MAX_REPLY_CHARS = 2_000  # of what a provider says; shown are the first after keys are out
+MAX_REPLY_CHARS = 2_000  # of a provider's error text; less is shown once the keys are removed
 
 
 @dataclass(frozen=True)
 class ProviderAnswer:
-    """What one provider answered: hits in its order, notes on what it could not do, plan calls left.
+    """One provider's answer: hits in its order, notes on what it could not do, and the calls left in its plan.
 
-    `engine` is whose result page it was, where the provider read one.
+    `engine` names the search engine if the provider read a result page.
     """
 
     hits: tuple[SearchHit, ...]
@@ -59,32 +59,32 @@ class ProviderAnswer:
 
 
 async def query_provider(
-    provider: SearchProvider, access: ProviderAccess, query: Query, http: "HttpClient", services: SearchServices
+    provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
 ) -> ProviderAnswer:
-    """Asks one provider and returns its cleaned answer.
+    """Ask one provider and return its cleaned answer.
 
     Raises:
         OutriderError: one of the codes of `search.failures`, without any key in its text.
     """
     if provider.is_sunset(access):
         raise build_failure("sunset", f"{provider.title} ended on {provider.sunset_date}", hint=provider.remedy)
-    wanted, notes = adapt_query(provider, access, query)
+    adapted, notes = adapt_query(provider, access, query)
     try:
-        found, more, left, engine = await _fetch_results(provider, access, wanted, http, services)
+        items, request_notes, quota_left, engine = await _fetch_results(provider, access, adapted, http, services)
     except OutriderError as error:
         raise _sanitize_error(error, provider, access) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-        # The wire decides what stands where; a mapping that trips over it has met a bad reply.
+        # The provider decides what it sends; a mapping that fails on it has met a bad reply.
         raise build_failure("bad_reply", f"{provider.title} answered in an unknown shape") from None
-    hits = to_hits(found, query, provider.name, access.secrets)
+    hits = to_hits(items, query, provider.name, access.secrets)
     hits = hits if provider.supports("page", query, keyless=access.keyless) else hits[query.offset :]
-    return ProviderAnswer(tuple(hits[: query.count]), (*notes, *more), left, engine)
+    return ProviderAnswer(tuple(hits[: query.count]), (*notes, *request_notes), quota_left, engine)
 
 
 def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, tuple[str, ...]]:
-    """The query as the provider can take it, and a note for everything that it cannot honour.
+    """Return the query as the provider can take it, and a note for everything that it cannot honour.
 
-    Raises `unsupported` for a mode or a page that it does not have.
+    Raises `unsupported` for a mode or a page that the provider does not have.
     """
     feature_notes: Mapping[str, str] = {
         "freshness": "cannot limit results by date",
@@ -92,24 +92,19 @@ def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) 
         "region": "cannot choose a region",
         "safe": "has no safe-search setting",
     }
-    features: tuple[QueryFeature, ...] = ("freshness", "language", "region", "safe")
     if query.mode not in provider.modes:
         raise build_failure("unsupported", f"{provider.title} has no {query.mode} search")
-    notes = [f"{provider.title} {feature_notes[each]}" for each in features if _is_unmet(provider, access, query, each)]
-    dropped: dict[str, Any] = {each: None for each in features if _is_unmet(provider, access, query, each)}
-    if "safe" in dropped:
-        dropped["safe"] = "moderate"
-    query = replace(query, **dropped)
+    notes: list[str] = []
+    defaults: dict[QueryFeature, Any] = {"freshness": None, "language": None, "region": None, "safe": "moderate"}
+    for feature, default in defaults.items():
+        is_requested = getattr(query, feature) != default
+        if is_requested and not provider.supports(feature, query, keyless=access.keyless):
+            notes.append(f"{provider.title} {feature_notes[feature]}")
+            query = replace(query, **{feature: default})
     query, site_note = _apply_site(provider, access, query)
     query, cut_note = _shorten_query(provider, query)
     query, count_note = _paginate_query(provider, access, query)
     return query, (*notes, *filter(None, (site_note, cut_note, count_note)))
-
-
-def _is_unmet(provider: SearchProvider, access: ProviderAccess, query: Query, feature: QueryFeature) -> bool:
-    value = getattr(query, feature)
-    asked = value != "moderate" if feature == "safe" else value is not None
-    return asked and not provider.supports(feature, query, keyless=access.keyless)
 
 
 def _apply_site(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str]:
@@ -125,48 +120,51 @@ def _apply_site(provider: SearchProvider, access: ProviderAccess, query: Query) 
 
 
 def _shorten_query(provider: SearchProvider, query: Query) -> tuple[Query, str]:
-    """Cuts the words but never the `site:` at their end."""
+    """Cut the words to the provider's limits, but never the `site:` at their end."""
     words, site, domain = query.text.rpartition(" site:") if " site:" in query.text else (query.text, "", "")
     tail = f"{site}{domain}"
-    kept = " ".join(words.split()[: provider.max_words - bool(tail)]) if _long(provider, query.text) else words
-    room = provider.max_chars - len(tail)
-    kept = kept if len(kept) <= room else kept[:room].rsplit(" ", 1)[0]
-    if kept == words:
+    shortened = words
+    if len(query.text.split()) > provider.max_words:
+        shortened = " ".join(words.split()[: provider.max_words - bool(tail)])
+    max_chars = provider.max_chars - len(tail)
+    if len(shortened) > max_chars:
+        shortened = shortened[:max_chars].rsplit(" ", 1)[0]
+    if shortened == words:
         return query, ""
-    return replace(query, text=kept + tail), f"{provider.title} takes shorter queries: only the beginning was searched"
-
-
-def _long(provider: SearchProvider, text: str) -> bool:
-    return len(text.split()) > provider.max_words
+    note = f"{provider.title} takes shorter queries: only the beginning was searched"
+    return replace(query, text=shortened + tail), note
 
 
 def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str]:
-    """The count to fetch. Those that cannot page give one long answer, from which the page is cut."""
-    most, last = provider.max_count, query.offset + query.count
+    """Set the count to fetch. From providers without pages one long answer is fetched, and the page cut from it."""
+    max_count, last = provider.max_count, query.offset + query.count
     if not provider.supports("page", query, keyless=access.keyless):
-        if query.offset >= most:
-            raise build_failure("unsupported", f"{provider.title} has no results beyond the first {most}")
-        fetched = replace(query, page=1, count=min(last, most))
-        return fetched, f"{provider.title} gives at most {most} results" if last > most else ""
-    fetched = replace(query, count=min(query.count, most))
-    if provider.max_offset is not None and fetched.offset > provider.max_offset:
+        if query.offset >= max_count:
+            raise build_failure("unsupported", f"{provider.title} has no results beyond the first {max_count}")
+        note = f"{provider.title} gives at most {max_count} results" if last > max_count else ""
+        return replace(query, page=1, count=min(last, max_count)), note
+    adapted = replace(query, count=min(query.count, max_count))
+    if provider.max_offset is not None and adapted.offset > provider.max_offset:
         raise build_failure("unsupported", f"{provider.title} has no page {query.page}")
-    return fetched, f"{provider.title} gives at most {most} results a page" if query.count > most else ""
+    return adapted, f"{provider.title} gives at most {max_count} results a page" if query.count > max_count else ""
 
 
 async def _fetch_results(
-    provider: SearchProvider, access: ProviderAccess, query: Query, http: "HttpClient", services: SearchServices
+    provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
 ) -> tuple[list[dict[str, Any]], tuple[str, ...], int | None, str]:
+    """Return the items, notes about the request, the quota left, and the engine whose result page was read."""
     if provider.run_search is not None:
-        ran = await provider.run_search(query, access, services)
-        return (ran.items, (), None, ran.engine) if isinstance(ran, EngineResults) else (ran, (), None, "")
+        results = await provider.run_search(query, access, services)
+        if isinstance(results, EngineResults):
+            return results.items, (), None, results.engine
+        return results, (), None, ""
     if provider.build_request is None or provider.parse_results is None:
         raise build_failure("unsupported", f"{provider.title} has no request mapping")
     notes: list[str] = []
 
-    async def send_request(asked: ProviderRequest) -> "HttpResponse":
-        notes.extend(asked.notes)
-        return await _send_request(asked, access, http)
+    async def send_request(request: ProviderRequest) -> HttpResponse:
+        notes.extend(request.notes)
+        return await _send_request(request, access, http)
 
     reply = await (
         provider.send_requests(send_request, query, access)
@@ -177,28 +175,27 @@ async def _fetch_results(
     return provider.parse_results(body, query), tuple(notes), provider.read_quota(reply), ""
 
 
-async def _send_request(request: ProviderRequest, access: ProviderAccess, http: "HttpClient") -> "HttpResponse":
-    max_body_bytes = 5_000_000  # bytes; the largest honest answer of a provider is far below
+async def _send_request(request: ProviderRequest, access: ProviderAccess, http: HttpClient) -> HttpResponse:
+    max_body_bytes = 5_000_000  # genuine answers are far smaller
     headers = {"Accept": "application/json", **request.headers}
     if access.user_agent:
         headers["User-Agent"] = access.user_agent
+    body = request.json
+    if isinstance(body, dict):
+        body = {name: value for name, value in body.items() if value is not None}
     return await http.request(
         request.method,
         request.url,
         params={name: str(value) for name, value in request.params.items() if value is not None} or None,
         headers=headers,
-        json=_drop_none_values(request.json),
+        json=body,
         limits=RequestLimits(timeout_s=access.timeout, max_body_bytes=max_body_bytes),
         trusted=access.trusted,
     )
 
 
-def _drop_none_values(body: Any) -> Any:
-    return {name: value for name, value in body.items() if value is not None} if isinstance(body, dict) else body
-
-
-def _check_reply(provider: SearchProvider, access: ProviderAccess, reply: "HttpResponse") -> Any:
-    """The parsed body of an answer. Raises the typed failure that page, status or body tell of."""
+def _check_reply(provider: SearchProvider, access: ProviderAccess, reply: HttpResponse) -> Any:
+    """Return the parsed body of an answer. Raises the failure that the page, status or body reports."""
     text = reply.body.decode("utf-8", "replace")
     if is_html_page(reply.content_type, text):
         _raise_page_error(provider, access, reply, text)
@@ -207,13 +204,12 @@ def _check_reply(provider: SearchProvider, access: ProviderAccess, reply: "HttpR
     return provider.decode_reply(reply)
 
 
-def _raise_page_error(provider: SearchProvider, access: ProviderAccess, reply: "HttpResponse", text: str) -> NoReturn:
-    wall, remedy = detect_block(text), provider.remedy if access.keyless else ""
+def _raise_page_error(provider: SearchProvider, access: ProviderAccess, reply: HttpResponse, text: str) -> NoReturn:
+    block, remedy = detect_block(text), provider.remedy if access.keyless else ""
     wait = _parse_retry_after(reply, None)
-    if wall == "captcha":
-        raise build_failure("captcha", f"{provider.title} asks for a CAPTCHA", retry_after=wait, hint=remedy)
-    if wall == "blocked":
-        raise build_failure("blocked", f"{provider.title} blocks this network", retry_after=wait, hint=remedy)
+    if block is not None:
+        action = "asks for a CAPTCHA" if block == "captcha" else "blocks this network"
+        raise build_failure(block, f"{provider.title} {action}", retry_after=wait, hint=remedy)
     rule = _find_error_rule(provider, reply.status, clean_text(text[:MAX_REPLY_CHARS]))
     if rule is not None and rule.hint:
         raise build_failure(rule.code, f"{provider.title}: {rule.hint}", hint=rule.hint, retry_after=wait)
@@ -221,46 +217,39 @@ def _raise_page_error(provider: SearchProvider, access: ProviderAccess, reply: "
         raise build_failure(
             "bad_reply",
             f"{provider.title} sent a web page where JSON was expected",
-            hint=f"check the endpoint of {provider.name}, and whether a login page or a proxy stands before it",
+            hint=f"check the endpoint of {provider.name}, and whether a login page or a proxy is in front of it",
         )
     raise build_failure(
         classify_status(reply.status), f"{provider.title} answered {reply.status} with a web page", retry_after=wait
     )
 
 
-def _raise_status_error(provider: SearchProvider, access: ProviderAccess, reply: "HttpResponse", text: str) -> NoReturn:
-    body = _parse_json(text)
-    said = _find_message(body) or clean_text(text[:MAX_REPLY_CHARS])
-    rule = _find_error_rule(provider, reply.status, said)
-    code = rule.code if rule else _classify_failure(reply.status, said)
-    shown = f": {said}" if said else ""
-    # Whoever has a key already is not helped by getting one, unless it is wrong.
-    cured = code == "auth" or (access.keyless and code in {"quota", "rate_limited"})
-    hint = (rule.hint if rule else "") or (provider.remedy if cured else "")
+def _raise_status_error(provider: SearchProvider, access: ProviderAccess, reply: HttpResponse, text: str) -> NoReturn:
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = None
+    message = _find_message(body) or clean_text(text[:MAX_REPLY_CHARS])
+    rule = _find_error_rule(provider, reply.status, message)
+    code = rule.code if rule else classify_status(reply.status)
+    # Providers report an exhausted plan with all of these statuses, and only the text tells it from the others.
+    if rule is None and code in {"rate_limited", "auth", "bad_request"} and QUOTA_EXHAUSTED.search(message):
+        code = "quota"
+    # The usual remedy is to get a key, which helps nobody who has one already, unless it is wrong.
+    is_key_helpful = code == "auth" or (access.keyless and code in {"quota", "rate_limited"})
+    hint = (rule.hint if rule else "") or (provider.remedy if is_key_helpful else "")
     wait = _parse_retry_after(reply, body, access.now)
-    raise build_failure(code, f"{provider.title} answered {reply.status}{shown}", hint=hint, retry_after=wait)
+    detail = f": {message}" if message else ""
+    raise build_failure(code, f"{provider.title} answered {reply.status}{detail}", hint=hint, retry_after=wait)
 
 
 def _find_error_rule(provider: SearchProvider, status: int, message: str) -> ErrorRule | None:
-    fitting = (rule for rule in provider.error_rules if rule.status in {None, status})
-    return next((rule for rule in fitting if re.search(rule.pattern, message, re.IGNORECASE)), None)
-
-
-def _classify_failure(status: int, message: str) -> FailureCode:
-    code = classify_status(status)
-    spent = code in {"rate_limited", "auth", "bad_request"} and QUOTA_EXHAUSTED.search(message)
-    return "quota" if spent else code
-
-
-def _parse_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    rules = (rule for rule in provider.error_rules if rule.status in {None, status})
+    return next((rule for rule in rules if re.search(rule.pattern, message, re.IGNORECASE)), None)
 
 
 def _find_message(body: Any, depth: int = 0) -> str:
-    """The sentence that an error body holds, under the names that the providers use for it."""
+    """Return the message in an error body, under the names that providers use for it."""
     if isinstance(body, str):
         return clean_text(body[:MAX_REPLY_CHARS])
     if isinstance(body, list):
@@ -268,17 +257,17 @@ def _find_message(body: Any, depth: int = 0) -> str:
     if not isinstance(body, dict) or depth > 3:
         return ""
     names = ("userMessage", "error", "detail", "message", "errors", "error_message", "code", "errorCode")
-    return next((said for name in names if (said := _find_message(body.get(name), depth + 1))), "")
+    return next((message for name in names if (message := _find_message(body.get(name), depth + 1))), "")
 
 
-def _parse_retry_after(reply: "HttpResponse", body: Any, now: float = 0.0) -> float | None:
-    """Seconds to wait, from the header (RFC 9110, 10.2.3) or from what the body says."""
-    max_wait_s = 30 * 86_400.0  # seconds; a month is the longest plan period
-    told = reply.headers.get("retry-after")
+def _parse_retry_after(reply: HttpResponse, body: Any, now: float = 0.0) -> float | None:
+    """Return the seconds to wait, from the header (RFC 9110, 10.2.3) or from the body."""
+    max_wait_s = 30 * 86_400.0  # a month is the longest plan period
+    header = reply.headers.get("retry-after")
     error = body.get("error") if isinstance(body, dict) else None
     inner = error if isinstance(error, dict) else {}
     outer = body if isinstance(body, dict) else {}
-    for value in (told, inner.get("retry_after_seconds"), outer.get("retryAfter"), outer.get("retry_after")):
+    for value in (header, inner.get("retry_after_seconds"), outer.get("retryAfter"), outer.get("retry_after")):
         seconds = _parse_seconds(value, now)
         if seconds is not None:
             return min(seconds, max_wait_s)
@@ -286,28 +275,26 @@ def _parse_retry_after(reply: "HttpResponse", body: Any, now: float = 0.0) -> fl
 
 
 def _parse_seconds(value: Any, now: float) -> float | None:
+    """Return the seconds from now of a number or an HTTP date; None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
     try:
         seconds = float(value)
     except (TypeError, ValueError):
-        return _parse_http_date(value, now)
+        try:
+            moment = parsedate_to_datetime(str(value))
+        except ValueError:
+            return None
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - datetime.fromtimestamp(now, UTC)).total_seconds())
     return seconds if 0 <= seconds < float("inf") else None
 
 
-def _parse_http_date(value: Any, now: float) -> float | None:
-    try:
-        moment = parsedate_to_datetime(str(value))
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.fromtimestamp(now, UTC)).total_seconds())
-
-
 def _sanitize_error(error: OutriderError, provider: SearchProvider, access: ProviderAccess) -> OutriderError:
-    """The error as one of our codes, without keys and without the traceback that may hold them."""
+    """Return the error with one of our codes, without keys and without the traceback that may hold them."""
     max_message_chars = 240
-    code = _typed(error.code)
+    own_codes: dict[str, FailureCode] = {code: code for code in ERROR_CLASSES}
+    code = HTTP_ERROR_CODES.get(error.code) or own_codes.get(error.code, "unavailable")
     message = error.message if provider.title in error.message else f"{provider.title}: {error.message}"
     if code == "timeout" and error.code == "timeout":
         message = f"{provider.title} did not answer within {access.timeout:g} seconds"
@@ -317,7 +304,3 @@ def _sanitize_error(error: OutriderError, provider: SearchProvider, access: Prov
         hint=redact_secrets(error.hint, access.secrets),
         retry_after=error.retry_after,
     )
-
-
-def _typed(code: str) -> FailureCode:
-    return {**{own: own for own in ERROR_CLASSES}, **HTTP_ERROR_CODES}.get(code, "unavailable")

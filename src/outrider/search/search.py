@@ -13,7 +13,6 @@ from opentelemetry.trace import SpanKind
 from outrider.core.database.database import Database
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.http import HttpClient
-from outrider.core.metrics import SEARCH_SECONDS
 from outrider.core.tracing import start_span
 from outrider.search.failures import build_failure
 from outrider.search.outcome import SearchAttempt, SearchOutcome, SearchState
@@ -144,6 +143,8 @@ class Search:
 
     async def _ask_provider(self, state: SearchState, candidate: Candidate, grace_period_s: float) -> None:
         """Ask one provider, and record the result in the state and in the health ledger."""
+        from outrider.core.metrics import SEARCH_SECONDS  # loads OpenTelemetry's metrics
+
         name, access_id = candidate.provider.name, candidate.access.id
         if self._health.get(access_id).is_half_open(self._clock()):
             await self._health.update(access_id, lambda health: health.begin_trial(self._clock()))

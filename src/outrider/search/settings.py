@@ -1,4 +1,4 @@
-"""What an operator says about searching. Keys in it never show in its repr or in validation errors."""
+"""Settings of the search package; their repr and validation errors hide keys."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ class ResultPageSettings(BaseModel, extra="forbid", defer_build=True):
 
     engines: list[str] = Field(
         default=DEFAULT_ENGINES,
-        description="Result pages to open, in that order, where a tool searches with the browser: google, bing, "
-        "duckduckgo, yahoo, ecosia, yandex, baidu; none turns it off",
+        description="Result pages to open, in that order, for tools that search with the browser: google, bing, "
+        "duckduckgo, yahoo, ecosia, yandex, baidu; an empty list turns it off",
     )
 
 
 class AgentBrowserSettings(BaseModel, extra="forbid", defer_build=True):
-    """The `search.agent_browser` part: the same through the program `agent-browser`."""
+    """The `search.agent_browser` part: result pages through the program `agent-browser`."""
 
-    command: str = Field(default="", description="The program agent-browser, by name or path; empty means not used")
+    command: str = Field(default="", description="The program agent-browser, by name or path; empty turns it off")
     engines: list[str] = Field(default=DEFAULT_ENGINES, description="Result pages that it opens, in that order")
     auto_install: bool = Field(
-        default=False, description="Whether npm may install the version below into data_dir when there is no command"
+        default=False, description="Whether npm may install the version below into data_dir if there is no command"
     )
     version: str = Field(default="0.41.2", pattern=r"^\d+\.\d+\.\d+$", description="The version to install")
 
@@ -34,7 +34,7 @@ class SearchSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
-    profile: str = Field(default="", description="The profile to ask first; empty or `default` is the chain alone")
+    profile: str = Field(default="", description="The profile to ask first; empty or `default` for the default chain")
     profiles: dict[str, Any] = Field(
         default_factory=dict,
         repr=False,
@@ -45,12 +45,14 @@ class SearchSettings(BaseModel):
         default_factory=dict,
         repr=False,
         description="By provider name an object with its credentials and optionally `endpoint`, `timeout_s`, "
-        "`user_agent` and `rate` (calls a second, or [calls, seconds])",
+        "`user_agent` and `rate` (calls per second, or [calls, seconds])",
     )
     order: list[str] = Field(default_factory=list, description="Providers to ask before the others, in that order")
     keyless: bool = Field(default=True, description="Whether providers may be used without a key")
     browser: ResultPageSettings = ResultPageSettings()
     agent_browser: AgentBrowserSettings = AgentBrowserSettings()
     disabled: list[str] = Field(default_factory=list, description="Providers never to ask")
-    per_domain: int = Field(default=3, ge=0, description="Most results of one host when answers are merged; 0: any")
+    per_domain: int = Field(
+        default=3, ge=0, description="Most results of one host when answers are merged; 0 for any number"
+    )
     deadline_s: float = Field(default=60.0, gt=0, description="Seconds after which a search returns what it has")

@@ -1,11 +1,11 @@
-"""The indented text of an accessibility snapshot, in the dialects of `agent-browser`, as an outline.
+"""Parse the accessibility snapshots of `agent-browser` into outlines.
 
-To 0.15 a role and a name are followed by one bracket for each attribute, and an address is a child line:
+Until 0.15, a role and a name are followed by one bracket for each attribute, and an address is a child line:
 
     - link "Example" [ref=e2] [nth=1]:
       - /url: https://example.com/
 
-From 0.33 on one bracket holds all attributes, the address last, and text is an element of its own:
+Since 0.33, one bracket holds all attributes, the address last, and text is an element of its own:
 
     - link "Example" [level=2, ref=e2, url=https://example.com/]
       - StaticText "Example"
@@ -24,7 +24,7 @@ REF_ATTRIBUTE = re.compile(r" \[(?:ref=e\d+|nth=\d+)\]")
 
 
 def parse_snapshot(text: str) -> list[OutlineLine]:
-    """The outline; what is no element's line is passed over."""
+    """Return the outline; lines that do not describe an element are skipped."""
     empty_snapshots = ("(empty page)", "Empty page", "(no interactive elements)", "")
     lines: list[OutlineLine] = []
     if text.strip() in empty_snapshots:
@@ -34,18 +34,13 @@ def parse_snapshot(text: str) -> list[OutlineLine]:
         if match is None:
             continue
         depth, rest = len(match["indent"]) // 2, match["rest"]
-        if rest.startswith("/"):
-            _put_address(lines, depth, rest)
+        if rest.startswith("/"):  # a property of the element above, such as `/url: https://…`
+            name, _, value = rest.partition(": ")
+            if name == "/url" and lines and lines[-1].depth == depth - 1:
+                lines[-1] = replace(lines[-1], url=_parse_scalar(value))
         elif (line := _parse_line(depth, _unquote_key(rest))) is not None:
             lines.append(line)
     return lines
-
-
-def _put_address(lines: list[OutlineLine], depth: int, rest: str) -> None:
-    """A child line such as `/url: https://…` says something of the element above it."""
-    name, _, value = rest.partition(": ")
-    if name == "/url" and lines and lines[-1].depth == depth - 1:
-        lines[-1] = replace(lines[-1], url=_parse_scalar(value))
 
 
 def _parse_line(depth: int, rest: str) -> OutlineLine | None:
@@ -74,7 +69,7 @@ def _decode_name(quoted: str | None) -> str:
 
 
 def _unquote_key(rest: str) -> str:
-    """The old dialect is YAML: a key with a colon in it stands in single quotes."""
+    """Remove the single quotes around a key with a colon, because the old dialect is YAML."""
     if not rest.startswith("'"):
         return rest
     match = re.match(r"'((?:[^']|'')*)'(.*)", rest, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Addresses of results: unwrapped from redirects, and brought to one form for comparison."""
+"""Unwrap the redirects of search engines, and compare addresses."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ AMP_CACHE_PATH = re.compile(r"/(?:amp|c|v|wp)/s/(?P<rest>.+)")
 
 
 def is_web_url(url: str) -> bool:
-    """Whether it is an absolute http(s) address with a host."""
+    """Return whether it is an absolute http(s) address with a host."""
     try:
         parts = urlsplit(url)
         return parts.scheme.lower() in DEFAULT_PORTS and bool(parts.hostname) and " " not in url
@@ -25,7 +25,7 @@ def is_web_url(url: str) -> bool:
 
 
 def parse_host(url: str) -> str:
-    """The host in lower case without a final dot, or "" for what is no address."""
+    """Return the host in lower case without a final dot, or "" if the text is not an address."""
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
@@ -33,7 +33,7 @@ def parse_host(url: str) -> str:
 
 
 def canonicalize_url(url: str) -> str:
-    """One form for the addresses of one page; for comparison, not for opening.
+    """Return one form for all addresses of a page, to compare them and not to open them.
 
     Scheme, `www.`/`m.`/`amp.` labels, default port, final slash, fragment, tracking parameters, the
     order of parameters and AMP variants make no difference. An address that cannot be parsed is
@@ -47,23 +47,16 @@ def canonicalize_url(url: str) -> str:
         port = parts.port
     except ValueError:
         return url
-    host = _plain_host(parse_host(url))
-    shown = f"[{host}]" if ":" in host else host
-    netloc = shown if port in {None, DEFAULT_PORTS[parts.scheme]} else f"{shown}:{port}"
-    return urlunsplit(("https", netloc, _canonicalize_path(parts.path), _canonicalize_query(parts.query), ""))
-
-
-def _plain_host(host: str) -> str:
-    alias_labels = frozenset({"www", "m", "mobile", "amp"})  # the same site, dressed otherwise
-    labels = host.split(".")
-    return ".".join([label for label in labels[:-2] if label not in alias_labels] + labels[-2:])
-
-
-def _canonicalize_path(path: str) -> str:
-    plain = path.rstrip("/")
-    while plain.lower().endswith(("/amp", ".amp", "/")):
-        plain = plain[: -len("/amp")] if plain.lower().endswith("amp") else plain[:-1]
-    return plain
+    alias_labels = frozenset({"www", "m", "mobile", "amp"})  # other subdomains of the same site
+    labels = parse_host(url).split(".")
+    host = ".".join([label for label in labels[:-2] if label not in alias_labels] + labels[-2:])
+    netloc = f"[{host}]" if ":" in host else host
+    if port not in {None, DEFAULT_PORTS[parts.scheme]}:
+        netloc += f":{port}"
+    path = parts.path.rstrip("/")
+    while path.lower().endswith(("/amp", ".amp", "/")):
+        path = path[: -len("/amp")] if path.lower().endswith("amp") else path[:-1]
+    return urlunsplit(("https", netloc, path, _canonicalize_query(parts.query), ""))
 
 
 def _canonicalize_query(query: str) -> str:
@@ -77,8 +70,9 @@ def _canonicalize_query(query: str) -> str:
 
 
 def unwrap_redirect(url: str) -> str:
-    """The address that a search engine's redirect leads to; any other address unchanged."""
-    for _ in range(4):  # wrappers within wrappers, but never for ever
+    """Return the address that a search engine's redirect leads to; any other address unchanged."""
+    max_nesting = 4  # a redirect may lead to a redirect
+    for _ in range(max_nesting):
         inner = _find_redirect_target(url)
         if inner is None or not is_web_url(inner) or inner == url:
             return url
@@ -89,37 +83,35 @@ def unwrap_redirect(url: str) -> str:
 def _find_redirect_target(url: str) -> str | None:
     try:
         parts = urlsplit(url if "://" in url else f"https:{url}" if url.startswith("//") else url)
-        host, asked = (parts.hostname or ""), parse_qs(parts.query)
+        host, parameters = (parts.hostname or ""), parse_qs(parts.query)
     except ValueError:
         return None
     if host.endswith("duckduckgo.com") and parts.path.rstrip("/") == "/l":
-        return _get_first_value(asked, "uddg")
+        return _get_first_value(parameters, "uddg")
     if host.endswith("bing.com") and parts.path.startswith("/ck/"):
-        return _decode_bing_target(_get_first_value(asked, "u") or "")
+        return _decode_bing_target(_get_first_value(parameters, "u") or "")
     if host.endswith("r.search.yahoo.com"):
         found = re.search(r"/RU=([^/]+)", parts.path)
         return unquote(found[1]) if found else None
-    return _find_google_target(host, parts.path, asked)
+    return _find_google_target(host, parts.path, parameters)
 
 
-def _find_google_target(host: str, path: str, asked: dict[str, list[str]]) -> str | None:
-    if re.fullmatch(r"(?:www\.)?google\.[a-z.]{2,6}", host):
-        if path == "/url":
-            return _get_first_value(asked, "url") or _get_first_value(asked, "q")
-        cached = AMP_CACHE_PATH.fullmatch(path)
-        return f"https://{cached['rest']}" if cached else None
-    if host.endswith("cdn.ampproject.org"):
+def _find_google_target(host: str, path: str, parameters: dict[str, list[str]]) -> str | None:
+    is_google = re.fullmatch(r"(?:www\.)?google\.[a-z.]{2,6}", host) is not None
+    if is_google and path == "/url":
+        return _get_first_value(parameters, "url") or _get_first_value(parameters, "q")
+    if is_google or host.endswith("cdn.ampproject.org"):
         cached = AMP_CACHE_PATH.fullmatch(path)
         return f"https://{cached['rest']}" if cached else None
     return None
 
 
-def _get_first_value(asked: dict[str, list[str]], name: str) -> str | None:
-    return next(iter(asked.get(name, [])), None)
+def _get_first_value(parameters: dict[str, list[str]], name: str) -> str | None:
+    return next(iter(parameters.get(name, [])), None)
 
 
 def _decode_bing_target(value: str) -> str | None:
-    """Bing puts `a1` and the address in URL-safe base64 into `u`."""
+    """Decode `u`, which is `a1` followed by the address in URL-safe base64."""
     text = value.removeprefix("a1")
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
@@ -128,16 +120,16 @@ def _decode_bing_target(value: str) -> str | None:
 
 
 def normalize_site(site: str) -> str:
-    """What a person writes for a site (`https://www.Example.com/docs/`) as host and path: `example.com/docs`."""
+    """Return a site as people write it (`https://www.Example.com/docs/`) as host and path: `example.com/docs`."""
     text = site.strip().lower().removeprefix("site:").strip()
     text = re.sub(r"^[a-z]+://", "", text).rstrip("/")
     return text.removeprefix("www.").removeprefix("*.").removeprefix(".")
 
 
 def is_within_site(url: str, site: str) -> bool:
-    """Whether the address lies on the site (`example.com`, `example.com/docs`) or one of its subdomains."""
-    wanted, _, path = normalize_site(site).partition("/")
+    """Return whether the address is on the site (`example.com`, `example.com/docs`) or one of its subdomains."""
+    site_host, _, path = normalize_site(site).partition("/")
     host = parse_host(url)
-    if host != wanted and not host.endswith(f".{wanted}"):
+    if host != site_host and not host.endswith(f".{site_host}"):
         return False
     return not path or urlsplit(url).path.lower().strip("/").startswith(path)

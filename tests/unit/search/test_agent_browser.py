@@ -201,9 +201,9 @@ async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
 @pytest.mark.parametrize(
     ("way", "outcome", "said"),
     [
-        ("no_json", "bad_reply", "no JSON: something else"),
+        ("no_json", "bad_reply", "without JSON: something else"),
         ("failing", "unavailable", "ERR_NAME_NOT_RESOLVED"),
-        ("crash", "unavailable", "ended with 101: panicked"),
+        ("crash", "unavailable", "exited with 101: panicked"),
         ("flood", "bad_reply", "10 MB"),
     ],
 )

@@ -1,1 +1,1 @@
-"""One file per search provider; found, not listed. A provider is an instance of `search.provider.Provider`."""
+"""Search providers, one file per `search.provider.SearchProvider`, found by discovery."""

@@ -4,41 +4,37 @@ from outrider.core.errors import OutriderError
 from outrider.search.failures import build_failure
 from outrider.search.page_providers import resolve_engines
 from outrider.search.provider import CallRate, EngineResults, ProviderAccess, Query, SearchProvider, SearchServices
-from outrider.search.result_page import RenderedPage, SearchEngine, parse_result_outline, parse_result_page
+from outrider.search.result_page import RenderedPage, parse_result_outline, parse_result_page
 
 
 async def search_result_pages(query: Query, access: ProviderAccess, services: SearchServices) -> EngineResults:
-    """Opens the engines' result pages in turn until one can be read."""
+    """Open the engines' result pages in turn until one can be read."""
     retryable_codes = frozenset({"consent", "captcha", "blocked", "bad_reply", "timeout", "unavailable"})
     browser = services.agent_browser
     if browser is None:
         raise build_failure("not_configured", "agent-browser is not set up", hint=provider.remedy)
-    failed: list[OutriderError] = []
-    pages = resolve_engines(browser.engines, "search.agent_browser.engines")
-    if not pages:
+    errors: list[OutriderError] = []
+    engines = resolve_engines(browser.engines, "search.agent_browser.engines")
+    if not engines:
         raise build_failure(
-            "not_configured", "search.agent_browser.engines names no engine", hint="name google, or another"
+            "not_configured", "search.agent_browser.engines names no engine", hint="add google, or another engine"
         )
-    async with browser.open_session() as visit:
-        for engine in pages:
+    async with browser.open_session() as session:
+        for engine in engines:
+            # An endpoint that an operator set is a gateway to all engines, each below its name.
+            base_url = f"{access.endpoint}/{engine.name}" if access.trusted else ""
             try:
-                seen = await visit.open_page(engine.build_url(query, _home(engine, access)))
-                found = parse_result_outline(engine, seen.url, seen.lines)
-                return EngineResults(
-                    found or parse_result_page(engine, RenderedPage(seen.url, await visit.read_html()), query),
-                    engine.name,
-                )
+                page = await session.open_page(engine.build_url(query, base_url))
+                items = parse_result_outline(engine, page.url, page.lines)
+                if not items:
+                    items = parse_result_page(engine, RenderedPage(page.url, await session.read_html()), query)
+                return EngineResults(items, engine.name)
             except OutriderError as error:
-                failed.append(error)
+                errors.append(error)
                 if error.code not in retryable_codes:
                     raise
-    last = failed[-1]
-    raise type(last)("; ".join(error.message for error in failed), code=last.code, hint=last.hint)
-
-
-def _home(engine: SearchEngine, access: ProviderAccess) -> str:
-    """An endpoint that an operator set stands before all engines, which are told apart by name."""
-    return f"{access.endpoint}/{engine.name}" if access.trusted else ""
+    last = errors[-1]
+    raise type(last)("; ".join(error.message for error in errors), code=last.code, hint=last.hint)
 
 
 def explain_unavailable(services: SearchServices) -> str:

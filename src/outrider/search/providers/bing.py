@@ -1,6 +1,6 @@
-"""The shape of Bing's Web Search API v7: learn.microsoft.com/bing/search-apis.
+"""Bing Web Search API v7 (learn.microsoft.com/bing/search-apis).
 
-Microsoft switched its own endpoint off on 11 August 2025; gateways that speak the shape go on.
+Microsoft ended the API in August 2025. The provider stays for gateways that speak its format.
 """
 
 from datetime import date, timedelta
@@ -19,19 +19,19 @@ from outrider.search.provider import (
     require_keys,
 )
 
-FRESHNESS = {"day": "Day", "week": "Week", "month": "Month"}
-SAFE = {"off": "Off", "moderate": "Moderate", "strict": "Strict"}
 
-
-def ask(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """A market is a language and a region; alone each has a parameter of its own."""
+def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
+    """Map the query; language and region together are a market, alone each has its own parameter."""
+    freshness: str | None = {"day": "Day", "week": "Week", "month": "Month"}.get(query.freshness or "")
+    if query.freshness == "year":  # has no name, but a range of days is allowed
+        freshness = f"{(access.today - timedelta(days=366)).isoformat()}..{access.today.isoformat()}"
     market = f"{query.language_code}-{query.country_code}" if query.language_code and query.country_code else None
     params = {
         "q": query.text,
         "count": query.count,
         "offset": query.offset or None,
-        "freshness": _freshness(query, access.today),
-        "safeSearch": SAFE[query.safe],
+        "freshness": freshness,
+        "safeSearch": query.safe.capitalize(),
         "mkt": market,
         "setLang": query.language_code if not market else None,
         "cc": query.country_code if not market else None,
@@ -42,18 +42,11 @@ def ask(query: Query, access: ProviderAccess) -> ProviderRequest:
     )
 
 
-def _freshness(query: Query, today: date) -> str | None:
-    """There is no word for a year, but a range of days."""
-    if query.freshness == "year":
-        return f"{(today - timedelta(days=366)).isoformat()}..{today.isoformat()}"
-    return FRESHNESS.get(query.freshness or "")
-
-
-def read(body: Any, query: Query) -> list[ResultItem]:
-    """`webPages` is missing when there are no results."""
+def parse_results(body: Any, query: Query) -> list[ResultItem]:
+    """Map the answer, in which `webPages` is missing if there are no results."""
     body = require_keys(body, "_type", "webPages", "value", "queryContext", name="Bing")
     if query.mode == "image":
-        return [_image(item) for item in list_items(body, "value", name="Bing")]
+        return [_parse_image(item) for item in list_items(body, "value", name="Bing")]
     return [
         {
             "title": item.get("name"),
@@ -65,7 +58,7 @@ def read(body: Any, query: Query) -> list[ResultItem]:
     ]
 
 
-def _image(item: ResultItem) -> ResultItem:
+def _parse_image(item: ResultItem) -> ResultItem:
     return {
         "title": item.get("name"),
         "image_url": item.get("contentUrl"),
@@ -79,7 +72,7 @@ def _image(item: ResultItem) -> ResultItem:
 provider = SearchProvider(
     name="bing",
     title="Bing",
-    remedy="set `endpoint` to a gateway that speaks Bing v7, or use webiq, its successor",
+    remedy="Microsoft ended this API in August 2025; set `endpoint` to a gateway that speaks Bing v7, or use webiq",
     endpoint="https://api.bing.microsoft.com/v7.0",
     credentials=(Credential(aliases=("subscription_key",), env=("BING_API_KEY", "BING_SUBSCRIPTION_KEY")),),
     modes=frozenset({"web", "image"}),
@@ -88,7 +81,7 @@ provider = SearchProvider(
     max_count=20,
     rate=CallRate(3, 1.0),
     sunset_date=date(2025, 8, 11),
-    build_request=ask,
-    parse_results=read,
+    build_request=build_request,
+    parse_results=parse_results,
     error_rules=(ErrorRule(403, "quota", pattern="quota|volume"),),
 )

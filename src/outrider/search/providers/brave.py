@@ -18,7 +18,7 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """`offset` counts pages from 0; the image search knows no `moderate`."""
+    """Map the query; `offset` counts pages from 0, and image search lacks `moderate`."""
     freshness_codes = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
     folders = {"web": "web", "image": "images", "news": "news"}
     image = query.mode == "image"
@@ -36,7 +36,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """Web results lie one level deeper than images and news; `web` is missing when there are none."""
+    """Map the answer; web results are one level deeper than others, and `web` is missing if there are none."""
     body = require_keys(body, "type", "results", "web", name="Brave")
     if query.mode == "image":
         return [_parse_image(item) for item in list_items(body, "results", name="Brave")]
@@ -53,8 +53,8 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
 
 
 def _parse_image(item: ResultItem) -> ResultItem:
-    found = item.get("properties")
-    full = found if isinstance(found, dict) else {}
+    properties = item.get("properties")
+    full = properties if isinstance(properties, dict) else {}
     return {
         "title": item.get("title"),
         "image_url": full.get("url"),
@@ -65,8 +65,8 @@ def _parse_image(item: ResultItem) -> ResultItem:
     }
 
 
-def read_quota(reply: "HttpResponse") -> int | None:
-    """`X-RateLimit-Remaining: 0, 14523` is what is left of this second and of the month."""
+def read_quota(reply: HttpResponse) -> int | None:
+    """Return the calls left this month: `X-RateLimit-Remaining: 0, 14523` is for this second and for the month."""
     left = reply.headers.get("x-ratelimit-remaining", "").split(",")[-1].strip()
     return int(left) if left.isascii() and left.isdigit() else None
 

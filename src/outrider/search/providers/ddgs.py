@@ -1,7 +1,7 @@
-"""DuckDuckGo and others through the `ddgs` library: github.com/deedy5/ddgs. The last resort without a key.
+"""DuckDuckGo and others through the `ddgs` library (github.com/deedy5/ddgs).
 
-The library opens sockets by itself, past the egress guard. So it is only offered when the app has a
-guarded proxy for it, and everything that it does goes through that.
+The library opens its own sockets, past the egress guard. So it is only offered if the app has a guarded proxy for it,
+and everything that it does goes through that.
 """
 
 import re
@@ -21,7 +21,7 @@ NO_RESULTS = re.compile(r"no results found", re.IGNORECASE)
 
 
 async def search_ddgs(query: Query, access: ProviderAccess, services: SearchServices) -> list[ResultItem]:
-    """Asks in a thread, which is left behind when the search is cancelled: the library cannot be stopped."""
+    """Search in a thread, which is abandoned when the search is cancelled because the library cannot be stopped."""
     proxy = services.get_proxy_url() if services.get_proxy_url else None
     if not proxy:
         raise build_failure("not_configured", "DuckDuckGo needs the guarded proxy", hint=provider.remedy)
@@ -35,7 +35,7 @@ def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultIte
 
     method = getattr(DDGS(proxy=proxy, timeout=max(1, ceil(timeout))), method_names[query.mode])
     try:
-        found = method(
+        items = method(
             query.text,
             region=f"{query.country_code or 'us'}-{query.language_code or 'en'}".lower(),
             safesearch=safe_search_levels[query.safe],
@@ -45,18 +45,23 @@ def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultIte
         )
     except Exception as error:  # noqa: BLE001 - the library lets its transport's own exceptions through
         raise _classify_error(error) from None
-    return [_parse_item(item) for item in found if isinstance(item, dict)]
+    return [_parse_item(item) for item in items if isinstance(item, dict)]
 
 
 def _classify_error(error: Exception) -> OutriderError:
-    """The library has one exception for nothing found, CAPTCHA and broken parsing; texts hold the proxy's token."""
-    name, said = type(error).__name__, str(error)
-    if "Timeout" in name or "timed out" in said:
+    """Tell failures apart by their text, because the library has one exception for all of them.
+
+    The text itself must not be shown, because it may contain the proxy's token.
+    """
+    name, text = type(error).__name__, str(error)
+    if "Timeout" in name or "timed out" in text:
         return build_failure("timeout", "DuckDuckGo did not answer in time")
-    if "Ratelimit" in name or RATE_LIMITED.search(said):
+    if "Ratelimit" in name or RATE_LIMITED.search(text):
         return build_failure("rate_limited", "DuckDuckGo limits this network", hint=provider.remedy)
-    if NO_RESULTS.search(said):
-        return build_failure("blocked", "DuckDuckGo gave nothing, as it does behind a CAPTCHA", hint=provider.remedy)
+    if NO_RESULTS.search(text):
+        return build_failure(
+            "blocked", "DuckDuckGo returned nothing, as it does behind a CAPTCHA", hint=provider.remedy
+        )
     return build_failure("unavailable", f"DuckDuckGo failed with {name}", hint=provider.remedy)
 
 
@@ -81,7 +86,7 @@ def _is_installed() -> bool:
 def explain_unavailable(services: SearchServices) -> str:
     if not _is_installed():
         return "the ddgs library is not installed (pip install 'outrider[ddgs]')"
-    return "" if services.get_proxy_url and services.get_proxy_url() else "there is no guarded proxy for it"
+    return "" if services.get_proxy_url and services.get_proxy_url() else "no guarded proxy is running"
 
 
 provider = SearchProvider(

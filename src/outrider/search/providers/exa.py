@@ -46,7 +46,7 @@ RATE_LIMITED = re.compile(r"rate.?limit|too many|quota|free.{0,20}limit|429", re
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """The REST request."""
+    """Map the query to the REST request."""
     days = {"day": 1, "week": 7, "month": 31, "year": 366}
     since = access.today - timedelta(days=days[query.freshness]) if query.freshness else None
     body = {
@@ -60,8 +60,8 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     return ProviderRequest(f"{access.endpoint}/search", "POST", json=body, headers={"x-api-key": access.api_key})
 
 
-async def send_requests(send: SendRequest, query: Query, access: ProviderAccess) -> "HttpResponse":
-    """With a key one REST request; without, one MCP tool call, after a handshake if it is asked for."""
+async def send_requests(send: SendRequest, query: Query, access: ProviderAccess) -> HttpResponse:
+    """Send one REST request with a key; without, one MCP tool call, after a handshake if the server asks for it."""
     if not access.keyless:
         return await send(build_request(query, access))
     reply = await send(_build_tool_call(query, access))
@@ -86,8 +86,8 @@ def _build_rpc_request(
     return ProviderRequest(f"{access.endpoint}/mcp", "POST", json=message, headers=mcp_headers | (session or {}))
 
 
-def decode_reply(reply: "HttpResponse") -> Any:
-    """REST's JSON as it is; a JSON-RPC message, bare or as a server-sent event, as its text."""
+def decode_reply(reply: HttpResponse) -> Any:
+    """Decode REST's JSON, or a JSON-RPC message, bare or as a server-sent event."""
     text = reply.body.decode("utf-8", "replace")
     if "event-stream" in reply.content_type or text.lstrip().startswith(("event:", "data:", "id:", ":")):
         return _parse_event_stream(text)
@@ -95,7 +95,7 @@ def decode_reply(reply: "HttpResponse") -> Any:
 
 
 def _parse_event_stream(stream: str) -> Any:
-    """The first response in an event stream (html.spec.whatwg.org, server-sent events)."""
+    """Return the first response in an event stream (html.spec.whatwg.org, server-sent events)."""
     for event in re.split(r"\r?\n\r?\n", stream):
         lines = [line[5:].removeprefix(" ") for line in event.splitlines() if line.startswith("data:")]
         try:
@@ -104,13 +104,17 @@ def _parse_event_stream(stream: str) -> Any:
             raise build_failure("bad_reply", "Exa answered with a broken event") from None
         if isinstance(message, dict) and ("result" in message or "error" in message):
             return message
-    raise build_failure("bad_reply", "Exa answered with events, but with no result")
+    raise build_failure("bad_reply", "Exa answered with events, but without a result")
 
 
 def parse_results(body: Any, _query: Query) -> list[ResultItem]:
     body = require_keys(body, "results", "jsonrpc", name="Exa")
     if "jsonrpc" in body:
-        return _parse_text_results(_read_tool_text(body))
+        text = _read_tool_text(body)
+        starts = [match.start() for match in RESULT_START.finditer(text)]
+        if not starts and text.strip() and not NO_RESULTS.search(text):
+            raise build_failure("bad_reply", "Exa answered in an unknown shape")
+        return [_parse_block(text[start:end]) for start, end in zip(starts, [*starts[1:], len(text)], strict=False)]
     return [
         {
             "title": item.get("title") or item.get("url"),
@@ -124,7 +128,7 @@ def parse_results(body: Any, _query: Query) -> list[ResultItem]:
 
 
 def _read_tool_text(message: dict[str, Any]) -> str:
-    """The tool's text. Raises the failure that the protocol or the tool tells of."""
+    """Return the tool's text. Raises the failure that the protocol or the tool reports."""
     error = message.get("error")
     result = message.get("result") if error is None else {"isError": True, "content": [{"text": str(error)}]}
     result = require_keys(result, "content", name="Exa")
@@ -134,14 +138,6 @@ def _read_tool_text(message: dict[str, Any]) -> str:
         code = "rate_limited" if RATE_LIMITED.search(text) else "unavailable"
         raise build_failure(code, f"Exa: {text}", hint=provider.remedy)
     return text
-
-
-def _parse_text_results(text: str) -> list[ResultItem]:
-    starts = [found.start() for found in RESULT_START.finditer(text)]
-    if not starts and text.strip() and not NO_RESULTS.search(text):
-        raise build_failure("bad_reply", "Exa answered in an unknown shape")
-    ends = [*starts[1:], len(text)]
-    return [_parse_block(text[start:end]) for start, end in zip(starts, ends, strict=False)]
 
 
 def _parse_block(text: str) -> ResultItem:
@@ -157,9 +153,8 @@ def _parse_block(text: str) -> ResultItem:
 
 
 def _find_field(text: str, name: str) -> str | None:
-    field_pattern = r"^\W*{name}:\W*?(?P<value>\S.*)$"
-    found = re.search(field_pattern.format(name=name), text, re.MULTILINE)
-    value = found["value"].strip().strip("*") if found else ""
+    match = re.search(rf"^\W*{name}:\W*?(?P<value>\S.*)$", text, re.MULTILINE)
+    value = match["value"].strip().strip("*") if match else ""
     return None if value in {"", "N/A"} else value
 
 

@@ -1,4 +1,4 @@
-"""Firecrawl search, version 2: docs.firecrawl.dev/features/search. Works without a key up to a daily cap."""
+"""Firecrawl search, version 2 (docs.firecrawl.dev/features/search); keyless up to a daily cap."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ SOURCE_NAMES = {"web": "web", "image": "images", "news": "news"}
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """Without `scrapeOptions`: addresses and descriptions only, which is what costs least."""
+    """Map the query, without `scrapeOptions` because addresses and descriptions alone cost least."""
     freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     body = {
         "query": query.text,
@@ -35,7 +35,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """A failure may come with status 200: then `success` is false."""
+    """Map the answer; a failure may come with status 200, then `success` is false."""
     body = require_keys(body, "data", "success", name="Firecrawl")
     if body.get("success") is False:
         raise build_failure("unavailable", f"Firecrawl: {body.get('error') or 'failed'}")

@@ -1,4 +1,8 @@
-"""Google's Custom Search JSON API: developers.google.com/custom-search/v1. Ends on 1 January 2027."""
+"""Google Custom Search JSON API (developers.google.com/custom-search/v1/overview).
+
+Its documentation says that it is closed to new customers, and that existing customers have until 1 January 2027 to
+move to another solution.
+"""
 
 from datetime import date
 from typing import Any
@@ -18,7 +22,7 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """`start` is the number of the first result, from 1 to 91; the endpoint is the whole address."""
+    """Map the query; `start` is the number of the first result, from 1 to 91, and the endpoint is the whole address."""
     freshness_codes = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
     params = {
         "key": access.api_key,
@@ -38,17 +42,17 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """An answer without `items` is an honest "nothing"."""
+    """Map the answer, in which `items` is missing if there are no results."""
     body = require_keys(body, "items", "kind", "searchInformation", "queries", name="Google")
-    found = list_items(body, "items", name="Google")
+    items = list_items(body, "items", name="Google")
     if query.mode == "image":
-        return [_parse_image(item) for item in found]
-    return [{"title": item.get("title"), "url": item.get("link"), "snippet": item.get("snippet")} for item in found]
+        return [_parse_image(item) for item in items]
+    return [{"title": item.get("title"), "url": item.get("link"), "snippet": item.get("snippet")} for item in items]
 
 
 def _parse_image(item: ResultItem) -> ResultItem:
-    told = item.get("image")
-    facts = told if isinstance(told, dict) else {}
+    image = item.get("image")
+    facts = image if isinstance(image, dict) else {}
     return {
         "title": item.get("title"),
         "image_url": item.get("link"),
@@ -62,7 +66,7 @@ def _parse_image(item: ResultItem) -> ResultItem:
 provider = SearchProvider(
     name="google_cse",
     title="Google Custom Search",
-    remedy="move to another provider, for instance Brave or Serper",
+    remedy="Google takes no new customers, and existing ones have until 1 January 2027; use Brave or Serper instead",
     endpoint="https://www.googleapis.com/customsearch/v1",
     credentials=(
         Credential(aliases=("key",), env=("GOOGLE_API_KEY",)),

@@ -1,4 +1,4 @@
-"""What was read here before: the end of the chain, and the only one that works offline."""
+"""Search pages that were read before; the last of the chain, which also works offline."""
 
 from typing import Any
 
@@ -7,15 +7,12 @@ from outrider.search.provider import ProviderAccess, Query, ResultItem, SearchPr
 
 
 async def search_local_index(query: Query, _access: ProviderAccess, services: SearchServices) -> list[ResultItem]:
-    """Searches by the function that the app handed over; its results may be objects or mappings."""
+    """Search with the app's function, whose results may be objects or mappings."""
     if services.search_local is None:
         raise build_failure("not_configured", "the local index is not available")
-    found: list[Any] = list(await services.search_local(query))
-    return [each if isinstance(each, dict) else _item(each) for each in found]
-
-
-def _item(hit: Any) -> ResultItem:
-    return {name: getattr(hit, name, None) for name in ("title", "url", "snippet", "published", "score")}
+    hits: list[Any] = list(await services.search_local(query))
+    names = ("title", "url", "snippet", "published", "score")
+    return [hit if isinstance(hit, dict) else {name: getattr(hit, name, None) for name in names} for hit in hits]
 
 
 def explain_unavailable(services: SearchServices) -> str:

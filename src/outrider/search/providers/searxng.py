@@ -1,4 +1,4 @@
-"""SearXNG, a metasearch engine that people run themselves: docs.searxng.org/dev/search_api.html."""
+"""SearXNG, a self-hosted metasearch engine (docs.searxng.org/dev/search_api.html)."""
 
 import re
 from typing import Any
@@ -17,49 +17,44 @@ from outrider.search.provider import (
     require_keys,
 )
 
-JSON_DISABLED_HINT = "JSON is off: add json to search.formats in settings.yml"
 RESOLUTION = re.compile(r"(\d+)\s*[x×]\s*(\d+)")
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     safe_search_levels = {"off": 0, "moderate": 1, "strict": 2}
     categories = {"web": "general", "image": "images", "news": "news"}
+    language = query.language_code
+    if language and query.country_code:
+        language = f"{language}-{query.country_code}"
     params = {
         "format": "json",
         "q": query.text,
         "pageno": query.page,
         "time_range": query.freshness,
-        "language": _language(query),
+        "language": language,
         "safesearch": safe_search_levels[query.safe],
         "categories": categories[query.mode],
     }
-    alone = query.region and not query.language
-    notes = ("SearXNG takes a region only with a language",) if alone else ()
+    has_region_alone = query.region and not query.language
+    notes = ("SearXNG takes a region only with a language",) if has_region_alone else ()
     return ProviderRequest(f"{access.endpoint.removesuffix('/search')}/search", params=params, notes=notes)
 
 
-def _language(query: Query) -> str | None:
-    return (
-        f"{query.language_code}-{query.country_code}"
-        if query.language_code and query.country_code
-        else query.language_code
-    )
-
-
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """Nothing from engines that did not respond is a failure, and no "no results"."""
+    """Map the answer; no results from engines that did not respond are a failure."""
     body = require_keys(body, "results", name="SearXNG")
-    found = list_items(body, "results", name="SearXNG")
-    silent = body.get("unresponsive_engines")
-    if not found and isinstance(silent, list) and silent:
-        raise _build_unresponsive_error(silent)
-    images = query.mode == "image"
-    return [_parse_item(item) for item in found if bool(item.get("img_src")) or not images]
+    items = list_items(body, "results", name="SearXNG")
+    unresponsive = body.get("unresponsive_engines")
+    if not items and isinstance(unresponsive, list) and unresponsive:
+        raise _build_unresponsive_error(unresponsive)
+    return [_parse_item(item) for item in items if item.get("img_src") or query.mode != "image"]
 
 
-def _build_unresponsive_error(silent: list[Any]) -> Exception:
-    told = [": ".join(str(part) for part in each) if isinstance(each, list) else str(each) for each in silent]
-    text = ", ".join(told)
+def _build_unresponsive_error(engines: list[Any]) -> Exception:
+    """Return the error for engines, each a name or a list of name and reason."""
+    text = ", ".join(
+        ": ".join(str(part) for part in engine) if isinstance(engine, list) else str(engine) for engine in engines
+    )
     code: FailureCode = (
         "captcha" if "captcha" in text.lower() else "rate_limited" if "too many" in text.lower() else "unavailable"
     )
@@ -97,5 +92,5 @@ provider = SearchProvider(
     rate=CallRate(5, 1.0),
     build_request=build_request,
     parse_results=parse_results,
-    error_rules=(ErrorRule(403, "not_configured", hint=JSON_DISABLED_HINT),),
+    error_rules=(ErrorRule(403, "not_configured", hint="JSON is off: add json to search.formats in settings.yml"),),
 )

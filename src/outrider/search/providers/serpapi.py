@@ -1,4 +1,7 @@
-"""SerpApi, Google's results as JSON: serpapi.com/search-api, serpapi.com/api-status-and-error-codes."""
+"""SerpApi, Google's results as JSON (serpapi.com/search-api).
+
+Its errors: serpapi.com/api-status-and-error-codes.
+"""
 
 import re
 from typing import Any
@@ -21,7 +24,7 @@ NO_RESULTS = re.compile(r"(?:no|n't) .{0,20}results|returned any results", re.IG
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """`start` counts results; the key can only be sent in the query."""
+    """Map the query; `start` counts results, and the key can only be a parameter."""
     freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     engine_names = {"web": "google", "image": "google_images", "news": "google_news"}
     params = {
@@ -38,12 +41,12 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """`error` with status 200 means that there are no results, or that the search itself failed."""
+    """Map the answer; `error` with status 200 means no results, or that the search itself failed."""
     list_keys = {"web": "organic_results", "image": "images_results", "news": "news_results"}
     body = require_keys(body, list_keys[query.mode], "search_metadata", "error", name="SerpApi")
-    said = body.get("error")
-    if said and not NO_RESULTS.search(str(said)):
-        raise build_failure("unavailable", f"SerpApi: {said}")
+    error = body.get("error")
+    if error and not NO_RESULTS.search(str(error)):
+        raise build_failure("unavailable", f"SerpApi: {error}")
     return [
         {
             "title": item.get("title"),

@@ -1,4 +1,4 @@
-"""Serper, Google's results as JSON: serper.dev."""
+"""Serper, Google's results as JSON (serper.dev)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tavily: docs.tavily.com. Without a key the header `X-Tavily-Access-Mode: keyless` takes its place."""
+"""Tavily (docs.tavily.com); a header replaces the key in keyless mode."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from outrider.search.provider import (
     require_keys,
 )
 
-# `country` wants English names in lower case; other regions are told in a note.
+# `country` takes English names in lower case; a note says that any other region is ignored.
 COUNTRY_NAMES = {
     "AR": "argentina",
     "AT": "austria",
@@ -64,21 +64,21 @@ COUNTRY_NAMES = {
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """`country` is for general searches only."""
-    general = query.mode == "web"
-    country = COUNTRY_NAMES.get(query.country_code or "") if general else None
+    """Map the query; `country` works in general searches only."""
+    is_general = query.mode == "web"
+    country = COUNTRY_NAMES.get(query.country_code or "") if is_general else None
     body = {
         "query": query.text,
         "max_results": query.count,
         "search_depth": "basic",
-        "topic": "general" if general else "news",
+        "topic": "general" if is_general else "news",
         "time_range": query.freshness,
         "country": country,
         "include_domains": [query.site] if query.site else None,
     }
     auth = {"X-Tavily-Access-Mode": "keyless"} if access.keyless else {"Authorization": f"Bearer {access.api_key}"}
-    unmet = query.country_code and not country
-    notes = (f"Tavily cannot choose the region {query.country_code} here",) if unmet else ()
+    is_unsupported = query.country_code and not country
+    notes = (f"Tavily cannot choose the region {query.country_code} here",) if is_unsupported else ()
     return ProviderRequest(f"{access.endpoint}/search", "POST", json=body, headers=auth, notes=notes)
 
 

@@ -1,4 +1,4 @@
-"""Microsoft Web IQ, the successor of Bing's API: learn.microsoft.com/web-iq."""
+"""Microsoft Web IQ, the successor of Bing's API (learn.microsoft.com/web-iq)."""
 
 from typing import Any
 
@@ -16,7 +16,6 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """`content` of a result is a passage for models; asked for in plain text."""
     body = {"query": query.text, "maxResults": query.count, "language": query.language_code}
     return ProviderRequest(f"{access.endpoint}/search/web", "POST", json=body, headers={"x-apikey": access.api_key})
 

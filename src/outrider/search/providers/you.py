@@ -1,4 +1,4 @@
-"""You.com: you.com/docs. The same address serves with and without a key; without, about 100 calls a day."""
+"""You.com (you.com/docs); the same address serves about 100 calls a day without a key."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """The endpoint is the whole address. News come in a section of the same answer."""
+    """Map the query; the endpoint is the whole address, and news are a section of the same answer."""
     params = {"query": query.text, "count": query.count, "freshness": query.freshness, "country": query.country_code}
     return ProviderRequest(
         access.endpoint, params=params, headers={} if access.keyless else {"X-API-Key": access.api_key}

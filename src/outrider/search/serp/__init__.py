@@ -1,1 +1,1 @@
-"""Search engines' result pages, one file an engine."""
+"""Result pages of search engines, one file per engine."""

@@ -1,4 +1,7 @@
-"""Baidu's result page, as recorded in 2026. Its links are opaque redirects; a result's element names the address."""
+"""Baidu's result page, as recorded in 2026.
+
+Its links are opaque redirects, but each result's element has the address as an attribute.
+"""
 
 from typing import Any
 

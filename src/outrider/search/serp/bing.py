@@ -7,7 +7,7 @@ from outrider.search.result_page import Layout, SearchEngine
 
 
 def build_parameters(query: Query) -> dict[str, Any]:
-    """There is no filter for a year."""
+    """Map the query; Bing has no filter for a year."""
     safe_search_levels = {"off": "off", "moderate": None, "strict": "strict"}
     freshness_filters = {"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'}
     return {

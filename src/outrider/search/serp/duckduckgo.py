@@ -1,4 +1,7 @@
-"""DuckDuckGo's result page: the one without scripts that is asked for, and the one with scripts (2021 and 2026)."""
+"""DuckDuckGo's result pages, as recorded in 2021 and 2026.
+
+The page without scripts is requested; the layout with scripts is known in case of a redirect to it.
+"""
 
 from typing import Any
 
@@ -7,7 +10,7 @@ from outrider.search.result_page import Layout, SearchEngine
 
 
 def build_parameters(query: Query) -> dict[str, Any]:
-    """A region is a country with a language, for instance `at-de`."""
+    """Map the query; a region is a country with a language, for instance `at-de`."""
     safe_search_levels = {"off": "-2", "moderate": None, "strict": "1"}
     freshness_codes = {"day": "d", "week": "w", "month": "m", "year": "y"}
     region = (

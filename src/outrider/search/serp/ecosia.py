@@ -1,4 +1,4 @@
-"""Ecosia's result page, as recorded in 2026. Cloudflare stands before it."""
+"""Ecosia's result page behind Cloudflare, as recorded in 2026."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ from outrider.search.result_page import Layout, SearchEngine
 
 
 def build_parameters(query: Query) -> dict[str, Any]:
-    """`num` is no longer honoured: there are ten results a page."""
+    """Map the query; Google no longer honours `num` and shows ten results a page."""
     safe_search_levels = {"off": "off", "moderate": None, "strict": "active"}
     freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     return {

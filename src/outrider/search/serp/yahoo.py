@@ -1,4 +1,4 @@
-"""Yahoo's result page, as recorded in 2021. Its links are redirects that name their target."""
+"""Yahoo's result page, as recorded in 2021; its links are redirects that name their target."""
 
 from typing import Any
 
