@@ -243,7 +243,7 @@ async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_
 
 
 @pytest.mark.parametrize(
-    ("version", "said"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not say its version")]
+    ("version", "said"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not report its version")]
 )
 async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: Path, version: str, said: str):
     one = program(tmp_path, version=version)
@@ -273,7 +273,10 @@ async def test_the_version_is_asked_once(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
-    [({}, "`search.agent_browser.command` is empty"), ({"command": "no-such-program"}, "no program 'no-such-program'")],
+    [
+        ({}, "`search.agent_browser.command` is empty"),
+        ({"command": "no-such-program"}, "the program 'no-such-program' was not found"),
+    ],
 )
 async def test_without_the_program_it_is_not_offered_and_nothing_is_installed(tmp_path: Path, settings, reason):
     search = searching(tmp_path, **settings)
@@ -322,14 +325,14 @@ async def test_another_version_than_the_pinned_one_is_refused(tmp_path: Path):
     installing(tmp_path, version="0.99.0")
     attempt = await failure(searching(tmp_path, auto_install=True))
     assert attempt["outcome"] == "not_configured"
-    assert "calls itself 0.99.0" in attempt["message"]
+    assert "reports version 0.99.0" in attempt["message"]
 
 
 async def test_an_installation_that_fails_says_why_and_how_to_do_it_by_hand(tmp_path: Path):
     npm(tmp_path, "print('E404 not found', file=sys.stderr); sys.exit(1)")
     attempt = await failure(searching(tmp_path, auto_install=True))
     assert attempt["outcome"] == "not_configured"
-    assert "npm ended with 1" in attempt["message"]
+    assert "npm exited with 1" in attempt["message"]
     assert "E404" in attempt["message"]
     assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
 
