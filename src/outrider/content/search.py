@@ -23,7 +23,7 @@ OVERFETCH_FACTOR = 2  # rank this many times the wanted hits, as some may have b
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Where and how to search.
+    """Options of a search.
 
     Attributes:
         mode: By words, by meaning, or by both.

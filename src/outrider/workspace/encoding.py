@@ -12,7 +12,7 @@ PROBE_BYTES = 8_192  # a NUL in these makes a file binary, as in git
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How the text of a file is encoded.
+    """The encoding of a text file.
 
     Attributes:
         encoding: Python's name of the character encoding.

@@ -53,7 +53,7 @@ class GrepResult:
 
 @dataclass(frozen=True)
 class GrepQuery:
-    """What to search for, and how.
+    """A pattern, and the options of the search.
 
     Attributes:
         pattern: A regular expression in Python's syntax.
