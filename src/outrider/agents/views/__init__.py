@@ -1,1 +1,1 @@
-"""What the person who runs the house sees of all runs, and answers to their questions."""
+"""Views of all runs and their questions, for the dashboard and the command line."""

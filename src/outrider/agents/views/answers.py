@@ -1,4 +1,4 @@
-"""Answers of a person who looks at all questions at once: decided, and the runs that waited for them go on."""
+"""Apply a person's answers to questions and resume the runs that waited for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from outrider.agents.approvals import Questions
 from outrider.agents.evaluations.tables import evaluations
 from outrider.agents.runs import RunService
 from outrider.agents.tables import run_steps as steps
+from outrider.agents.tables import runs
 from outrider.core.database.database import Database
 from outrider.core.errors import NotConfigured
 from outrider.core.questions import Question, QuestionAnswer
@@ -16,7 +17,7 @@ from outrider.core.questions import Question, QuestionAnswer
 
 @dataclass(frozen=True)
 class DecidedQuestion:
-    """What became of an answer: the question as it is decided now, and whether this answer did it."""
+    """A question after an answer to it, and whether this answer decided it."""
 
     question: Question
     won: bool
@@ -24,11 +25,12 @@ class DecidedQuestion:
 
 @dataclass(frozen=True)
 class AnswerReport:
-    """What became of answers that were given together.
+    """The effect of answers that were given together.
 
     Attributes:
-        resumed: Runs that go on by it.
-        blocked_reason: Why a run that could go on does not; it waits for its client or another process.
+        decisions: The answered questions.
+        resumed: The ids of runs that were resumed.
+        blocked_reason: Why a run that could be resumed was not: it needs its client or another process.
     """
 
     decisions: Sequence[DecidedQuestion] = ()
@@ -41,27 +43,29 @@ class _BlockedTree:
     """The blocked runs of a tree.
 
     Attributes:
-        waits_for: By blocked run, for which others its calls wait.
-        asking: Runs with questions of their own that nobody has answered.
+        waits_for: The runs that each blocked run waits for.
+        asking: The runs with undecided questions of their own.
     """
 
     waits_for: Mapping[str, set[str]] = field(default_factory=dict)
     asking: frozenset[str] = frozenset()
 
     def list_ready(self) -> list[str]:
-        """The outermost blocked runs, those whose turn it is: nothing that they wait for is open any more."""
-        waited = {below for each in self.waits_for.values() for below in each}
-        return [run for run in self.waits_for if run not in waited and not self._has_open_question(run, set())]
+        """Return the outermost blocked runs that no longer wait for an answer."""
+        awaited = {child for children in self.waits_for.values() for child in children}
+        return [run for run in self.waits_for if run not in awaited and not self._has_open_question(run, set())]
 
-    def _has_open_question(self, run: str, seen: set[str]) -> bool:
-        if run in seen:
+    def _has_open_question(self, run: str, visited: set[str]) -> bool:
+        """Return whether a run or one that it waits for has an undecided question."""
+        if run in visited:
             return False
-        seen.add(run)
-        return run in self.asking or any(self._has_open_question(each, seen) for each in self.waits_for.get(run, ()))
+        visited.add(run)
+        children = self.waits_for.get(run, ())
+        return run in self.asking or any(self._has_open_question(child, visited) for child in children)
 
 
 class AnswerService:
-    """Takes answers from wherever all runs are seen; the client's own door does the same for its call."""
+    """Applies the answers that people give outside of the call that asked."""
 
     def __init__(self, database: Database, runs: RunService, questions: Questions) -> None:
         self._database = database
@@ -69,51 +73,49 @@ class AnswerService:
         self._questions = questions
 
     async def answer(self, answers: Mapping[str, QuestionAnswer], *, by: str) -> AnswerReport:
-        """Decides questions together; what somebody has decided before stays as it is.
+        """Decide questions; earlier decisions stand.
 
         Args:
-            answers: By question.
-            by: Who answers, for the history and for those who come later.
+            answers: The answers by question id.
+            by: The name of the person, for the history.
 
         Raises:
-            NotFound: No such question; InvalidInput: an answer that does not fit its kind. Neither undoes the answers
-                before it.
+            NotFound: A question does not exist.
+            InvalidInput: An answer does not fit the kind of its question. Answers before it are kept in both cases.
         """
-        told = [
-            DecidedQuestion(*await self._questions.decide_if_open(question, given, by=by))
-            for question, given in answers.items()
+        decisions = [
+            DecidedQuestion(*await self._questions.decide_if_open(question_id, answer, by=by))
+            for question_id, answer in answers.items()
         ]
         resumed: list[str] = []
-        held = ""
-        for root in dict.fromkeys(each.question.root_run_id for each in told):
+        blocked_reason = ""
+        for root_run_id in dict.fromkeys(decided.question.root_run_id for decided in decisions):
             try:
-                resumed += await self.resume_unblocked(root)
+                resumed += await self.resume_unblocked(root_run_id)
             except NotConfigured as error:
-                held = f"{error.message}; {error.hint}"
-        return AnswerReport(told, resumed, held)
+                blocked_reason = f"{error.message}; {error.hint}"
+        return AnswerReport(decisions, resumed, blocked_reason)
 
     async def resume_unblocked(self, root_run_id: str) -> list[str]:
-        """Resumes what waits for nobody any more in this tree; which runs. Raises NotConfigured."""
+        """Resume the runs of a tree that no longer wait for an answer; return their ids. Raises NotConfigured."""
         ready = (await self._load_blocked_tree(root_run_id)).list_ready()
         for run_id in ready:
             await self._runs.resume(run_id)
         return ready
 
     async def _load_blocked_tree(self, root_run_id: str) -> _BlockedTree:
-        from outrider.agents.tables import runs
-
         blocked = select(runs.c.id).where(runs.c.root_run_id == root_run_id, runs.c.status == "blocked")
         calls = select(steps.c.run_id, steps.c.state).where(steps.c.run_id.in_(blocked), steps.c.outcome == "asks")
         async with self._database.read() as connection:
-            waits: dict[str, set[str]] = {run: set() for run in (await connection.execute(blocked)).scalars()}
-            paused = [(run, state) for run, state in await connection.execute(calls) if state]
-            evaluated = select(evaluations.c.id, evaluations.c.run_id).where(
-                evaluations.c.id.in_([state for _, state in paused if len(state) <= 40])
-            )
-            run_of = {row[0]: row[1] for row in await connection.execute(evaluated)} if paused else {}
-        for run, state in paused:
-            below = run_of.get(state, state)  # a call that waits for a run keeps its name, or its evaluation's
-            if below in waits:
-                waits[run].add(below)
-        asking = frozenset(each.run_id for each in await self._questions.list_pending(root_run_id))
-        return _BlockedTree(waits, asking)
+            waits_for: dict[str, set[str]] = {run: set() for run in (await connection.execute(blocked)).scalars()}
+            paused_calls = [(run, state) for run, state in await connection.execute(calls) if state]
+            evaluation_ids = [state for _, state in paused_calls if len(state) <= 40]  # the width of the column
+            query = select(evaluations.c.id, evaluations.c.run_id).where(evaluations.c.id.in_(evaluation_ids))
+            evaluation_runs = {row[0]: row[1] for row in await connection.execute(query)} if paused_calls else {}
+        for run, state in paused_calls:
+            # The state of a call that waits for a run is the id of that run, or of its evaluation.
+            child = evaluation_runs.get(state, state)
+            if child in waits_for:
+                waits_for[run].add(child)
+        asking = frozenset(question.run_id for question in await self._questions.list_pending(root_run_id))
+        return _BlockedTree(waits_for, asking)

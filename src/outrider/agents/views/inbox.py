@@ -1,4 +1,4 @@
-"""Everything that waits for a person, whoever's run it is, and what people said before."""
+"""List the questions of all runs, earlier decisions and permanent allowances."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from outrider.core.database.database import Database, to_storable_text
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first
 from outrider.core.questions import Question
 
-MAX_OPEN_QUESTIONS = 200  # questions that one look shows
+MAX_OPEN_QUESTIONS = 200
 
 
 @dataclass(frozen=True)
 class InboxQuestion:
-    """A question, and of the outermost run above it what it is about and for whom it works."""
+    """A question with the task and owner of its outermost run."""
 
     question: Question
     root_agent: str
@@ -29,7 +29,7 @@ class InboxQuestion:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What somebody has allowed once and for all: this agent may use this tool, for that person and workspace."""
+    """A permanent permission for an agent to use a tool for a person in a workspace."""
 
     id: str
     workspace: str
@@ -40,78 +40,77 @@ class Allowance:
 
 
 class Inbox:
-    """The questions of all runs in the database. What belongs to a run that is over waits no more."""
+    """The questions of all runs in the database; those of ended runs are not open."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def list_open(self, limit: int = MAX_OPEN_QUESTIONS) -> list[InboxQuestion]:
-        """What waits, those of one outermost run together, the oldest first."""
+        """Return the open questions, grouped by outermost run, the oldest first."""
         query = _filter_open(_build_inbox_query()).order_by(questions.c.created_at, questions.c.id).limit(limit)
         async with self._database.read() as connection:
             found = [_parse_inbox_row(row) for row in (await connection.execute(query)).mappings()]
-        first: dict[str, int] = {}
-        for number, each in enumerate(found):
-            first.setdefault(each.question.root_run_id, number)
-        return sorted(found, key=lambda each: first[each.question.root_run_id])
+        positions: dict[str, int] = {}
+        for position, item in enumerate(found):
+            positions.setdefault(item.question.root_run_id, position)
+        return sorted(found, key=lambda item: positions[item.question.root_run_id])
 
     async def list_tree_questions(self, root_run_id: str) -> list[InboxQuestion]:
-        """All questions of a tree of runs, decided or not, the oldest first."""
+        """Return the questions of a tree of runs, decided or not, the oldest first."""
         query = _build_inbox_query().where(questions.c.root_run_id == root_run_id)
+        query = query.order_by(questions.c.created_at, questions.c.id).limit(MAX_OPEN_QUESTIONS)
         async with self._database.read() as connection:
-            rows = await connection.execute(
-                query.order_by(questions.c.created_at, questions.c.id).limit(MAX_OPEN_QUESTIONS)
-            )
-            return [_parse_inbox_row(row) for row in rows.mappings()]
+            return [_parse_inbox_row(row) for row in (await connection.execute(query)).mappings()]
 
     async def count_open(self) -> int:
-        """How many wait."""
+        """Return the number of open questions."""
         query = _filter_open(select(func.count(questions.c.id)).select_from(_join_runs()))
         async with self._database.read() as connection:
             return (await connection.execute(query)).scalar_one()
 
     async def list_decided(self, *, text: str = "", after: str = "", limit: int = 30) -> Batch[InboxQuestion]:
-        """What was answered, the last first, a part at a time.
+        """Return a page of decided questions, the last decision first.
 
         Args:
-            text: Only with this in agent, tool, message, or who answered, whatever its case.
-            after: Where the part begins, from the part before.
-            limit: How many.
+            text: Only questions with this text in agent, tool, message or the name of the decider, ignoring case.
+            after: The cursor of the page before; empty for the first page.
+            limit: The page size.
 
         Raises:
-            InvalidInput: `after` is no place in the list.
+            InvalidInput: `after` is not a cursor of this list.
         """
         query = order_newest_first(_build_inbox_query(), questions.c.decided_at, questions.c.id, after).limit(limit + 1)
         query = query.where(questions.c.decided_at.is_not(None))
         if text:
-            named = (questions.c.agent, questions.c.tool, questions.c.message, questions.c.decided_by)
-            query = query.where(or_(*(each.icontains(to_storable_text(text, 200), autoescape=True) for each in named)))
+            columns = (questions.c.agent, questions.c.tool, questions.c.message, questions.c.decided_by)
+            pattern = to_storable_text(text, 200)
+            query = query.where(or_(*(column.icontains(pattern, autoescape=True) for column in columns)))
         async with self._database.read() as connection:
             rows = list((await connection.execute(query)).mappings())
         return build_batch(rows, limit, _parse_inbox_row, lambda row: format_cursor(row["decided_at"], row["id"]))
 
     async def list_allowances(self, limit: int = 200) -> list[Allowance]:
-        """What may be used unasked, the newest first."""
+        """Return the permanent allowances, the newest first."""
         query = select(allowances).order_by(allowances.c.created_at.desc(), allowances.c.id).limit(limit)
         async with self._database.read() as connection:
             return [Allowance(**row) for row in (await connection.execute(query)).mappings()]
 
     async def revoke_allowance(self, allowance_id: str) -> bool:
-        """Takes an allowance back: the agent asks again. Whether there was one."""
+        """Revoke a permanent allowance, so that the agent asks again; return whether there was one."""
         query = delete(allowances).where(allowances.c.id == to_storable_text(allowance_id, 40))
         async with self._database.write() as connection:
             return (await connection.execute(query)).rowcount > 0
 
     async def list_changes(self, cursor: str) -> tuple[list[dict[str, Any]], str]:
-        """One change if other questions wait now than at the cursor, and the cursor of now."""
+        """Return one change if the open questions differ from those at the cursor, and the current cursor."""
         columns = (questions.c.id, questions.c.root_run_id, questions.c.agent, questions.c.title, questions.c.tool)
         query = _filter_open(select(*columns).select_from(_join_runs())).order_by(
             questions.c.created_at, questions.c.id
         )
         async with self._database.read() as connection:
             rows = [dict(row) for row in (await connection.execute(query.limit(MAX_OPEN_QUESTIONS))).mappings()]
-        now = hashlib.blake2s("\n".join(row["id"] for row in rows).encode(), digest_size=8).hexdigest()
-        return ([{"open": len(rows), "questions": rows}] if cursor and cursor != now else []), now
+        current = hashlib.blake2s("\n".join(row["id"] for row in rows).encode(), digest_size=8).hexdigest()
+        return ([{"open": len(rows), "questions": rows}] if cursor and cursor != current else []), current
 
 
 def _join_runs() -> Any:
@@ -123,9 +122,8 @@ def _filter_open(query: Any) -> Any:
 
 
 def _build_inbox_query() -> "Select[Any]":
-
     root = runs.alias("root")
-    about = {
+    added_columns = {
         "conversation_id": runs.c.conversation_id,
         "message_id": runs.c.message_id,
         "root_agent": root.c.agent,
@@ -134,12 +132,12 @@ def _build_inbox_query() -> "Select[Any]":
         "session": root.c.session,
         "workspace": root.c.workspace,
     }
-    columns = [column.label(name) for name, column in about.items()]
+    columns = [column.label(name) for name, column in added_columns.items()]
     source = _join_runs().join(root, root.c.id == questions.c.root_run_id)
     return select(questions, *columns).select_from(source)
 
 
 def _parse_inbox_row(row: "RowMapping") -> InboxQuestion:
-    facts = dict(row)
-    about = {name: facts.pop(name) for name in ("root_agent", "root_query", "identity", "session", "workspace")}
-    return InboxQuestion(question=Question(**facts), **about)
+    fields = dict(row)
+    root = {name: fields.pop(name) for name in ("root_agent", "root_query", "identity", "session", "workspace")}
+    return InboxQuestion(question=Question(**fields), **root)

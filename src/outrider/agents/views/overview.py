@@ -1,4 +1,4 @@
-"""The runs of all sessions, for the person who runs the house: lists, trees, and what changes."""
+"""Lists, trees and changes of the runs of all sessions."""
 
 import hashlib
 import time
@@ -20,44 +20,44 @@ from outrider.core.keyset import Batch, parse_cursor
 
 @dataclass(frozen=True)
 class RunBranch:
-    """A run in its tree, with the runs that it began."""
+    """A run in its tree, with the runs that it started."""
 
     run: RunSummary
     children: "Sequence[RunBranch]" = ()
 
     @property
     def used(self) -> RunUsage:
-        """What it and all below it have used."""
-        return sum((each.used for each in self.children), self.run.used)
+        """The usage of the run and all runs below it."""
+        return sum((child.used for child in self.children), self.run.used)
 
     @property
     def count(self) -> int:
-        """How many runs it is."""
-        return 1 + sum(each.count for each in self.children)
+        """The number of runs in the branch."""
+        return 1 + sum(child.count for child in self.children)
 
     def find_branch(self, run_id: str) -> "RunBranch | None":
-        """The branch that begins with that run."""
+        """Return the branch that starts with a run."""
         if self.run.id == run_id:
             return self
-        return next((found for each in self.children if (found := each.find_branch(run_id))), None)
+        return next((branch for child in self.children if (branch := child.find_branch(run_id))), None)
 
 
 class RunOverview:
-    """Looks at all runs in the database, whoever works on them."""
+    """Reads the runs of all processes from the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def list_trees(self, run_filter: RunFilter, *, after: str = "", limit: int = 30) -> Batch[RunTree]:
-        """The newest trees first, a part at a time.
+        """Return a page of trees, the newest first.
 
         Args:
-            run_filter: Which.
-            after: Where the part begins, from the part before.
-            limit: How many.
+            run_filter: Which trees to list.
+            after: The cursor of the page before; empty for the first page.
+            limit: The page size.
 
         Raises:
-            InvalidInput: `after` is no place in the list.
+            InvalidInput: `after` is not a cursor of this list.
         """
         if after:
             parse_cursor(after)
@@ -65,14 +65,14 @@ class RunOverview:
             return await connection.run_sync(load_run_batch, run_filter, after, limit)
 
     async def list_agent_names(self) -> list[str]:
-        """The names of all agents that have run."""
+        """Return the names of all agents that have run."""
         async with self._database.read() as connection:
             names = await connection.execute(select(runs.c.agent).distinct().order_by(runs.c.agent).limit(200))
             return list(names.scalars())
 
     async def load_tree(self, root_run_id: str) -> RunBranch | None:
-        """The tree of that outermost run, its runs in the order in which they began; None if there is none."""
-        max_runs = 1_000  # runs of a tree that are shown
+        """Return the tree of an outermost run, in the order in which its runs were created."""
+        max_runs = 1_000
         query = (
             build_summary_query()
             .where(runs.c.root_run_id == root_run_id)
@@ -84,24 +84,23 @@ class RunOverview:
         return _build_tree(found, root_run_id)
 
     async def list_conversation_runs(self, conversation_id: str, but: str, limit: int = 10) -> list[RunSummary]:
-        """The other runs of a conversation, the newest first."""
-        same = runs.c.conversation_id == conversation_id, runs.c.id != but
-        query = build_summary_query().where(*same).order_by(runs.c.created_at.desc(), runs.c.id).limit(limit)
+        """Return the runs of a conversation except the run `but`, the newest first."""
+        is_other = runs.c.conversation_id == conversation_id, runs.c.id != but
+        query = build_summary_query().where(*is_other).order_by(runs.c.created_at.desc(), runs.c.id).limit(limit)
         async with self._database.read() as connection:
             return [parse_summary_row(row) for row in (await connection.execute(query)).mappings()]
 
-    async def find_evaluation(self, run_id: str) -> "Evaluation | None":
-        """The evaluation that the run works for."""
+    async def find_evaluation(self, run_id: str) -> Evaluation | None:
+        """Return the evaluation that the run belongs to, if any."""
         async with self._database.read() as connection:
             return (await connection.run_sync(load_evaluations_by_run, [run_id])).get(run_id)
 
     async def list_changes(self, cursor: str) -> tuple[list[dict[str, Any]], str]:
-        """The runs that changed after the cursor, and the cursor behind them; of an empty one where it is now.
+        """Return the runs that changed after the cursor, and the next cursor; an empty cursor starts now.
 
-        A run may come twice, and never not at all: what is written late, or by a clock that is behind by up to three
-        seconds, still comes.
+        A run can be returned twice, but no change is lost if clocks differ or commits are late by up to three seconds.
         """
-        overlap_s = 3.0  # seconds that clocks and late commits may be apart
+        overlap_s = 3.0
         since = float(cursor.partition("~")[0] or 0) if cursor else time.time()
         columns = (runs.c.id, runs.c.root_run_id, runs.c.status, runs.c.updated_at)
         recent = (
@@ -112,15 +111,16 @@ class RunOverview:
         async with self._database.read() as connection:
             rows = [dict(row) for row in (await connection.execute(query)).mappings()]
         newest = max([since, *(row["updated_at"] for row in rows)])
-        behind = f"{newest!r}~{_hash_value([row for row in rows if row['updated_at'] > newest - overlap_s])}"
-        return ([] if not cursor or behind.partition("~")[2] == cursor.partition("~")[2] else rows), behind
+        overlap = _hash_value([row for row in rows if row["updated_at"] > newest - overlap_s])
+        has_changes = bool(cursor) and overlap != cursor.partition("~")[2]
+        return (rows if has_changes else []), f"{newest!r}~{overlap}"
 
     async def compute_fingerprint(self, root_run_id: str) -> str:
-        """Another whenever a run of the tree, or a question of it, has changed."""
-        states = select(runs.c.id, runs.c.status, runs.c.updated_at).where(runs.c.root_run_id == root_run_id)
-        asked = select(questions.c.id, questions.c.decision).where(questions.c.root_run_id == root_run_id)
+        """Return a text that changes whenever a run of the tree or one of its questions changes."""
+        run_states = select(runs.c.id, runs.c.status, runs.c.updated_at).where(runs.c.root_run_id == root_run_id)
+        decisions = select(questions.c.id, questions.c.decision).where(questions.c.root_run_id == root_run_id)
         async with self._database.read() as connection:
-            rows = [*(await connection.execute(states)), *(await connection.execute(asked))]
+            rows = [*(await connection.execute(run_states)), *(await connection.execute(decisions))]
         return _hash_value(sorted(tuple(map(str, row)) for row in rows))
 
 
@@ -128,17 +128,17 @@ def _hash_value(value: Any) -> str:
     return hashlib.blake2s(repr(value).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _build_tree(found: Sequence[RunSummary], root_id: str) -> RunBranch | None:
-    """The tree of these runs. What has lost its parent hangs at the root."""
-    known = {each.id for each in found}
-    below: dict[str, list[RunSummary]] = {}
-    for each in found:
-        if each.id != root_id:
-            parent = each.parent_run_id if each.parent_run_id in known else root_id
-            below.setdefault(parent or root_id, []).append(each)
+def _build_tree(summaries: Sequence[RunSummary], root_id: str) -> RunBranch | None:
+    """Return the tree of the runs; runs whose parent is missing become children of the root."""
+    ids = {run.id for run in summaries}
+    children: dict[str, list[RunSummary]] = {}
+    for run in summaries:
+        if run.id != root_id:
+            parent_id = run.parent_run_id if run.parent_run_id in ids else root_id
+            children.setdefault(parent_id or root_id, []).append(run)
 
     def build_branch(run: RunSummary) -> RunBranch:
-        return RunBranch(run, [build_branch(each) for each in below.get(run.id, ())])
+        return RunBranch(run, [build_branch(child) for child in children.get(run.id, ())])
 
-    root = next((each for each in found if each.id == root_id), None)
+    root = next((run for run in summaries if run.id == root_id), None)
     return build_branch(root) if root else None

@@ -1,4 +1,4 @@
-"""A run as lists and trees show it: light, without definition and history, of its task the beginning."""
+"""Summaries of runs for lists and trees."""
 
 import time
 from dataclasses import dataclass
@@ -13,7 +13,12 @@ from outrider.agents.tables import runs
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run as lists show it; `query` is cut, `seconds` is the time at work without waiting for people."""
+    """A run without its definition and history.
+
+    Attributes:
+        query: The beginning of the task.
+        seconds: Working time, without waiting for people.
+    """
 
     id: str
     parent_run_id: str | None
@@ -38,33 +43,33 @@ class RunSummary:
 
     @property
     def used(self) -> RunUsage:
-        """What it has used itself."""
+        """Its own usage."""
         return RunUsage.from_dict(self.usage)
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is over for good."""
+        """Whether it has ended for good."""
         return self.status in ENDED_STATUSES
 
     @property
     def working(self) -> bool:
-        """Whether somebody works on it, or should."""
+        """Whether it is queued or running."""
         return self.status in ACTIVE_STATUSES
 
     @property
     def lasted(self) -> float | None:
-        """Seconds from its beginning to its end, or to now; None before the beginning."""
+        """Seconds from its start to its end or to now; None before it has started."""
         return None if self.started_at is None else (self.ended_at or time.time()) - self.started_at
 
 
 def build_summary_query() -> "Select[Any]":
-    """The query of them all."""
-    max_chars = 400  # characters of a task that a list repeats
+    """Select the columns of `RunSummary` for all runs."""
+    max_chars = 400  # of the task
     derived = {"query": func.substr(runs.c.query, 1, max_chars), "seconds": runs.c.state["seconds"].as_float()}
     columns = [derived.get(name, runs.c.get(name)).label(name) for name in RunSummary.__dataclass_fields__]
     return select(*columns)
 
 
 def parse_summary_row(row: "RowMapping") -> RunSummary:
-    """What a row of `briefs` says."""
+    """Return the summary in a row of `build_summary_query`."""
     return RunSummary(**row)

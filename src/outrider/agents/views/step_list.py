@@ -1,4 +1,4 @@
-"""What runs did, step by step, for people: a part at a time, whole where somebody asks for it."""
+"""List the steps of runs for people, page by page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ from outrider.core.keyset import Batch
 
 @dataclass(frozen=True)
 class StepRow:
-    """One row of a run's work: what a model said, or a tool call.
+    """A response of the model or a tool call.
 
     Attributes:
-        number: The request to the model that it belongs to, from 1.
+        number: The number of the model request that it belongs to, from 1.
         outcome: `ok`, an error's code, `asks` while a person is asked, `stopped`; None while it runs.
-        text: What the model said, or what the agent got to read.
-        thoughts: What the model thought before.
-        calls: Names of the tools that the model called.
-        files: What a call made: each with `id`, `title` and `content_type`.
-        sources: What its citation references stand for.
+        text: The model's text, or the result of the call as the agent read it.
+        thoughts: The model's thinking.
+        calls: The names of the tools that the model called.
+        files: Files that the call created, each with `id`, `title` and `content_type`.
+        sources: Citations of the call's result by reference.
     """
 
     run_id: str
@@ -53,7 +53,7 @@ class StepRow:
 
 @dataclass(frozen=True)
 class StepCounts:
-    """How much a run has done: rows, tool calls among them, and the number of the last step."""
+    """The number of a run's rows and of the tool calls among them, and the number of its last step."""
 
     rows: int
     tools: int
@@ -67,15 +67,15 @@ class StepList:
         self._database = database
 
     async def load_batch(self, run_id: str, *, after: str = "", limit: int = 30) -> Batch[StepRow]:
-        """Steps in order, a part at a time.
+        """Return a page of steps in order.
 
         Args:
-            run_id: Whose.
-            after: Where the part begins: from the part before, or a step's number for where that step begins.
-            limit: How many rows.
+            run_id: The run.
+            after: The cursor of the page before, or the number of a step to start with that step.
+            limit: The number of rows.
 
         Raises:
-            InvalidInput: `after` is no place among steps.
+            InvalidInput: `after` is neither a cursor nor a number.
         """
         query = (
             _build_step_query()
@@ -85,35 +85,36 @@ class StepList:
         )
         async with self._database.read() as connection:
             rows = [_parse_row(row) for row in (await connection.execute(query)).mappings()]
-        return Batch(_sort_rows(rows[:limit]), _place(rows[limit - 1]) if len(rows) > limit else "")
+        last = rows[limit - 1] if len(rows) > limit else None
+        return Batch(_sort_rows(rows[:limit]), f"{last.number}~{last.kind}~{last.key}" if last else "")
 
     async def find_last_batch(self, run_id: str, limit: int = 30) -> str:
-        """The place at which the last `limit` rows begin; empty if that is the start."""
+        """Return the cursor of the page with the last `limit` rows; empty if that is the first page."""
         columns = select(steps.c.number, steps.c.kind, steps.c.key).where(steps.c.run_id == run_id)
-        query = columns.order_by(*(each.desc() for each in _build_order())).limit(1).offset(limit)
+        query = columns.order_by(*(column.desc() for column in _build_order())).limit(1).offset(limit)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         return f"{row[0]}~{row[1]}~{row[2]}" if row else ""
 
     async def load_step(self, run_id: str, key: str) -> StepRow:
-        """One row, whole. Raises NotFound."""
+        """Return a single step. Raises NotFound."""
         query = _build_step_query().where(steps.c.run_id == run_id, steps.c.key == to_storable_text(key, 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
-            raise NotFound("the run has no such step", hint="go back to the run")
+            raise NotFound("the run does not have this step", hint="go back to the run")
         return _parse_row(row)
 
     async def count_steps(self, run_id: str) -> StepCounts:
-        """How much there is."""
+        """Count the rows and tool calls of a run."""
         tools = func.coalesce(func.sum(case((steps.c.kind == "tool", 1), else_=0)), 0)
         query = select(func.count(), tools, func.coalesce(func.max(steps.c.number), 0)).where(steps.c.run_id == run_id)
         async with self._database.read() as connection:
-            return StepCounts(*(int(each) for each in (await connection.execute(query)).one()))
+            return StepCounts(*(int(value) for value in (await connection.execute(query)).one()))
 
     async def load_outline(self, run_id: str) -> list[StepRow]:
-        """The first thousand steps, without texts."""
-        max_steps = 1_000  # steps of a run that a comparison looks at
+        """Return the first thousand steps without texts, to compare runs."""
+        max_steps = 1_000
         columns = [steps.c[name] for name in STEP_COLUMNS]
         query = select(*columns).where(steps.c.run_id == run_id).order_by(*_build_order()).limit(max_steps)
         async with self._database.read() as connection:
@@ -122,7 +123,7 @@ class StepList:
             )
 
     async def find_unfinished_seq(self, run_id: str) -> int:
-        """The number of the last event before what the model is saying now; 0 from the start."""
+        """Return the number of the last event before the model's current response, or 0."""
         from outrider.agents.tables import run_events as events
 
         query = select(events.c.seq).where(events.c.run_id == run_id, events.c.kind == "usage")
@@ -146,21 +147,20 @@ STEP_COLUMNS = (
 
 
 def merge_text_events(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
-    """Events as changes for a page: pieces of the same text become one."""
-    found: list[dict[str, Any]] = []
+    """Return events as JSON; consecutive pieces of the same text become one event."""
+    merged: list[dict[str, Any]] = []
     for event in events:
-        last = found[-1] if found else None
+        last = merged[-1] if merged else None
         is_text = event.kind in ("text", "thinking")
         if is_text and last and last["kind"] == event.kind and last["data"]["step"] == event.data["step"]:
             last["data"] = last["data"] | {"text": last["data"]["text"] + event.data["text"]}
             last["seq"] = event.seq
         else:
-            found.append({"kind": event.kind, "seq": event.seq, "at": event.at, "data": event.data})
-    return found
+            merged.append({"kind": event.kind, "seq": event.seq, "at": event.at, "data": event.data})
+    return merged
 
 
 def _build_step_query() -> "Select[Any]":
-
     return select(*(steps.c[name] for name in STEP_COLUMNS), steps.c.result)
 
 
@@ -168,57 +168,47 @@ def _build_order() -> "Sequence[ColumnElement[Any]]":
     return steps.c.number, steps.c.kind, steps.c.key
 
 
-def _place(row: StepRow) -> str:
-    return f"{row.number}~{row.kind}~{row.key}"
-
-
 def _build_after_filter(after: str) -> "Sequence[ColumnElement[bool]]":
-    """What lies behind a place."""
+    """Return the condition for rows after a cursor `number~kind~key`, or from a step number on."""
     if not after:
         return ()
     number, kind, key = (*after.split("~", 2), "", "")[:3]
     if not number.isascii() or not number.isdigit() or len(number) > 9:
-        raise InvalidInput("after: is no place among the steps", hint="begin at the start of the run")
+        raise InvalidInput("after: this is not a position among the steps", hint="start at the beginning of the run")
     at = int(number)
     if not kind:
         return (steps.c.number >= at,)
-    same = steps.c.number == at
-    later = and_(same, steps.c.kind > to_storable_text(kind, 8))
-    return (
-        or_(steps.c.number > at, later, and_(same, steps.c.kind == kind, steps.c.key > to_storable_text(key, 200))),
-    )
+    same_number = steps.c.number == at
+    later_kind = and_(same_number, steps.c.kind > to_storable_text(kind, 8))
+    later_key = and_(same_number, steps.c.kind == kind, steps.c.key > to_storable_text(key, 200))
+    return (or_(steps.c.number > at, later_kind, later_key),)
 
 
 def _sort_rows(rows: Sequence[StepRow]) -> list[StepRow]:
-    """As they happened within each step."""
+    """Sort the rows of each step in the order in which they started."""
     return sorted(rows, key=lambda row: (row.number, row.kind, row.started_at))
 
 
 def _parse_row(row: "RowMapping | dict[str, Any]") -> StepRow:
-    plain: dict[str, Any] = {name: row[name] for name in STEP_COLUMNS} | {"usage": RunUsage.from_dict(row["usage"])}
-    return StepRow(
-        **plain, **(_parse_model_result(row["result"]) if row["kind"] != "tool" else _parse_tool_result(row["result"]))
-    )
-
-
-def _parse_model_result(result: Any) -> dict[str, Any]:
-    """Of a model's answer the words; what it called stands sealed in it, and open in the calls' own rows."""
+    columns: dict[str, Any] = {name: row[name] for name in STEP_COLUMNS} | {"usage": RunUsage.from_dict(row["usage"])}
+    result = row["result"]
     if not isinstance(result, dict):
-        return {}
+        return StepRow(**columns)
+    if row["kind"] == "tool":
+        files, sources = result.get("files") or [], result.get("sources") or {}
+        return StepRow(**columns, text=str(result.get("text", "")), files=files, sources=sources)
+    return StepRow(**columns, **_parse_model_result(result))
+
+
+def _parse_model_result(result: dict[str, Any]) -> dict[str, Any]:
+    """Return text, thinking and called tools of a response; the calls' arguments stand in their own rows."""
     if "stop" in result:
         return {"text": ": ".join(map(str, result["stop"]))}
     parts = (result.get("response") or {}).get("parts", [])
-    texts = {kind: _joined(parts, kind) for kind in ("text", "thinking")}
+    contents: dict[str, list[str]] = {"text": [], "thinking": []}
+    for part in parts:
+        if part.get("part_kind") in contents:
+            contents[part["part_kind"]].append(str(part.get("content", "")))
+    text, thoughts = ("\n".join(contents[kind]) for kind in ("text", "thinking"))
     calls = [str(part.get("tool_name")) for part in parts if part.get("part_kind") == "tool-call"]
-    return {"text": texts["text"] or str(result.get("text", "")), "thoughts": texts["thinking"], "calls": calls}
-
-
-def _joined(parts: Sequence[dict[str, Any]], kind: str) -> str:
-    return "\n".join(str(part.get("content", "")) for part in parts if part.get("part_kind") == kind)
-
-
-def _parse_tool_result(result: Any) -> dict[str, Any]:
-    if not isinstance(result, dict):
-        return {}
-    sources = result.get("sources") or {}
-    return {"text": str(result.get("text", "")), "files": result.get("files") or [], "sources": sources}
+    return {"text": text or str(result.get("text", "")), "thoughts": thoughts, "calls": calls}
