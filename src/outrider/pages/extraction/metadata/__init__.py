@@ -1,1 +1,1 @@
-"""What a page says about itself: title, authors, dates, language, the product that it sells."""
+"""Read what a page declares: title, authors, dates, language, product."""

@@ -1,9 +1,9 @@
-"""Names of authors in the lines around a headline."""
+"""Find author names in the lines around a headline."""
 
 import re
 from collections.abc import Iterable
 
-# "By" in the languages that have a word for it; those whose word also begins sentences need a name of two words behind.
+# "By" in the languages that have a word for it. Where the word also begins sentences, a name of two words must follow.
 BYLINE_PATTERN = re.compile(
     r"(?:\A|[|•·⋅—–-] ?|\d,? |,? 20\d\d )"
     r"(?:(?:written|posted|published|created|authored|words|text|story|report|reporting|guide|recipe|blog|article"
@@ -16,7 +16,7 @@ BYLINE_PATTERN = re.compile(
 BYLINE_PREFIX_PATTERN = re.compile(
     r"\A(?:Von|Par|Por|Di|Door|Av|Af|De|Text|Texte|Texto|Testo|Tekst)(?: von| de| par| di)?:? (?=\S)"
 )
-NAME_END_PATTERN = re.compile(  # where the name is over
+NAME_END_PATTERN = re.compile(
     r"\s*(?:[|•·⋅;/＊*([{<>»→・]|\s[-–—]{1,2}\s|[-–—] ?\d|\d|,?\s(?:on|in|at|for|from|via|am|vom|le|el|the|is|was"
     r"|contributor|writer|staff writer|editor|senior|reviewed|edited|updated|published|posted|last|view|follow|photo"
     r"|images?|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr"
@@ -24,10 +24,10 @@ NAME_END_PATTERN = re.compile(  # where the name is over
     r"|(?<![A-Z])(?<!\b[DMS]r)(?<!Mrs)(?<!Prof)(?<!Jr)\.(?=\s|\Z)).*",
     re.IGNORECASE | re.DOTALL,
 )
-NAME_PARTICLES = frozenset(  # small words of names, and between them
+NAME_PARTICLES = frozenset(
     "de da do dos das di del della der den van von of the la le el al bin ibn af av y e und and et &".split()  # noqa: SIM905
 )
-# What systems put where nobody is named, and words of buttons.
+# Placeholders of content management systems, and words of buttons.
 GENERIC_AUTHORS = frozenset(
     "admin administrator webmaster root user users guest anonymous editor undefined null none name author authors "  # noqa: SIM905
     "unknown default staff test handle superuser moderator contributor share follow menu login home account instagram "
@@ -38,52 +38,47 @@ DATE_WORD_PATTERN = re.compile(r"\d|\A(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|o
 
 
 def find_byline(lines: Iterable[tuple[str, str, bool]]) -> str:
-    """The name in the first line that names an author; empty if none does.
+    """Return the name in the first line that names an author, or "".
 
     Args:
-        lines: Text of each line, words of its first link, and whether it is marked as about a person.
+        lines: Text of each line, words of its first link, and whether its markup says it is about a person.
     """
-    max_line_chars = 120  # characters of a line that names an author
-    alone = False
-    for text, linked, marked in lines:
+    max_line_chars = 120
+    follows_label = False  # the line before is only "by" or the like
+    for text, linked_words, is_person in lines:
         if len(text) > max_line_chars:
-            alone = False
+            follows_label = False
             continue
-        found = _parse_author_line(text, linked, marked=marked or alone)
-        if found:
-            return found
-        alone = bool(BYLINE_PATTERN.fullmatch(text + " ")) or text.rstrip(" :").lower() in (
-            "by",
-            "written by",
-            "author",
-        )
+        name = _parse_author_line(text, linked_words, is_person=is_person or follows_label)
+        if name:
+            return name
+        is_label = text.rstrip(" :").lower() in ("by", "written by", "author")
+        follows_label = is_label or bool(BYLINE_PATTERN.fullmatch(text + " "))
     return ""
 
 
-def _parse_author_line(text: str, linked: str, *, marked: bool) -> str:
-    """The name in a line: behind the word for "by", or all of a line that is marked as being about a person."""
-    found = BYLINE_PATTERN.search(text)
-    start = found or BYLINE_PREFIX_PATTERN.match(text)
-    if start is None and not marked:
+def _parse_author_line(text: str, linked_words: str, *, is_person: bool) -> str:
+    """Return the name after the word for "by", or a whole line that is about a person."""
+    byline = BYLINE_PATTERN.search(text)
+    start = byline or BYLINE_PREFIX_PATTERN.match(text)
+    if start is None and not is_person:
         return ""
     rest = text[start.end() :] if start else text
-    if linked and rest.startswith(linked) and is_person_name(linked) and (start or " " in linked):
-        return linked
+    is_linked = linked_words and rest.startswith(linked_words) and is_person_name(linked_words)
+    if is_linked and (start or " " in linked_words):
+        return linked_words
     name = NAME_END_PATTERN.sub("", rest).strip(" ,:.-–—")
     if not is_person_name(name) or (name.isupper() and start is None):
         return ""
-    return name if " " in name or (found and _alone(text, name, marked=marked)) else ""
-
-
-def _alone(text: str, name: str, *, marked: bool) -> bool:
-    """Whether a single word can be a name: that of an account, or one in a script without spaces."""
-    return (len(text) <= 2 * len(name) + 4 or marked) and (not name.islower() or text.endswith(name))
+    # A single word is an account's name, or one in a script without spaces.
+    is_likely_name = (len(text) <= 2 * len(name) + 4 or is_person) and (not name.islower() or text.endswith(name))
+    return name if " " in name or (byline and is_likely_name) else ""
 
 
 def is_person_name(text: str) -> bool:
-    """Whether a text can be the name of a person or of a few: words that begin large, in scripts that know large."""
-    max_name_words = 6  # of a name
-    max_name_chars = 60  # characters of a name
+    """Return whether a text can be a person's name, or a few: capitalized words in scripts with capitals."""
+    max_name_words = 6
+    max_name_chars = 60
     words = text.replace(",", " ").split()
     if (
         not 1 < len(text) <= max_name_chars
@@ -96,5 +91,5 @@ def is_person_name(text: str) -> bool:
 
 
 def is_real_author(text: str) -> bool:
-    """Whether a declared author is more than an account's number, a template's variable or the administrator."""
+    """Return whether a declared author is more than an account number, a template variable or "admin"."""
     return bool(text) and text.strip("@ ").lower() not in GENERIC_AUTHORS and not ACCOUNT_PATTERN.fullmatch(text)
