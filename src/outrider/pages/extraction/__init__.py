@@ -1,8 +1,8 @@
-"""The main content of an HTML page, found by a learned classifier of blocks.
+"""Extract the main content of HTML pages with a learned classifier of blocks.
 
-The folders are its stages, in the order of a page's way: `parsing` makes a source safe for the parser, `walking` cuts
-lexbor's tree into blocks, `metadata` reads what the page says about itself, `judging` tells which blocks are content,
-`writing` makes text and Markdown of them. `main.py` has the one entry.
+A page passes through these folders in order: `parse` makes the source safe for the parser, `blocks` cuts the tree into
+blocks, `metadata` reads what the page declares, `classify` selects the content, and `markdown` writes it.
+`main_content.py` has the entry point.
 """
 
 import os

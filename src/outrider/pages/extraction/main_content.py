@@ -1,8 +1,6 @@
-"""The one entry: the main content of a page.
+"""Extract the main content of a page in bounded time.
 
-Bounded work whatever stands in the page: sources are cut, and those that would cost a tree builder
-more than they hold (elements opened by the ten thousand, or formatting that the standard reopens in
-every paragraph) are thinned first.
+Sources are cut, and those that would cost a tree builder too much are thinned out first.
 """
 
 import re
@@ -31,7 +29,7 @@ from outrider.pages.extraction.parse.javadoc_tables import convert_javadoc_table
 from outrider.pages.extraction.parse.source_limits import MAX_TAGS, limit_source
 from outrider.pages.mime.charset import decode_body, is_plain_utf8
 
-MAX_SOURCE_BYTES = 4_000_000  # of source that are looked at
+MAX_SOURCE_BYTES = 4_000_000
 MARKUP_PATTERN = re.compile(r"</(?:p|div|li|h[1-6]|a|strong|b|em|i|span)>|<(?:br|p)\b", re.IGNORECASE)
 
 
@@ -40,15 +38,16 @@ class MainContent:
     """The main content of a page.
 
     Attributes:
-        text: Words, one block a line, blocks an empty line apart.
+        text: Words, with an empty line between blocks.
         markdown: The same with structure.
-        kind: What the page is to its readers, as `Document.kind` says; empty if nothing tells.
+        kind: Kind of the page as in `Document.kind`, or "" if unknown.
         facts: What the page declares.
-        links: All of the page, those of the content first.
-        images: All that the page shows, in order.
-        tables: Those of the content, each a list of rows of cells.
-        metadata: `hidden` characters left out, `expected` F1 of the cut, `fallback` if the model's cut was not used,
-            `cut` where the page was larger than is looked at, `curtain` where a script would have shown the page.
+        links: All links of the page, those of the content first.
+        images: All images of the page, in order.
+        tables: Tables of the content, each a list of rows of cells.
+        metadata: `hidden` characters left out, `expected` F1 of the selection, `fallback` if the model's selection was not
+            used, `cut` if the page exceeded a limit, `curtain` if an overlay hid the page until a script removes it,
+            `product` if the page declares one.
         signals: What the page says about its kind.
     """
 
@@ -66,124 +65,116 @@ class MainContent:
 def extract_main_content(
     html: bytes | str, url: str = "", *, main: bool = True, style: MarkdownStyle = DEFAULT_STYLE
 ) -> MainContent:
-    """The main content of an HTML page; empty only where the page shows no text and says nothing about itself.
+    """Extract the main content of an HTML page. It is empty only if the page shows and declares nothing.
 
     Args:
-        html: The source; bytes are decoded as browsers do.
-        url: Where it came from, for relative links and for its words.
+        html: The source. Bytes are decoded as browsers do.
+        url: Address of the page, for relative links and for its words.
         main: Whether to leave out what surrounds the content.
-        style: How links and pictures are written.
+        style: How links and images are written.
     """
     return extract_from_tree(parse_html(html), url, main=main, style=style)
 
 
 def parse_html(html: bytes | str, chars: int = MAX_SOURCE_BYTES, tags: int = MAX_TAGS) -> Any:
-    """The tree of a page, of so many bytes and tags of its source.
+    """Parse a page, limited to `chars` bytes and `tags` elements of its source.
 
-    Without events, which only serve to copy chosen options and cost the square of their number.
+    The parser runs without events, which only copy selected options and take quadratic time.
     """
-    source = limit_source(_decode_source(html), chars, tags)
+    if isinstance(html, bytes):
+        # The parser takes UTF-8 as it is, which saves decoding nearly all pages.
+        html = html.removeprefix(b"\xef\xbb\xbf") if is_plain_utf8(html) else decode_body(html)[0]
+    source = limit_source(html, chars, tags)
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     if may_have_javadoc_tables(source):
         convert_javadoc_tables(tree)
     return tree
 
 
-def _decode_source(html: bytes | str) -> bytes | str:
-    """Bytes that are UTF-8 as they are; others decoded."""
-    if isinstance(html, str):
-        return html
-    return html.removeprefix(b"\xef\xbb\xbf") if is_plain_utf8(html) else decode_body(html)[0]
-
-
 def extract_from_tree(
     tree: Any, url: str = "", *, main: bool = True, style: MarkdownStyle = DEFAULT_STYLE, nodes: int = MAX_NODES
 ) -> MainContent:
-    """The same of a parsed page (selectolax's lexbor parser), which is left as it is."""
-    told = collect_head_elements(tree)
-    page, signals = _build_page_blocks(tree, told, nodes, url), read_signals(tree, url, told)
-    chosen, kind, judged = _select_blocks(page, signals, main=main)
+    """Extract the main content of a parsed page (selectolax's lexbor parser) without changing the tree."""
+    head = collect_head_elements(tree)
+    page, signals = _build_page_blocks(tree, head, nodes, url), read_signals(tree, url, head)
+    chosen, kind, metadata = _select_blocks(page, signals, main=main)
+    limits = {"hidden": page.hidden_chars, "cut": page.truncated, "curtain": page.has_overlay}
+    metadata |= {name: value for name, value in limits.items() if value}
     base = signals.base_url or url
-    facts = read_facts(tree, page, base, told, kind)
+    facts = read_facts(tree, page, base, head, kind)
     if main and facts.book_title_blocks:
         chosen = [number for number in chosen if number not in facts.book_title_blocks]
     posts = find_posts(page, chosen)
     if kind == "forum":
         facts.set_first_post(*get_opening_post(page, posts))
-    found = MainContent(kind=kind, signals=signals, facts=facts, metadata=judged | _facts(page))
-    writer = MarkdownWriter(
-        page, ParagraphWriter(base, style), heads=build_post_heads(page, chosen, posts) if main else {}
-    )
-    found.markdown, found.tables = writer.write_blocks(chosen), writer.tables
-    found.text = render_text(page, writer)
+    content = MainContent(kind=kind, signals=signals, facts=facts, metadata=metadata)
+    heads = build_post_heads(page, chosen, posts) if main else {}
+    writer = MarkdownWriter(page, ParagraphWriter(base, style), heads=heads)
+    content.markdown, content.tables = writer.write_blocks(chosen), writer.tables
+    content.text = render_text(page, writer)
     addresses = writer.paragraphs.addresses
-    found.links, found.images = collect_links(page, chosen, addresses), collect_images(page, addresses)
-    if not found.text:
-        _use_declared_text(found, _find_declared_text(found.facts, tree), base)
-    elif main and _should_use_declared_body(found):
-        _use_declared_text(found, found.facts.read_article_body().strip(), base)
-    if product := read_product(found.facts, tree if kind == "product" else None):
-        _prepend_product_facts(found, product)
-    return found
+    content.links, content.images = collect_links(page, chosen, addresses), collect_images(page, addresses)
+    if not content.text:
+        _use_declared_text(content, _find_declared_text(facts, tree), base)
+    elif main and _should_use_declared_body(content):
+        _use_declared_text(content, facts.read_article_body().strip(), base)
+    if product := read_product(facts, tree if kind == "product" else None):
+        _prepend_product_facts(content, product)
+    return content
 
 
-def _use_declared_text(found: MainContent, declared: str, base: str) -> None:
-    """Puts what the page declares in the place of its text: each line a paragraph, or markup if it holds any."""
+def _use_declared_text(content: MainContent, declared: str, base: str) -> None:
+    """Replace the text with what the page declares, as paragraphs or, if it holds markup, as HTML."""
     if MARKUP_PATTERN.search(declared):
         inner = extract_main_content(declared, base, main=False)
-        found.text, found.markdown = inner.text, inner.markdown
-        found.links = found.links or inner.links
+        content.text, content.markdown = inner.text, inner.markdown
+        content.links = content.links or inner.links
     else:
         lines = filter(None, map(str.strip, declared.splitlines()))
-        found.text, found.markdown = declared, "\n\n".join(escape_line_start(escape_text(line)) for line in lines)
-    found.metadata["fallback"] = "declared"
+        content.text, content.markdown = declared, "\n\n".join(escape_line_start(escape_text(line)) for line in lines)
+    content.metadata["fallback"] = "declared"
 
 
-def _should_use_declared_body(found: MainContent) -> bool:
-    """Whether the article that the page declares is a better guess than the cut of its blocks."""
-    min_text_chars = 150  # characters of a cut that is asked so too
-    min_expected_f1 = 0.5  # expected F1 below which the page is asked what it says of itself
-    unsure = found.metadata.get("expected", 1.0) < min_expected_f1 or len(found.text) < min_text_chars
-    return unsure and len(found.facts.read_article_body()) > 2 * len(found.text)
+def _should_use_declared_body(content: MainContent) -> bool:
+    """Return whether the declared article is likely better than the selected blocks."""
+    min_text_chars = 150
+    min_expected_f1 = 0.5
+    is_doubtful = content.metadata.get("expected", 1.0) < min_expected_f1 or len(content.text) < min_text_chars
+    return is_doubtful and len(content.facts.read_article_body()) > 2 * len(content.text)
 
 
-def _prepend_product_facts(found: MainContent, product: dict[str, str]) -> None:
-    """Puts what is declared of a product, and not said, before the text of its page."""
-    found.metadata["product"] = product
-    lines = format_missing_facts(product, found.text) if found.kind == "product" else []
+def _prepend_product_facts(content: MainContent, product: dict[str, str]) -> None:
+    """Put declared product facts that the text does not mention before it."""
+    content.metadata["product"] = product
+    lines = format_missing_facts(product, content.text) if content.kind == "product" else []
     if lines:
-        found.markdown = "\n".join(f"- {escape_text(line)}" for line in lines) + "\n\n" + found.markdown
-        found.text = "\n".join(lines) + "\n\n" + found.text
+        content.markdown = "\n".join(f"- {escape_text(line)}" for line in lines) + "\n\n" + content.markdown
+        content.text = "\n".join(lines) + "\n\n" + content.text
 
 
-def _build_page_blocks(tree: Any, told: HeadElements, nodes: int, url: str = "") -> PageBlocks:
-    """The blocks of a page; none of a page of frames."""
+def _build_page_blocks(tree: Any, head: HeadElements, nodes: int, url: str = "") -> PageBlocks:
+    """Return the blocks of a page, or none for a frameset."""
     if tree.body is None:
         return PageBlocks()
-    sheets = collect_style_sheets(tree, told)
+    sheets = collect_style_sheets(tree, head)
     return cut_into_blocks(tree.body, nodes, sheets.is_hidden if sheets else None, url)
 
 
 def _find_declared_text(facts: PageFacts, tree: Any) -> str:
-    """What a page without text says: by its frames, to browsers without scripts, in its JSON-LD, its description, its
-    title.
-    """
+    """Return the text of a page without blocks: its frames, noscript, JSON-LD, description or title."""
+    max_noscripts = 20
+    noscript = " ".join(node.text(separator=" ") for node in tree.css("noscript")[:max_noscripts])
     return (
         render_frameset(tree, facts.find_title())
-        or _read_noscript_text(tree)
+        or " ".join(noscript.split())
         or facts.read_article_body()
         or facts.find_description()
         or facts.find_title()
     )
 
 
-def _read_noscript_text(tree: Any) -> str:
-    max_noscripts = 20  # noscript elements that are looked at
-    return " ".join(" ".join(node.text(separator=" ") for node in tree.css("noscript")[:max_noscripts]).split())
-
-
 def detect_declared_kind(signals: PageSignals) -> str:
-    """What a page is by its JSON-LD and Open Graph types; empty where they say nothing."""
+    """Return the kind of a page by its JSON-LD and Open Graph types, or ""."""
     kinds_by_type = (
         ("forum", "forum"),
         ("product", "product"),
@@ -191,23 +182,19 @@ def detect_declared_kind(signals: PageSignals) -> str:
         ("list", "collection"),
         ("service", "service"),
     )
-    named = {name for number, (name, _) in enumerate(SCHEMA_TYPE_GROUPS) if signals.schema_bits >> number & 1}
+    types = {name for number, (name, _) in enumerate(SCHEMA_TYPE_GROUPS) if signals.schema_bits >> number & 1}
     for name, kind in kinds_by_type:
-        if name in named:
+        if name in types:
             return kind
     return {1: "article", 2: "product"}.get(signals.og_type, "")
 
 
 def _select_blocks(page: PageBlocks, signals: PageSignals, *, main: bool) -> tuple[list[int], str, dict[str, Any]]:
-    """The blocks to show, the page's kind, and facts."""
+    """Return the blocks to show, the kind of the page, and facts about the selection."""
     if not page.texts:
         return [], detect_declared_kind(signals), {}
-
-    found = classify_blocks(page, signals)
-    kind = found.kind or detect_declared_kind(signals)
-    return (found.chosen, kind, found.facts) if main else (list(range(len(page.texts))), kind, {})
-
-
-def _facts(page: PageBlocks) -> dict[str, Any]:
-    facts = {"hidden": page.hidden_chars, "cut": page.truncated, "curtain": page.has_overlay}
-    return {name: value for name, value in facts.items() if value}
+    classification = classify_blocks(page, signals)
+    kind = classification.kind or detect_declared_kind(signals)
+    if not main:
+        return list(range(len(page.texts))), kind, {}
+    return classification.chosen, kind, classification.facts
