@@ -1,58 +1,63 @@
-"""The protocol over a WebSocket (RFC 6455): for browsers that somebody else has started, here or elsewhere."""
+"""CDP over a WebSocket, for browsers that this process did not start.
+
+The `websockets` package speaks RFC 6455; the bytes travel over the egress guard's connection.
+"""
 
 import asyncio
-import os
-import struct
-from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import sha1
-from urllib.parse import urlsplit
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus, InvalidURI
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.uri import parse_uri
 
 from outrider.core.egress import EgressGuard
 from outrider.core.egress.raw_connection import DuplexStream, connect_endpoint
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 
-HANDSHAKE_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 section 1.3
-MAX_MESSAGE_BYTES = 512 << 20  # bytes of one message
 READ_CHUNK_BYTES = 1 << 18
-CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
 
 class WebSocketTransport:
-    """A connection that has shaken hands.
+    """A WebSocket connection after its opening handshake.
 
     Args:
-        duplex: The bytes below.
-        rest: What came after the handshake already.
+        duplex: The connection below.
+        websocket: The protocol's state; frames that came right after the handshake are in it.
     """
 
-    def __init__(self, duplex: DuplexStream, rest: bytes = b"") -> None:
+    def __init__(self, duplex: DuplexStream, websocket: ClientProtocol) -> None:
         self._duplex = duplex
-        self._buffer = bytearray(rest)
+        self._websocket = websocket
         self._outgoing: asyncio.Queue[bytes] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._on_lost: Callable[[str], None] = lambda _: None
         self._on_message: Callable[[bytes], None] = lambda _: None
 
     def start(self, received: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
-        """Begins to read and write."""
+        """Start reading and writing."""
         self._on_message, self._on_lost = received, lost
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(self._read_messages()), loop.create_task(self._write_frames())]
 
     def send(self, message: bytes) -> None:
-        """Queues a message."""
-        self._outgoing.put_nowait(build_frame(TEXT, message))
+        """Queue a message; a closed connection drops it."""
+        if self._websocket.state is State.OPEN:
+            self._websocket.send_text(message)
+            self._queue_output()
 
     async def aclose(self) -> None:
-        """Says goodbye and closes."""
+        """Send a close frame and close the connection."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        with suppress(OutriderError, TimeoutError):
-            async with asyncio.timeout(1):
-                await self._duplex.write(build_frame(CLOSE, struct.pack("!H", 1000)))
+        if self._websocket.state is State.OPEN:
+            self._websocket.send_close(1000)
+            with suppress(OutriderError, TimeoutError):
+                async with asyncio.timeout(1):
+                    await _write_output(self._duplex, self._websocket)
         await self._duplex.aclose()
 
     async def _write_frames(self) -> None:
@@ -63,119 +68,77 @@ class WebSocketTransport:
             self._on_lost(error.message)
 
     async def _read_messages(self) -> None:
-        parts: list[bytes] = []
-        while (got := await self._read_frame()) is not None:
-            final, kind, data = got
-            if kind == PING:
-                self._outgoing.put_nowait(build_frame(PONG, data))
-            elif kind == CLOSE:
+        """Hand over whole messages until the connection closes or the server breaks the protocol."""
+        fragments: list[bytes] = []
+        while True:
+            for event in self._websocket.events_received():
+                if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                    fragments.append(bytes(event.data))
+                    if event.fin:
+                        self._on_message(b"".join(fragments))
+                        fragments.clear()
+            self._queue_output()  # pongs and the answer to a close frame
+            if self._websocket.state is not State.OPEN or not (data := await self._duplex.read(READ_CHUNK_BYTES)):
                 break
-            elif kind in (CONTINUATION, TEXT, BINARY):
-                parts.append(data)
-                if final:
-                    self._on_message(b"".join(parts))
-                    parts.clear()
-                elif sum(map(len, parts)) > MAX_MESSAGE_BYTES:
-                    break
+            self._websocket.receive_data(data)
         self._on_lost("the connection to it was closed")
 
-    async def _read_frame(self) -> tuple[bool, int, bytes] | None:
-        """The next frame as (final, kind, data); None at the end."""
-        head = await self._read_exactly(2)
-        if head is None:
-            return None
-        size, masked = head[1] & 0x7F, head[1] & 0x80
-        if size >= 126:
-            longer = await self._read_exactly(2 if size == 126 else 8)
-            if longer is None:
-                return None
-            size = int.from_bytes(longer, "big")
-        if masked or size > MAX_MESSAGE_BYTES:  # a server must not mask (section 5.1)
-            return None
-        data = await self._read_exactly(size)
-        return None if data is None else (bool(head[0] & 0x80), head[0] & 0x0F, data)
-
-    async def _read_exactly(self, size: int) -> bytes | None:
-        while len(self._buffer) < size:
-            data = await self._duplex.read(READ_CHUNK_BYTES)
-            if not data:
-                return None
-            self._buffer += data
-        taken = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return taken
+    def _queue_output(self) -> None:
+        for data in filter(None, self._websocket.data_to_send()):
+            self._outgoing.put_nowait(data)
 
 
-def build_frame(kind: int, data: bytes) -> bytes:
-    """A whole frame as a client sends it, masked (section 5.2)."""
-    size = len(data)
-    if size < 126:
-        head = bytes((0x80 | kind, 0x80 | size))
-    elif size < 65_536:
-        head = bytes((0x80 | kind, 0x80 | 126)) + size.to_bytes(2, "big")
-    else:
-        head = bytes((0x80 | kind, 0x80 | 127)) + size.to_bytes(8, "big")
-    mask = os.urandom(4)
-    pattern = (mask * (size // 4 + 1))[:size]
-    masked = (int.from_bytes(data, "big") ^ int.from_bytes(pattern, "big")).to_bytes(size, "big")
-    return head + mask + masked
+async def open_websocket(guard: EgressGuard, url: str) -> WebSocketTransport:
+    """Connect to a `ws://` or `wss://` address that the operator configured.
 
-
-async def open_websocket(guard: EgressGuard, url: str, headers: dict[str, str] | None = None) -> WebSocketTransport:
-    """Shakes hands with `ws://` or `wss://`, an address of the operator's. Raises InvalidInput or Unavailable."""
+    Raises:
+        InvalidInput: It is not such an address.
+        Refused, Unavailable: The guard, the network or the server refused the connection.
+    """
     timeout_s = 15.0
-    parts = urlsplit(url)
-    if parts.scheme not in ("ws", "wss") or not parts.hostname:
-        raise InvalidInput("cdp_url: is no ws:// or wss:// address", hint="for instance ws://127.0.0.1:9222/devtools/…")
-    tls = parts.scheme == "wss"
-    port = parts.port or (443 if tls else 80)
-    duplex = await connect_endpoint(guard, parts.hostname, port, tls=tls, seconds=timeout_s)
+    max_message_bytes = 512 << 20
+    try:
+        address = parse_uri(url)
+    except (InvalidURI, ValueError):
+        hint = "write it like ws://127.0.0.1:9222/devtools/…"
+        raise InvalidInput("cdp_url: not a ws:// or wss:// address", hint=hint) from None
+    duplex = await connect_endpoint(guard, address.host, address.port, tls=address.secure, seconds=timeout_s)
+    websocket = ClientProtocol(address, max_size=max_message_bytes)
     try:
         async with asyncio.timeout(timeout_s):
-            rest = await _perform_handshake(
-                duplex, parts.netloc.rpartition("@")[2], _path(parts.path, parts.query), headers or {}
-            )
+            await _perform_handshake(duplex, websocket)
     except BaseException as error:
         await duplex.aclose()
         if isinstance(error, TimeoutError):
-            raise Unavailable(f"{parts.hostname} does not shake hands", code="timeout") from None
+            raise Unavailable(f"{address.host} did not complete the WebSocket handshake", code="timeout") from None
         raise
-    return WebSocketTransport(duplex, rest)
+    return WebSocketTransport(duplex, websocket)
 
 
-def _path(path: str, query: str) -> str:
-    return f"{path or '/'}?{query}" if query else path or "/"
+async def _perform_handshake(duplex: DuplexStream, websocket: ClientProtocol) -> None:
+    max_response_bytes = 65_536
+    websocket.send_request(websocket.connect())
+    await _write_output(duplex, websocket)
+    received_bytes = 0
+    while websocket.state is State.CONNECTING and websocket.handshake_exc is None:
+        data = await duplex.read(READ_CHUNK_BYTES)
+        received_bytes += len(data)
+        if data:
+            websocket.receive_data(data)
+        else:
+            websocket.receive_eof()
+        if websocket.state is State.CONNECTING and received_bytes > max_response_bytes:
+            break
+    if websocket.handshake_exc is None and websocket.state is not State.CONNECTING:
+        return
+    if isinstance(websocket.handshake_exc, InvalidStatus):
+        response = websocket.handshake_exc.response
+        hint = "403: start the browser with --remote-allow-origins; 404: its address has changed"
+        answer = f"HTTP {response.status_code} {response.reason_phrase}"[:100].strip()
+        raise Unavailable(f"the browser's address answers {answer}", code="protocol", hint=hint)
+    raise Unavailable("the browser's address does not answer as a WebSocket", code="protocol")
 
 
-async def _perform_handshake(duplex: DuplexStream, host: str, path: str, headers: dict[str, str]) -> bytes:
-    """The opening handshake (section 4); returns what came after it."""
-    max_head_bytes = 65_536
-    key = b64encode(os.urandom(16)).decode()
-    own = {
-        "Host": host,
-        "Upgrade": "websocket",
-        "Connection": "Upgrade",
-        "Sec-WebSocket-Key": key,
-        "Sec-WebSocket-Version": "13",
-    }
-    lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in (own | headers).items()), "", ""]
-    await duplex.write("\r\n".join(lines).encode("latin-1"))
-    data = b""
-    while b"\r\n\r\n" not in data:
-        piece = await duplex.read(READ_CHUNK_BYTES)
-        data += piece
-        if not piece or len(data) > max_head_bytes:
-            raise Unavailable("the browser's address does not answer as a WebSocket", code="protocol")
-    head, _, rest = data.partition(b"\r\n\r\n")
-    _check_handshake(head.decode("latin-1"), key)
-    return rest
-
-
-def _check_handshake(head: str, key: str) -> None:
-    status, *lines = head.split("\r\n")
-    fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    expected = b64encode(sha1((key + HANDSHAKE_GUID).encode(), usedforsecurity=False).digest()).decode()
-    parts = status.split(" ", 2)
-    if len(parts) < 2 or parts[1] != "101" or fields.get("sec-websocket-accept") != expected:
-        hint = "403 means that the browser wants --remote-allow-origins; 404 that the address is old"
-        raise Unavailable(f"the browser's address answers: {status[:100]}", code="protocol", hint=hint)
+async def _write_output(duplex: DuplexStream, websocket: ClientProtocol) -> None:
+    for data in filter(None, websocket.data_to_send()):
+        await duplex.write(data)

@@ -1,4 +1,4 @@
-"""The WebSocket transport against a server of our own that speaks RFC 6455 by hand."""
+"""The WebSocket transport against a server that speaks RFC 6455 by hand."""
 
 import asyncio
 from base64 import b64encode
@@ -6,16 +6,16 @@ from hashlib import sha1
 
 import anyio
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from outrider.browser.protocol.websocket import HANDSHAKE_GUID, TEXT, build_frame, open_websocket
+from outrider.browser.protocol.websocket import open_websocket
 from outrider.core.egress import EgressGuard
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from support.fakes import http_servers
 
+HANDSHAKE_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 section 1.3
 
-def unmasked(data: bytes) -> bytes:
+
+def unmask(data: bytes) -> bytes:
     size = data[1] & 0x7F
     start = 2 if size < 126 else 4 if size == 126 else 10
     size = size if size < 126 else int.from_bytes(data[2:start], "big")
@@ -24,24 +24,16 @@ def unmasked(data: bytes) -> bytes:
     return bytes(byte ^ mask[index % 4] for index, byte in enumerate(body))
 
 
-@given(st.binary(max_size=70_000))
-def test_frames_are_masked_and_whole(data):
-    whole = build_frame(TEXT, data)
-    assert whole[0] == 0x81
-    assert whole[1] & 0x80
-    assert unmasked(whole) == data
-
-
-async def shake(reader, writer) -> None:
+async def accept_handshake(reader, writer, rest: bytes = b"") -> None:
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
     accept = b64encode(sha1((key + HANDSHAKE_GUID).encode()).digest()).decode()
     lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
-    writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
+    writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode() + rest)
 
 
-async def opened(url: str):
-    """A transport, what it receives, and why it was lost."""
+async def connect(url: str):
+    """Return a transport, its messages, and the reason of its loss."""
     transport = await open_websocket(EgressGuard(), url.replace("http", "ws") + "/devtools/browser/1")
     received: asyncio.Queue[bytes] = asyncio.Queue()
     lost: asyncio.Queue[str] = asyncio.Queue()
@@ -51,19 +43,19 @@ async def opened(url: str):
 
 async def test_messages_go_both_ways_in_pieces_and_between_pings():
     async def server(reader, writer):
-        await shake(reader, writer)
+        await accept_handshake(reader, writer)
         data = await reader.read(1_000)
-        assert unmasked(data) == b"hello"
+        assert unmask(data) == b"hello"
         writer.write(b"\x01\x03one" + b"\x89\x01p" + b"\x80\x03two")
         pong = await reader.read(1_000)
-        assert (pong[0], unmasked(pong)) == (0x8A, b"p")
+        assert (pong[0], unmask(pong)) == (0x8A, b"p")
         writer.write(b"\x81\x7e\x01\x00" + b"x" * 256)
         writer.write(b"\x88\x00")
         await reader.read()
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, received, lost = await opened(url)
+        transport, received, lost = await connect(url)
         transport.send(b"hello")
         with anyio.fail_after(5):
             assert await received.get() == b"onetwo"
@@ -72,17 +64,66 @@ async def test_messages_go_both_ways_in_pieces_and_between_pings():
         await transport.aclose()
 
 
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 300_000])
+async def test_messages_of_every_size_are_masked_and_whole(size):
+    frames: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def server(reader, writer):
+        await accept_handshake(reader, writer)
+        header_bytes = 6 if size < 126 else 8 if size < 65_536 else 14
+        frames.put_nowait(await reader.readexactly(header_bytes + size))
+        writer.close()
+
+    async with http_servers.serve_raw_tcp(server) as url:
+        transport, _, _ = await connect(url)
+        transport.send(b"m" * size)
+        with anyio.fail_after(5):
+            frame = await frames.get()
+        await transport.aclose()
+    assert frame[0] == 0x81
+    assert frame[1] & 0x80
+    assert unmask(frame) == b"m" * size
+
+
+async def test_a_message_after_the_connection_is_closed_is_dropped():
+    async def server(reader, writer):
+        await accept_handshake(reader, writer)
+        writer.write(b"\x88\x00")
+        await reader.read()
+        writer.close()
+
+    async with http_servers.serve_raw_tcp(server) as url:
+        transport, _, lost = await connect(url)
+        with anyio.fail_after(5):
+            assert "closed" in await lost.get()
+        transport.send(b"too late")
+        await transport.aclose()
+
+
+async def test_a_message_in_the_same_packet_as_the_handshake_is_received():
+    async def server(reader, writer):
+        await accept_handshake(reader, writer, rest=b"\x81\x05early")
+        await reader.read()
+        writer.close()
+
+    async with http_servers.serve_raw_tcp(server) as url:
+        transport, received, _ = await connect(url)
+        with anyio.fail_after(5):
+            assert await received.get() == b"early"
+        await transport.aclose()
+
+
 @pytest.mark.parametrize("bad", [b"\x81\x81aaaab", b"\x81\x7f" + b"\xff" * 8, b"\x81"])
 async def test_a_server_that_breaks_the_rules_is_left(bad):
     async def server(reader, writer):
-        await shake(reader, writer)
+        await accept_handshake(reader, writer)
         writer.write(bad)
         writer.write_eof()
         await reader.read()
         writer.close()
 
     async with http_servers.serve_raw_tcp(server) as url:
-        transport, received, lost = await opened(url)
+        transport, received, lost = await connect(url)
         with anyio.fail_after(5):
             assert await lost.get()
         assert received.empty()
