@@ -1,1 +1,1 @@
-"""Actions on page elements: locate, click, type, scroll and wait."""
+"""Actions on page elements: click, type, select, scroll and wait."""

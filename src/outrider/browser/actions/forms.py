@@ -1,4 +1,4 @@
-"""Fields: typed into, chosen, ticked, given files; afterwards each is asked what it now holds."""
+"""Fill form fields and verify afterwards what each one holds."""
 
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,14 @@ from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.actions.pointer import Pointer, SettleMode
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
-from outrider.browser.protocol.values import Handle
-
-MAX_TEXT_CHARS = 1_000_000
+from outrider.core.errors import OutriderError
 
 
 class Forms:
-    """Fills in the fields of one page.
+    """Fills the fields of one page.
 
     Args:
-        pointer: The page's hands.
+        pointer: The page's pointer.
     """
 
     def __init__(self, pointer: Pointer) -> None:
@@ -37,157 +35,136 @@ class Forms:
         delay: float = 0.0,
         settle: SettleMode | None = None,
     ) -> ActionOutcome:
-        """Writes into a field, as keys and input methods do.
+        """Write into a field, as keys and input methods do.
 
         Args:
             selector: A CSS selector or a reference: an input, a text area, an editor, or their label.
-            text: For dates YYYY-MM-DD and the like.
-            append: After what is there, instead of in its place.
-            submit: Presses Enter afterwards.
+            text: The text; dates as YYYY-MM-DD and the like.
+            append: Write after the present text instead of replacing it.
+            submit: Press Enter afterwards.
             delay: Seconds between two keys; 0 writes at once.
-            settle: As in `Hands`.
+            settle: See `Pointer`.
 
         Raises:
-            OutriderError: It was not done: see `diagnose.failure`.
+            OutriderError: The text was not written; see `build_action_error`.
         """
         await self.pointer.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            place = await self.pointer.locator.locate(parse_element_query(selector), "fill")
-            ready = await self._invoke_script(place, "prepareFill", text, {"append": append})
-            self._require_ok(ready, "type", selector)
-            if ready["how"] == "type":
-                await self._write_text(text, delay, replaces=not (append or ready["empty"]))
-            written = await self._invoke_script(place, "afterFill", text, append)
+        with ActionMonitor(self.page) as monitor:
+            location = await self.pointer.locator.locate(parse_element_query(selector), "fill")
+            prepared = await self._invoke_script(location, "prepareFill", text, {"append": append})
+            if not prepared["ok"]:
+                raise build_action_error("type", selector, prepared)
+            if prepared["how"] == "type":
+                await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
+            written = await self._invoke_script(location, "checkFilled", text, append)
             if submit:
-                await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), watch)
-            told = await self.pointer.read_report(place, watch, settle)
-            self._check_written(selector, place, written)
-            outcome = await self.pointer.build_outcome("type", place, watch, told, settle)
+                await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), monitor)
+            report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
+            if written.get("connected") and not written["same"] and written["unchanged"]:
+                holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
+                raise _build_no_effect_error("type", selector, location.report, f"it did not take the text{holds}")
+            outcome = await self.pointer.build_outcome("type", location, monitor, report, settle)
             return _add_value(outcome, written, text)
 
     async def check(self, selector: str, *, checked: bool = True, settle: SettleMode | None = None) -> ActionOutcome:
-        """Ticks a check box, radio button or switch, or takes the tick away. Raises as `type`."""
+        """Check or uncheck a check box, radio button or switch. Raises OutriderError as `type`."""
         action, wanted = ("check" if checked else "uncheck"), str(checked).lower()
-        place = await self.pointer.locator.locate(parse_element_query(selector), action)
-        before = place.report["before"]["checked"]
-        self._require_checkable(selector, action, place, before)
+        query = parse_element_query(selector)
+        location = await self.pointer.locator.locate(query, action)
+        before = location.report["before"]["checked"]
+        if before is None:
+            problem = {"reason": "not_editable", "message": "it cannot be checked", "hint": "use click"}
+            raise build_action_error(action, selector, location.report | problem)
+        if action == "uncheck" and location.report["type"] == "radio":
+            message = "a radio button cannot be unchecked"
+            problem = {"reason": "bad_value", "message": message, "hint": "check another one"}
+            raise build_action_error(action, selector, location.report | problem)
         if before == wanted:
-            return ActionOutcome(action, place.element, ref=place.ref, note="it was already", url=self.page.url)
+            note = f"it was already {action}ed"
+            return ActionOutcome(action, location.element, ref=location.ref, note=note, url=self.page.url)
 
         async def press_at(at: ElementLocation) -> None:
             await self.page.dispatch_mouse("click", at.x, at.y)
 
-        outcome, told = await self.pointer.press_until_landed(parse_element_query(selector), action, press_at, settle)
-        after = (told.get("after") or {}).get("checked")
-        if told.get("connected") and after != wanted:
-            raise build_action_error(
-                action, selector, place.report | _build_no_effect(f"it was pressed and is still {_state(after)}")
-            )
+        outcome, report = await self.pointer.press_until_landed(query, action, press_at, settle)
+        after = (report.get("after") or {}).get("checked")
+        if report.get("connected") and after != wanted:
+            states = {"true": "checked", "false": "not checked", "mixed": "half checked"}
+            message = f"it was pressed and is still {states.get(str(after), 'unknown')}"
+            raise _build_no_effect_error(action, selector, location.report, message)
         return outcome
 
     async def select(self, selector: str, *options: str, settle: SettleMode | None = None) -> ActionOutcome:
-        """Chooses options of a `<select>` by label or value. Raises as `type`."""
+        """Select options of a `<select>` by label or value. Raises OutriderError as `type`."""
         await self.pointer.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            place = await self.pointer.locator.locate(parse_element_query(selector), "select")
-            done = await self._invoke_script(place, "choose", list(options))
-            self._require_ok(done, "select", selector)
-            told = await self.pointer.read_report(place, watch, settle)
-            value = (told.get("after") or {}).get("value")
-            if not done["chosen"] or (value is not None and value != done["value"]):
-                raise build_action_error(
-                    "select", selector, place.report | _build_no_effect(f"the page has set it back to {value!r}")
-                )
-            outcome = await self.pointer.build_outcome("select", place, watch, told, settle)
-            outcome.value, outcome.note = done["value"], "" if done["changed"] else "it was already"
+        with ActionMonitor(self.page) as monitor:
+            location = await self.pointer.locator.locate(parse_element_query(selector), "select")
+            selected = await self._invoke_script(location, "selectOptions", list(options))
+            if not selected["ok"]:
+                raise build_action_error("select", selector, selected)
+            report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
+            value = (report.get("after") or {}).get("value")
+            if not selected["chosen"] or (value is not None and value != selected["value"]):
+                message = f"the page has set it back to {value!r}"
+                raise _build_no_effect_error("select", selector, location.report, message)
+            outcome = await self.pointer.build_outcome("select", location, monitor, report, settle)
+            outcome.value = selected["value"]
+            outcome.note = "" if selected["changed"] else "it was already selected"
             return outcome
 
     async def upload(self, selector: str, *paths: Path, settle: SettleMode | None = None) -> ActionOutcome:
-        """Gives files to a file field, which may be hidden as they mostly are. Raises as `type`.
+        """Give files to a file field, which may be hidden. Raises OutriderError as `type`.
 
-        The caller has made sure that the paths may be read and given away.
+        The caller has checked that the paths may be read and uploaded.
         """
         await self.pointer.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            frame = (
-                self._scripts.find_frame(parse_element_query(selector).ref)
-                if parse_element_query(selector).ref
-                else self.page.main
-            )
-            found = await self._scripts.invoke(
-                frame or self.page.main, "fileField", parse_element_query(selector).to_script_argument(), len(paths)
-            )
-            self._require_ok(found, "upload", selector)
-            place = ElementLocation(frame or self.page.main, found["ref"], 0, 0, found)
-            handle = await self._scripts.resolve_element(place.frame, place.ref)
-            await self._give(place, handle, paths)
-            names = (await self._invoke_script(place, "filesOf"))["names"]
+        query = parse_element_query(selector)
+        with ActionMonitor(self.page) as monitor:
+            frame = (self._scripts.find_frame(query.ref) if query.ref else None) or self.page.main
+            field = await self._scripts.invoke(frame, "findFileField", query.to_script_argument(), len(paths))
+            if not field["ok"]:
+                raise build_action_error("upload", selector, field)
+            location = ElementLocation(frame, field["ref"], 0, 0, field)
+            handle = await self._scripts.resolve_element(frame, location.ref)
+            params = {"files": [str(path) for path in paths], "objectId": handle.object_id}
+            await frame.channel.send("DOM.setFileInputFiles", params)
+            names = (await self._invoke_script(location, "listFileNames"))["names"]
             if sorted(names) != sorted(path.name for path in paths):
-                raise build_action_error(
-                    "upload", selector, found | _build_no_effect(f"it holds {', '.join(names) or 'no file'}")
-                )
-            told = await self.pointer.read_report(place, watch, settle)
-            outcome = await self.pointer.build_outcome("upload", place, watch, told, settle)
+                message = f"it holds {', '.join(names) or 'no file'}"
+                raise _build_no_effect_error("upload", selector, field, message)
+            report = await self.pointer.wait_for_effects(frame, location.ref, monitor, settle)
+            outcome = await self.pointer.build_outcome("upload", location, monitor, report, settle)
             outcome.value = ", ".join(names)
             return outcome
 
-    async def _give(self, place: ElementLocation, handle: Handle, paths: tuple[Path, ...]) -> None:
-        files = [str(path) for path in paths]
-        await place.frame.channel.send("DOM.setFileInputFiles", {"files": files, "objectId": handle.object_id})
-
     async def _write_text(self, text: str, delay: float, *, replaces: bool) -> None:
-        """The last character comes as a key, so that whoever listens to keys hears one."""
+        """Write into the focused field; the last character is a key press, so that key listeners run."""
         if not text:
-            await self.page.dispatch_key("Delete") if replaces else None
+            if replaces:
+                await self.page.dispatch_key("Delete")
             return
         if delay:
-            for letter in text:
-                await self._type_character(letter)
+            for character in text:
+                is_key = character == "\n" or (character.isascii() and character.isalnum())
+                key = "Enter" if character == "\n" else character
+                await (self.page.dispatch_key(key) if is_key else self.page.insert_text(character))
                 await anyio.sleep(delay)
             return
-        head, last = (text[:-1], text[-1]) if text[-1].isascii() and text[-1].isalnum() else (text, "")
-        if head:
-            await self.page.insert_text(head)
-        if last:
-            await self.page.dispatch_key(last)
+        key = text[-1] if text[-1].isascii() and text[-1].isalnum() else ""
+        if inserted := text.removesuffix(key):
+            await self.page.insert_text(inserted)
+        if key:
+            await self.page.dispatch_key(key)
 
-    async def _type_character(self, letter: str) -> None:
-        if letter == "\n":
-            await self.page.dispatch_key("Enter")
-        elif letter.isascii() and letter.isalnum():
-            await self.page.dispatch_key(letter)
-        else:
-            await self.page.insert_text(letter)
-
-    async def _invoke_script(self, place: ElementLocation, name: str, *args: object) -> Any:
-        return await self._scripts.invoke(place.frame, name, place.ref, *args)
-
-    def _require_ok(self, report: dict[str, Any], action: str, selector: str) -> None:
-        if not report["ok"]:
-            raise build_action_error(action, selector, report)
-
-    def _require_checkable(self, selector: str, action: str, place: ElementLocation, before: str | None) -> None:
-        if before is None:
-            told = {"reason": "not_editable", "message": "it cannot be checked", "hint": "use click"}
-            raise build_action_error(action, selector, place.report | told)
-        if action == "uncheck" and place.report["type"] == "radio":
-            told = {"reason": "bad_value", "message": "a radio button cannot be unchecked", "hint": "check another one"}
-            raise build_action_error(action, selector, place.report | told)
-
-    def _check_written(self, selector: str, place: ElementLocation, written: dict[str, Any]) -> None:
-        if not written.get("connected") or written["same"]:
-            return
-        if written["unchanged"]:
-            holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
-            raise build_action_error(
-                "type", selector, place.report | _build_no_effect(f"it did not take the text{holds}")
-            )
+    async def _invoke_script(self, location: ElementLocation, name: str, *args: object) -> Any:
+        return await self._scripts.invoke(location.frame, name, location.ref, *args)
 
 
 def _add_value(outcome: ActionOutcome, written: dict[str, Any], text: str) -> ActionOutcome:
+    """Add the field's value to an outcome, or the number of characters of a secret."""
     value = written.get("value")
     if written.get("connected") and value is not None and not written["same"]:
-        outcome.value, outcome.note = value, "the page made something else of the text"
+        outcome.value, outcome.note = value, "the page has changed the text"
     elif value is None and written.get("connected"):
         outcome.note = f"{len(text)} characters"
     else:
@@ -197,9 +174,6 @@ def _add_value(outcome: ActionOutcome, written: dict[str, Any], text: str) -> Ac
     return outcome
 
 
-def _build_no_effect(message: str) -> dict[str, Any]:
-    return {"reason": "no_effect", "message": message, "hint": "take a snapshot to see what the page made of it"}
-
-
-def _state(checked: str | None) -> str:
-    return {"true": "checked", "false": "not checked", "mixed": "half checked"}.get(str(checked), "unknown")
+def _build_no_effect_error(action: str, selector: str, report: dict[str, Any], message: str) -> OutriderError:
+    hint = "take a snapshot to see what the page has done with it"
+    return build_action_error(action, selector, report | {"reason": "no_effect", "message": message, "hint": hint})

@@ -1,4 +1,4 @@
-"""From a selector or a reference to a place on the page where a hand would reach the element."""
+"""Locate the element of a selector or reference, and a point where a press reaches it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +13,10 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class ElementQuery:
-    """What the caller named.
+    """A selector or reference from the caller.
 
     Attributes:
-        text: As it was given.
+        text: What the caller gave.
         ref: The reference; empty for a selector.
         selector: The selector; empty for a reference.
     """
@@ -26,18 +26,17 @@ class ElementQuery:
     selector: str = ""
 
     def to_script_argument(self) -> dict[str, str]:
-        """As `scripts/resolve.js` takes it."""
+        """Return the query as `scripts/resolve.js` takes it."""
         return {"ref": self.ref} if self.ref else {"selector": self.selector}
 
 
 def parse_element_query(text: str) -> ElementQuery:
-    """A reference (`e12`, `ref=e12`, `[e12]`) or a CSS selector. Raises InvalidInput for nothing."""
+    """Parse a reference (`e12`, `ref=e12`, `[e12]`) or a CSS selector. Raises InvalidInput if it is empty."""
     prefixes = ("ref=", "@", "css=")
     plain = text.strip()
     if not plain:
-        raise InvalidInput(
-            "selector: is empty", code="invalid_selector", hint="give a CSS selector or a ref from a snapshot"
-        )
+        hint = "give a CSS selector or a ref from a snapshot"
+        raise InvalidInput("selector: is empty", code="invalid_selector", hint=hint)
     bare = plain.strip("[]<>") if REF_PATTERN.fullmatch(plain.strip("[]<>")) else plain
     for prefix in prefixes:
         bare = bare.removeprefix(prefix)
@@ -46,14 +45,14 @@ def parse_element_query(text: str) -> ElementQuery:
 
 @dataclass(frozen=True)
 class ElementLocation:
-    """An element that can be reached.
+    """An element and a point where a press reaches it.
 
     Attributes:
-        frame: In which frame.
+        frame: The frame that it is in.
         ref: The element's reference.
-        x: From the left of the page's viewport, in CSS pixels.
-        y: From its top.
-        report: What the script says of it: element, before, rect, viewport, tag, type.
+        x: CSS pixels from the left edge of the page's viewport.
+        y: CSS pixels from its top edge.
+        report: The script's description of it: element, before, rect, viewport, tag, type.
     """
 
     frame: Frame
@@ -64,12 +63,12 @@ class ElementLocation:
 
     @property
     def element(self) -> str:
-        """How it is called in answers."""
+        """The element as results name it."""
         return f"{self.ref} {self.report['element']}"
 
 
 class ElementLocator:
-    """Finds elements of one page, in whichever frame they are.
+    """Locates elements of one page, in whichever frame they are.
 
     Args:
         scripts: The page's scripts.
@@ -88,71 +87,57 @@ class ElementLocator:
         carried: str = "",
         at: Point | None = None,
     ) -> ElementLocation:
-        """Resolves, checks, scrolls into view, waits until it is still, and hit-tests.
+        """Resolve and check an element, scroll it into view, wait until it is still, and hit-test it.
 
         Args:
-            query: Which element.
-            action: What for: `click`, `hover`, `fill`, `select` …; decides what stands in the way.
-            steady: Watches some frames even where nothing seems to move.
-            strict: Refuses a reference whose element has changed its meaning.
-            carried: The reference of what is dragged there: it may lie over the place.
-            at: Where on it, in CSS pixels from its top left corner; None where it is best reached.
+            query: The element.
+            action: `click`, `hover`, `fill`, `select` …; decides what counts as an obstacle.
+            steady: Wait for some frames even where nothing seems to move.
+            strict: Refuse a reference whose element has changed its role or name.
+            carried: The reference of the dragged element, which may cover the point.
+            at: CSS pixels from the element's top left corner; None chooses a reachable point.
 
         Raises:
-            OutriderError: see `diagnose.failure`.
+            OutriderError: See `build_action_error`.
         """
-        frame, told = await self._aim_at(
-            query, action, {"strict": strict, "steady": steady, "carried": carried, "at": at}
-        )
-        x, y = told["x"], told["y"]
-        around = frame
-        while around.parent is not None:
-            through = await self._through(around, x, y)
-            if not through["ok"]:
-                raise build_action_error(action, query.text, told | through)
-            x, y, around = through["x"], through["y"], around.parent
-        return ElementLocation(frame, told["ref"], x, y, told)
+        options = {"strict": strict, "steady": steady, "carried": carried, "at": at}
+        frame, report = await self._locate_in_frame(query, action, options)
+        if not report["ok"]:
+            raise build_action_error(action, query.text, report)
+        x, y = report["x"], report["y"]
+        inner = frame
+        while inner.parent is not None:
+            owner_ref = await self.scripts.find_owner_ref(inner)
+            mapped = await self.scripts.invoke(inner.parent, "mapThroughFrame", owner_ref, x, y)
+            if not mapped["ok"]:
+                raise build_action_error(action, query.text, report | mapped)
+            x, y, inner = mapped["x"], mapped["y"], inner.parent
+        return ElementLocation(frame, report["ref"], x, y, report)
 
-    async def _aim_at(self, query: ElementQuery, action: str, options: dict[str, Any]) -> tuple[Frame, dict[str, Any]]:
-        frame = self.scripts.find_frame(query.ref) if query.ref else self.scripts.page.main
-        if frame is None:
-            gone = {
-                "reason": "not_found",
-                "message": f"there is no {query.ref} on the page any more",
-                "hint": "take a snapshot",
-            }
-            raise build_action_error(action, query.text, gone)
-        told = await self.scripts.invoke(frame, "aim", query.to_script_argument(), action, options)
-        if told.get("reason") == "not_found" and query.selector:
-            frame, told = await self._search_frames(query, action, options, told)
-        if told.get("transparent"):
-            told = await self._reveal_by_hover(frame, query, action, options, told)
-        if not told["ok"]:
-            raise build_action_error(action, query.text, told)
-        return frame, told
-
-    async def _search_frames(
-        self, query: ElementQuery, action: str, options: dict[str, Any], report: dict[str, Any]
+    async def _locate_in_frame(
+        self, query: ElementQuery, action: str, options: dict[str, Any]
     ) -> tuple[Frame, dict[str, Any]]:
-        """What the page itself does not have may be in one of its frames."""
-        for frame in self.scripts.page.frames:
-            if frame.parent is not None:
-                found = await self.scripts.invoke(frame, "aim", query.to_script_argument(), action, options)
-                if found.get("reason") != "not_found":
-                    return frame, found
-        return self.scripts.page.main, report
-
-    async def _reveal_by_hover(
-        self, frame: Frame, query: ElementQuery, action: str, options: dict[str, Any], report: dict[str, Any]
-    ) -> dict[str, Any]:
-        """What is drawn only under the pointer gets the pointer, once."""
-        box = report["rect"]
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        if frame.parent is None and x > 0 and y > 0:
-            await self.scripts.page.dispatch_mouse("move", x, y)
-        return await self.scripts.invoke(frame, "aim", query.to_script_argument(), action, options | {"steady": True})
-
-    async def _through(self, frame: Frame, x: float, y: float) -> dict[str, Any]:
-        assert frame.parent is not None, "only frames are in something"
-        ref = await self.scripts.find_owner_ref(frame)
-        return await self.scripts.invoke(frame.parent, "throughFrame", ref, x, y)
+        """Return the frame of the element and the script's report on it."""
+        page, target = self.scripts.page, query.to_script_argument()
+        frame = self.scripts.find_frame(query.ref) if query.ref else page.main
+        if frame is None:
+            message = f"{query.ref} is no longer on the page"
+            gone = {"reason": "not_found", "message": message, "hint": "take a snapshot"}
+            raise build_action_error(action, query.text, gone)
+        report = await self.scripts.invoke(frame, "locate", target, action, options)
+        if report.get("reason") == "not_found" and query.selector:
+            for child in page.frames:
+                if child.parent is None:
+                    continue
+                child_report = await self.scripts.invoke(child, "locate", target, action, options)
+                if child_report.get("reason") != "not_found":
+                    frame, report = child, child_report
+                    break
+        if report.get("transparent"):
+            # Some elements appear only under the pointer, so it is moved there once.
+            box = report["rect"]
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            if frame.parent is None and x > 0 and y > 0:
+                await page.dispatch_mouse("move", x, y)
+            report = await self.scripts.invoke(frame, "locate", target, action, options | {"steady": True})
+        return frame, report

@@ -1,4 +1,4 @@
-"""References drawn on a page for the length of one picture."""
+"""Draw references on a page while a screenshot is taken."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -29,11 +29,11 @@ DRAW_REFS_SCRIPT = """(boxes) => {
 
 @asynccontextmanager
 async def draw_refs(tools: PageTools) -> AsyncGenerator[int]:
-    """The page with the references of what can be acted on in the viewport drawn over it; yields how many."""
+    """Draw the references of actionable elements over the viewport for the length of the context; yield how many."""
     clear_script = "() => { globalThis.outriderMarks?.remove(); delete globalThis.outriderMarks; }"
-    found = await list_boxes(tools.snapshotter)
-    await tools.page.evaluate_in(ISOLATED_WORLD, DRAW_REFS_SCRIPT, found)
+    boxes = await list_boxes(tools.snapshotter)
+    await tools.page.evaluate_in(ISOLATED_WORLD, DRAW_REFS_SCRIPT, boxes)
     try:
-        yield len(found)
+        yield len(boxes)
     finally:
         await tools.page.evaluate_in(ISOLATED_WORLD, clear_script)

@@ -1,4 +1,4 @@
-"""What an action did, as a model reads it and as a program does."""
+"""Describe the outcome of an action, as text for models and as data for programs."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,22 +6,22 @@ from typing import Any
 
 @dataclass
 class ActionOutcome:
-    """A done action.
+    """The outcome of an action that was done.
 
     Attributes:
         action: `click`, `type` …
-        element: On what, for instance `e5 <button#save> "Save"`.
-        ref: Its reference.
-        note: What else is worth knowing: that it was so already, that a value is not valid.
-        navigated: There is another document now.
+        element: The element, for instance `e5 <button#save> "Save"`.
+        ref: The element's reference.
+        note: Anything else worth knowing: nothing had to be done, the value is not valid.
+        navigated: Whether the page shows another document now.
         url: The address afterwards.
-        moved: The address has changed, with or without another document.
+        moved: Whether the address has changed, with or without another document.
         new_pages: Addresses of pages that were opened.
-        dialogs: Dialogs that were opened: type, message.
-        downloads: Suggested names of files that began to load.
-        focused: What has the focus now, if that has changed.
-        value: What the field holds now; never a secret.
-        changes: The difference since the last look, or the whole outline; empty where nothing changed.
+        dialogs: Dialogs that opened: type, message.
+        downloads: Suggested file names of downloads that started.
+        focused: The element that has got the focus.
+        value: The field's value now; never a secret.
+        changes: The difference since the last snapshot, or a new one; empty where nothing changed.
         facts: The element's rect and viewport, for programs.
     """
 
@@ -41,7 +41,7 @@ class ActionOutcome:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts that programs want; what is empty is left out, `ok` and `navigated` never are."""
+        """Return the outcome as JSON; `ok` and `navigated` are always there, other empty fields are left out."""
         known = {"ok": True, "action": self.action, "clicked" if self.action == "click" else "element": self.element}
         rest = {
             "ref": self.ref,
@@ -58,19 +58,30 @@ class ActionOutcome:
         )
 
     def __str__(self) -> str:
+        past_tenses = {
+            "click": "clicked",
+            "hover": "hovering over",
+            "drag": "dragged",
+            "type": "typed into",
+            "check": "checked",
+            "uncheck": "unchecked",
+            "select": "selected in",
+            "upload": "gave files to",
+            "press": "pressed",
+            "scroll": "scrolled",
+        }
         lines = [
-            f"{PAST_TENSES.get(self.action, self.action)} {self.element}".strip()
+            f"{past_tenses.get(self.action, self.action)} {self.element}".strip()
             + (f": {self.note}" if self.note else "")
         ]
         if self.moved and not self.navigated:
             lines.append(f"the address is now {self.url[:300]}")
         lines += [f"opened a new page: {url[:300]}" for url in self.new_pages]
-        lines += _limit_lines(
-            [
-                f"{'an' if each['type'] == 'alert' else 'a'} {each['type']} dialog says: {each['message'][:500]}"
-                for each in self.dialogs
-            ]
-        )
+        dialogs = [
+            f"{'an' if dialog['type'] == 'alert' else 'a'} {dialog['type']} dialog says: {dialog['message'][:500]}"
+            for dialog in self.dialogs
+        ]
+        lines += _limit_lines(dialogs)
         lines += _limit_lines([f"download: {name}" for name in self.downloads])
         lines += [f"focus: {self.focused}"] if self.focused and self.focused != self.element else []
         lines += [f"value: {self.value}"] if self.value is not None and (self.note or not self.changes) else []
@@ -79,20 +90,6 @@ class ActionOutcome:
 
 
 def _limit_lines(lines: list[str]) -> list[str]:
-    """At most the first lines of one kind, and how many more there are."""
-    max_lines = 5  # lines of one kind
+    """Return at most five lines of one kind, and how many more there are."""
+    max_lines = 5
     return lines if len(lines) <= max_lines else [*lines[:max_lines], f"… and {len(lines) - max_lines} more"]
-
-
-PAST_TENSES = {
-    "click": "clicked",
-    "hover": "hovering over",
-    "drag": "dragged",
-    "type": "typed into",
-    "check": "checked",
-    "uncheck": "unchecked",
-    "select": "selected in",
-    "upload": "gave files to",
-    "press": "pressed",
-    "scroll": "scrolled",
-}

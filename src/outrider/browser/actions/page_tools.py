@@ -1,4 +1,4 @@
-"""Eyes, hands and fields of a page: one set a page, because references and what was last seen hold over calls."""
+"""Snapshotter, pointer and forms of a page, kept with the page across calls."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,10 @@ from outrider.browser.protocol.values import Handle, ScriptError
 from outrider.browser.snapshot.snapshot import Snapshotter
 from outrider.core.errors import NotFound
 
-TOOLS_KEY = "grip"
-
 
 @dataclass(frozen=True, eq=False)
 class PageTools:
-    """What it takes to look at a page and to act on it."""
+    """The tools that read one page and act on it."""
 
     page: BrowserPage
     snapshotter: Snapshotter
@@ -27,55 +25,56 @@ class PageTools:
 
 
 def get_page_tools(page: BrowserPage) -> PageTools:
-    """The one grip of a page. It lies with the page itself, and goes with it."""
-    kept = vars(page)
-    if TOOLS_KEY not in kept:
-        eyes = Snapshotter(page)
-        hands = Pointer(eyes)
-        kept[TOOLS_KEY] = PageTools(page, eyes, hands, Forms(hands))
-    return kept[TOOLS_KEY]
+    """Return the page's tools; make them on first use.
+
+    A page has one set for its whole life, because references and the last snapshot must hold over calls.
+    """
+    if isinstance(page.tools, PageTools):
+        return page.tools
+    snapshotter = Snapshotter(page)
+    pointer = Pointer(snapshotter)
+    page.tools = tools = PageTools(page, snapshotter, pointer, Forms(pointer))
+    return tools
 
 
 def forget_snapshot(page: BrowserPage) -> None:
-    """What was seen of a page holds no longer: the next answer about it tells the whole."""
-    if held := vars(page).get(TOOLS_KEY):
-        held.eyes.forget()
+    """Make the next result about the page show the whole outline instead of a difference."""
+    if isinstance(page.tools, PageTools):
+        page.tools.snapshotter.invalidate_baseline()
 
 
 async def find_element(tools: PageTools, selector: str) -> tuple[Frame, Handle]:
-    """The element of a CSS selector or a reference, whether it can be reached or not.
+    """Return the element of a CSS selector or a reference, even if no press can reach it.
 
     Raises InvalidInput or NotFound: there is none, or several.
     """
-    wanted = parse_element_query(selector)
-    if not wanted.ref:
-        return tools.page.main, await _query_selector(tools.page, wanted.selector)
-    frame = tools.snapshotter.scripts.find_frame(wanted.ref)
-    if frame is None:
-        raise NotFound(f"{wanted.ref} is no longer on the page", code="not_found", hint="take a snapshot")
-    await tools.snapshotter.scripts.ensure_installed(frame)
-    found = await tools.snapshotter.scripts.resolve_element(frame, wanted.ref)
-    if not found.object_id:
-        raise NotFound(f"{wanted.ref} is no longer on the page", code="not_found", hint="take a snapshot")
-    return frame, found
+    query = parse_element_query(selector)
+    if not query.ref:
+        return tools.page.main, await _query_selector(tools.page, query.selector)
+    scripts = tools.snapshotter.scripts
+    frame = scripts.find_frame(query.ref)
+    if frame is not None:
+        await scripts.ensure_installed(frame)
+        element = await scripts.resolve_element(frame, query.ref)
+        if element.object_id:
+            return frame, element
+    raise NotFound(f"{query.ref} is no longer on the page", code="not_found", hint="take a snapshot")
 
 
 async def _query_selector(page: BrowserPage, selector: str) -> Handle:
-    first_script = "(selector) => document.querySelector(selector)"
-    count_script = "(selector) => document.querySelectorAll(selector).length"
     try:
-        count = await page.evaluate_in(ISOLATED_WORLD, count_script, selector)
+        count = await page.evaluate_in(
+            ISOLATED_WORLD, "(selector) => document.querySelectorAll(selector).length", selector
+        )
     except ScriptError:
-        told = {
-            "reason": "invalid_selector",
-            "message": f"{selector} is not a valid CSS selector",
-            "hint": "correct it",
-        }
-        raise build_action_error("find", selector, told) from None
+        message = f"{selector} is not a valid CSS selector"
+        report = {"reason": "invalid_selector", "message": message, "hint": "correct it"}
+        raise build_action_error("find", selector, report) from None
     if count == 1:
-        return await page.evaluate_handle_in(ISOLATED_WORLD, first_script, selector)
+        script = "(selector) => document.querySelector(selector)"
+        return await page.evaluate_handle_in(ISOLATED_WORLD, script, selector)
     if count:
-        told = {"reason": "ambiguous", "message": f"{count} elements match", "count": count, "hint": "use a ref"}
+        report = {"reason": "ambiguous", "message": f"{count} elements match", "count": count, "hint": "use a ref"}
     else:
-        told = {"reason": "not_found", "message": f"nothing matches {selector}", "hint": "take a snapshot"}
-    raise build_action_error("find", selector, told)
+        report = {"reason": "not_found", "message": f"nothing matches {selector}", "hint": "take a snapshot"}
+    raise build_action_error("find", selector, report)

@@ -1,8 +1,8 @@
-"""Hands: one trusted press on exactly the element that was meant, and what came of it.
+"""Click, hover, drag and press keys: one trusted press on exactly the intended element.
 
-Before the press the element is found, checked and brought into view; a guard in its document
-(`scripts/guard.js`) stops a press that would land on anything else. Afterwards the page is watched
-until it is quiet, and the answer says what is different.
+Before a press the element is located, checked and scrolled into view; a guard in its document
+(`scripts/press_guard.js`) stops a press that would land on anything else. Afterwards the page is
+observed until it is quiet, and the outcome says what has changed.
 """
 
 import asyncio
@@ -21,16 +21,18 @@ from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage, MouseButton
 from outrider.browser.snapshot.outline import limit_lines
 from outrider.browser.snapshot.snapshot import Snapshotter
+from outrider.core.errors import OutriderError
 
 SettleMode = Literal["auto", "none"]
 
 
 class Pointer:
-    """Acts on one page.
+    """Acts on one page by mouse and keyboard.
 
     Args:
-        snapshotter: The page's eyes: they remember what was shown, so that an answer can tell what is different.
-        settle: `none` answers as soon as the press has landed, without waiting and without a difference.
+        snapshotter: The page's snapshotter; it remembers the last outline, so that outcomes can show differences.
+        settle: `auto` waits for the effects of an action and shows what has changed; `none` returns as soon as
+            the press has landed.
     """
 
     def __init__(self, snapshotter: Snapshotter, settle: SettleMode = "auto") -> None:
@@ -49,57 +51,61 @@ class Pointer:
         at: Point | None = None,
         settle: SettleMode | None = None,
     ) -> ActionOutcome:
-        """Presses once on an element.
+        """Click an element once.
 
         Args:
             selector: A CSS selector or a reference.
-            button: Of the mouse.
+            button: The mouse button.
             count: 2 for a double click.
-            modifiers: Keys held meanwhile: Alt, Control, Meta, Shift.
-            at: Where on it, in CSS pixels from its top left corner; None where it is best reached.
-            settle: As in the class.
+            modifiers: Held keys: Alt, Control, Meta, Shift.
+            at: CSS pixels from the element's top left corner; None chooses a reachable point.
+            settle: See the class; None means the pointer's own.
 
         Raises:
-            OutriderError: It was not done: see `diagnose.failure`.
+            OutriderError: The element was not clicked; see `build_action_error`.
         """
 
-        async def press_at(place: ElementLocation) -> None:
-            await self.page.dispatch_mouse("click", place.x, place.y, button=button, count=count, modifiers=modifiers)
+        async def press_at(location: ElementLocation) -> None:
+            await self.page.dispatch_mouse(
+                "click", location.x, location.y, button=button, count=count, modifiers=modifiers
+            )
 
         outcome, _ = await self.press_until_landed(parse_element_query(selector), "click", press_at, settle, at=at)
         return outcome
 
     async def hover(self, selector: str, *, settle: SettleMode | None = None) -> ActionOutcome:
-        """Moves the pointer onto an element. Raises as `click`."""
+        """Move the pointer onto an element. Raises OutriderError as `click`."""
         await self.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            place = await self.locator.locate(parse_element_query(selector), "hover")
-            await self.page.dispatch_mouse("move", place.x, place.y)
-            told = await self.read_report(place, watch, settle)
-            return await self.build_outcome("hover", place, watch, told, settle)
+        with ActionMonitor(self.page) as monitor:
+            location = await self.locator.locate(parse_element_query(selector), "hover")
+            await self.page.dispatch_mouse("move", location.x, location.y)
+            report = await self.wait_for_effects(location.frame, location.ref, monitor, settle)
+            return await self.build_outcome("hover", location, monitor, report, settle)
 
     async def drag(self, selector: str, to: str, *, settle: SettleMode | None = None) -> ActionOutcome:
-        """Drags one element onto another, by mouse events or the page's own drag and drop. Raises as `click`."""
+        """Drag one element onto another, by mouse events or HTML drag and drop. Raises OutriderError as `click`."""
         await self.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            place = await self.locator.locate(parse_element_query(selector), "drag")
-            goal = await self.locator.locate(parse_element_query(to), "drop", carried=place.ref)
-            place = await self.locator.locate(parse_element_query(selector), "drag")
-            await self._drag_between(place, goal)
-            told = await self.read_report(place, watch, settle)
-            self.check_landed("drag", parse_element_query(selector), told)
-            outcome = await self.build_outcome("drag", place, watch, told, settle)
-            outcome.element = f"{place.element} to {goal.element}"
+        with ActionMonitor(self.page) as monitor:
+            start = await self.locator.locate(parse_element_query(selector), "drag")
+            goal = await self.locator.locate(parse_element_query(to), "drop", carried=start.ref)
+            # Locating the goal may have scrolled the page, so the start is measured again.
+            start = await self.locator.locate(parse_element_query(selector), "drag")
+            await self._drag_between(start, goal)
+            report = await self.wait_for_effects(start.frame, start.ref, monitor, settle)
+            if report and not report.get("landed"):
+                raise _build_missed_error("drag", selector, report)
+            outcome = await self.build_outcome("drag", start, monitor, report, settle)
+            outcome.element = f"{start.element} to {goal.element}"
             return outcome
 
     async def press_keys(self, chord: str, *, settle: SettleMode | None = None) -> ActionOutcome:
-        """Presses keys on whatever has the focus: `Enter`, `Control+a`. Raises InvalidInput."""
+        """Press keys on the focused element: `Enter`, `Control+a`. Raises InvalidInput."""
         await self.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            await self.snapshotter.scripts.invoke(self.page.main, "observe")
-            await self.run_unless_blocked(self.page.dispatch_key(chord), watch)
-            told = await self._wait_until_settled(self.page.main, "", watch, settle)
-            return await self.build_outcome("press", None, watch, told, settle, element=chord)
+        with ActionMonitor(self.page) as monitor:
+            await self.snapshotter.scripts.invoke(self.page.main, "startObserving")
+            await self.run_unless_blocked(self.page.dispatch_key(chord), monitor)
+            report = await self.wait_for_effects(self.page.main, "", monitor, settle)
+            return await self.build_outcome("press", None, monitor, report, settle, element=chord)
 
     async def press_until_landed(
         self,
@@ -110,135 +116,127 @@ class Pointer:
         *,
         at: Point | None = None,
     ) -> tuple[ActionOutcome, dict[str, Any]]:
-        """Aims, presses, and sees to it that the press has landed; aims again at what has moved away."""
+        """Locate and press an element; locate it again if it has moved away from under the press.
+
+        Returns:
+            The outcome, and the report of `scripts/press_guard.js`.
+        """
         max_attempts = 3
         await self.ensure_baseline(settle)
-        with ActionMonitor(self.page) as watch:
-            told: dict[str, Any] = {}
+        with ActionMonitor(self.page) as monitor:
+            report: dict[str, Any] = {}
             for attempt in range(max_attempts):
-                place = await self.locator.locate(query, action, steady=attempt > 0, strict=attempt == 0, at=at)
-                await self.run_unless_blocked(press(place), watch)
-                told = await self.read_report(place, watch, settle)
-                if not told or told["landed"] or watch.is_navigating or watch.dialogs:
-                    return await self.build_outcome(action, place, watch, told, settle), told
-            self.check_landed(action, query, told | place.report)
-            raise AssertionError("unreachable")
-
-    async def read_report(
-        self, place: ElementLocation, watch: ActionMonitor, settle: SettleMode | None
-    ) -> dict[str, Any]:
-        """What the guard saw, once the page is quiet; empty when the document is gone or stands still."""
-        return await self._wait_until_settled(place.frame, place.ref, watch, settle)
+                location = await self.locator.locate(query, action, steady=attempt > 0, strict=attempt == 0, at=at)
+                await self.run_unless_blocked(press(location), monitor)
+                report = await self.wait_for_effects(location.frame, location.ref, monitor, settle)
+                if not report or report["landed"] or monitor.is_navigating or monitor.dialogs:
+                    return await self.build_outcome(action, location, monitor, report, settle), report
+                report |= location.report
+        raise _build_missed_error(action, query.text, report)
 
     async def build_outcome(
         self,
         action: str,
-        place: ElementLocation | None,
-        watch: ActionMonitor,
+        location: ElementLocation | None,
+        monitor: ActionMonitor,
         report: dict[str, Any],
         settle: SettleMode | None,
         *,
         element: str = "",
     ) -> ActionOutcome:
-        """What an action did, with the difference since the last look."""
-        unanswered_note = (
-            "the page is on its way to {}, which has not answered yet; looking again stops that if it still does not"
+        """Build the outcome of an action, with the difference since the last snapshot."""
+        url_before = self._url_before
+        waits = self.should_wait(settle)
+        if waits and monitor.is_navigating and not monitor.is_blocked:
+            await monitor.wait_until_loaded()
+        outcome = ActionOutcome(
+            action, element or (location.element if location else ""), ref=location.ref if location else ""
         )
-        before = self._url_before
-        if self.should_wait(settle) and watch.is_navigating and not watch.is_blocked:
-            await watch.wait_until_loaded()
-        outcome = ActionOutcome(action, element or (place.element if place else ""), ref=place.ref if place else "")
-        outcome.navigated, outcome.url = watch.is_committed, report.get("url") or self.page.url
-        outcome.url = self.page.url if watch.is_committed else outcome.url
-        outcome.moved = outcome.url != before
-        outcome.new_pages, outcome.dialogs, outcome.downloads = watch.new_pages, watch.dialogs, watch.downloads
+        outcome.navigated = monitor.is_committed
+        outcome.url = self.page.url if monitor.is_committed else report.get("url") or self.page.url
+        outcome.moved = outcome.url != url_before
+        outcome.new_pages, outcome.dialogs, outcome.downloads = monitor.new_pages, monitor.dialogs, monitor.downloads
         outcome.focused = report.get("focused", "")
-        outcome.facts = {name: place.report[name] for name in ("rect", "viewport")} if place else {}
-        if watch.is_awaiting_server and not report and (there := self.page.loading.navigating):
-            outcome.note = unanswered_note.format(there[:300])
-        elif self.should_wait(settle) and not watch.is_blocked:
+        outcome.facts = {name: location.report[name] for name in ("rect", "viewport")} if location else {}
+        if monitor.is_awaiting_server and not report and (target := self.page.loading.navigating):
+            outcome.note = (
+                f"the page is loading {target[:300]}, which has not answered yet; "
+                "looking at the page again stops that if there is still no answer"
+            )
+        elif waits and not monitor.is_blocked:
             outcome.changes = await self._describe_changes()
         return outcome
 
     async def _describe_changes(self) -> str:
+        """Return the difference since the last snapshot, or a new one where too much has changed."""
         max_chars = 3_000
         try:
-            changed, seen = await self.snapshotter.diff_since_last()
+            diff, _ = await self.snapshotter.diff_since_last()
         except (ContextGone, PageGone):
             return ""
-        if not changed.whole:
-            return str(limit_lines(list(changed.lines), max_chars))
-        return str((await self.snapshotter.take_snapshot("viewport", limit=max_chars)) if seen else "")
+        if diff.whole:
+            return str(await self.snapshotter.take_snapshot("viewport", limit=max_chars))
+        return str(limit_lines(list(diff.lines), max_chars))
 
-    async def _wait_until_settled(
-        self, frame: Frame, ref: str, watch: ActionMonitor, settle: SettleMode | None
+    async def wait_for_effects(
+        self, frame: Frame, ref: str, monitor: ActionMonitor, settle: SettleMode | None
     ) -> dict[str, Any]:
-        landing_timeout_s = 1.0  # for what became of a press, where nobody wants to know what it set off
-        network_grace_s = 1.0  # that requests which an action began may take longer than the page is quiet
+        """Wait until the page is quiet and return the press guard's report.
+
+        The report is empty when the document is gone or a dialog blocks it.
+        """
+        landing_timeout_s = 1.0  # for the report on a press whose effects are not waited for
+        network_grace_s = 1.0  # for requests that the action started, after the page itself is quiet
         waits = self.should_wait(settle)
-        invoke = self.snapshotter.scripts.invoke
-        patience = self.page.patience if waits else landing_timeout_s
+        invoke, loading = self.snapshotter.scripts.invoke, self.page.loading
+        timeout_s = self.page.arrival_timeout_s if waits else landing_timeout_s
         try:
-            told = await self.run_unless_blocked(invoke(frame, "settle", ref, {"wait": waits}), watch, patience) or {}
-            if waits and not watch.is_navigating and self.page.loading.count_open_requests(watch.opened_at):
-                await self.page.loading.wait_until(
-                    lambda: not self.page.loading.count_open_requests(watch.opened_at), network_grace_s
-                )
-                told |= await self.run_unless_blocked(invoke(frame, "rest"), watch) or {}
+            work = invoke(frame, "reportEffects", ref, {"wait": waits})
+            report = await self.run_unless_blocked(work, monitor, timeout_s) or {}
+            if waits and not monitor.is_navigating and loading.count_open_requests(monitor.opened_at):
+                await loading.wait_until(lambda: not loading.count_open_requests(monitor.opened_at), network_grace_s)
+                report |= await self.run_unless_blocked(invoke(frame, "waitUntilQuiet"), monitor) or {}
         except (ContextGone, PageGone):
             return {}
-        return told
+        return report
 
     async def ensure_baseline(self, settle: SettleMode | None) -> None:
-        """Looks at the page before an action, where nobody has yet."""
+        """Capture the page before an action, unless there is a snapshot of it."""
         self._url_before = self.page.url
         if self.should_wait(settle):
             await self.snapshotter.ensure_baseline()
 
     def should_wait(self, settle: SettleMode | None) -> bool:
-        """Whether an action is to wait for what it sets off."""
+        """Return whether an action waits for its effects."""
         return (settle or self.settle) == "auto"
 
     async def run_unless_blocked(
-        self, work: Awaitable[Any], watch: ActionMonitor, patience: float | None = None
+        self, work: Awaitable[Any], monitor: ActionMonitor, timeout_s: float | None = None
     ) -> Any:
-        """The result, or None while a dialog is open: the page answers nothing for as long as it is.
+        """Return the result of work in the page, or None while a dialog is open, because the page answers nothing then.
 
-        Also None if a server for whose answer the page waits is silent for `patience` seconds.
+        Also None if the server of a navigation does not answer within `timeout_s`.
         """
-        dialog_grace_s = 0.3  # in which whoever answers dialogs by a rule has done so
-        if watch.is_blocked:
-            _drop(work)
+        dialog_grace_s = 0.3  # a dialog policy may answer the dialog within this time
+        if monitor.is_blocked:
+            if asyncio.iscoroutine(work):
+                work.close()
             return None
-        doing, blocked = asyncio.ensure_future(work), asyncio.ensure_future(watch.dialog_opened.wait())
-        doing.add_done_callback(lambda future: future.cancelled() or future.exception())
-        done, _ = await asyncio.wait({doing, blocked}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-        if not done and watch.is_awaiting_server:
-            doing.cancel()
-        done = done or (await asyncio.wait({doing, blocked}, return_when=asyncio.FIRST_COMPLETED))[0]
-        blocked.cancel()
-        if doing not in done:  # somebody may answer the dialog at once
-            done, _ = await asyncio.wait({doing}, timeout=dialog_grace_s)
-        if doing in done and not doing.cancelled():
-            return doing.result()
-        return None
-
-    def check_landed(self, action: str, query: ElementQuery, report: dict[str, Any]) -> None:
-        """Raises unless the press has reached what was meant; nothing told means that the document is gone."""
-        if not report or report.get("landed"):
-            return
-        if report.get("landed") is False:
-            reason, message = "covered", f"the press would have landed on {report['on']}, and was stopped"
-        else:
-            reason, message = "no_effect", "the press did not reach it"
-        raise build_action_error(
-            action, query.text, report | {"reason": reason, "message": message, "hint": "take a snapshot"}
-        )
+        task, dialog = asyncio.ensure_future(work), asyncio.ensure_future(monitor.dialog_opened.wait())
+        task.add_done_callback(lambda future: future.cancelled() or future.exception())
+        done, _ = await asyncio.wait({task, dialog}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if not done and monitor.is_awaiting_server:
+            task.cancel()
+        done = done or (await asyncio.wait({task, dialog}, return_when=asyncio.FIRST_COMPLETED))[0]
+        dialog.cancel()
+        if task not in done:
+            done, _ = await asyncio.wait({task}, timeout=dialog_grace_s)
+        return task.result() if task in done and not task.cancelled() else None
 
     async def _drag_between(self, start: ElementLocation, goal: ElementLocation) -> None:
         step_count = 6
         intercepted: list[dict[str, Any]] = []
-        off = self.page.channel.on("Input.dragIntercepted", lambda event: intercepted.append(event["data"]))
+        unsubscribe = self.page.channel.on("Input.dragIntercepted", lambda event: intercepted.append(event["data"]))
         goal = _overshoot_goal(start, goal)
         await self.page.send("Input.setInterceptDrags", {"enabled": True})
         try:
@@ -249,30 +247,35 @@ class Pointer:
                 x, y = start.x + (goal.x - start.x) * share, start.y + (goal.y - start.y) * share
                 await self.page.dispatch_mouse("move", x, y, held=("left",))
                 await anyio.lowlevel.checkpoint()
-            if intercepted:
-                await self._dropped(goal, intercepted[0])
+            if intercepted:  # HTML drag and drop
+                for kind in ("dragEnter", "dragOver", "drop"):
+                    params = {"type": kind, "x": goal.x, "y": goal.y, "data": intercepted[0]}
+                    await self.page.send("Input.dispatchDragEvent", params)
             await self.page.dispatch_mouse("up", goal.x, goal.y)
         finally:
-            off()
+            unsubscribe()
             await self.page.send("Input.setInterceptDrags", {"enabled": False})
 
-    async def _dropped(self, goal: ElementLocation, data: dict[str, Any]) -> None:
-        for kind in ("dragEnter", "dragOver", "drop"):
-            await self.page.send("Input.dispatchDragEvent", {"type": kind, "x": goal.x, "y": goal.y, "data": data})
+
+def _build_missed_error(action: str, selector: str, report: dict[str, Any]) -> OutriderError:
+    """Build the error for a press that did not reach its element."""
+    if report.get("landed") is False:
+        reason, message = "covered", f"the press would have landed on {report['on']}, and was stopped"
+    else:
+        reason, message = "no_effect", "the press did not reach it"
+    return build_action_error(
+        action, selector, report | {"reason": reason, "message": message, "hint": "take a snapshot"}
+    )
 
 
 def _overshoot_goal(start: ElementLocation, goal: ElementLocation) -> ElementLocation:
-    """A little farther on in the direction of the drag, and still well within."""
-    overshoot_px = (
-        4  # pixels past the middle at which a drag ends: lists that are sorted by dragging change places only there
-    )
+    """Move the goal a little further in the direction of the drag, but well within the element.
+
+    Sortable lists change the order only when the pointer has passed the middle.
+    """
+    overshoot_px = 4
     across, down = goal.x - start.x, goal.y - start.y
-    box, farthest = goal.report["rect"], max(abs(across), abs(down), 1.0)
-    x = goal.x + min(overshoot_px, box["width"] / 5) * across / farthest
-    y = goal.y + min(overshoot_px, box["height"] / 5) * down / farthest
+    box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)
+    x = goal.x + min(overshoot_px, box["width"] / 5) * across / distance
+    y = goal.y + min(overshoot_px, box["height"] / 5) * down / distance
     return replace(goal, x=x, y=y)
-
-
-def _drop(work: Awaitable[Any]) -> None:
-    if asyncio.iscoroutine(work):
-        work.close()

@@ -1,4 +1,4 @@
-"""Scrolling a page, or a box in it, by so many pixels."""
+"""Scroll a page or a box inside it."""
 
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ DIRECTION_VECTORS: dict[ScrollDirection, tuple[int, int]] = {
     "left": (-1, 0),
     "right": (1, 0),
 }
-# The page itself; where that does not move, the box in its middle, as in applications that fill the window.
+# Scrolls the page; if it does not scroll, the box in its middle, for applications that fill the window.
 SCROLL_SCRIPT = """(start, dx, dy) => {
   const root = document.scrollingElement || document.documentElement;
   const moves = (box) => {
@@ -42,25 +42,25 @@ SCROLL_SCRIPT = """(start, dx, dy) => {
 async def scroll_page(
     tools: PageTools, direction: ScrollDirection, amount: float, selector: str = ""
 ) -> tuple[dict[str, Any], ActionOutcome]:
-    """Scrolls, waits for what comes into view to be loaded, and says where one is and what is different.
+    """Scroll, wait for content that comes into view, and report the position and what has changed.
 
     Args:
-        tools: The page.
-        direction: Where to.
+        tools: The page's tools.
+        direction: Where to scroll.
         amount: CSS pixels.
-        selector: An element; the nearest box around it that can be scrolled is.
+        selector: An element whose nearest scrollable ancestor is scrolled; empty for the page.
 
     Returns:
         The position `{x, y, atTop, atBottom, atLeft, atRight, scrollHeight, scrollWidth, moved}`, and the outcome.
 
     Raises:
-        InvalidInput, NotFound: The selector.
+        InvalidInput, NotFound: The selector is not valid, or matches nothing.
     """
     frame, start = await find_element(tools, selector) if selector else (tools.page.main, None)
     across, down = DIRECTION_VECTORS[direction]
     await tools.pointer.ensure_baseline(None)
-    with ActionMonitor(tools.page) as watch:
-        since = capture_baseline(tools.page)
+    with ActionMonitor(tools.page) as monitor:
+        baseline = capture_baseline(tools.page)
         position = await frame.evaluate(ISOLATED_WORLD, SCROLL_SCRIPT, start, across * amount, down * amount)
-        await wait_until_settled(tools.page, since)
-        return position, await tools.pointer.build_outcome("scroll", None, watch, {}, None, element=direction)
+        await wait_until_settled(tools.page, baseline)
+        return position, await tools.pointer.build_outcome("scroll", None, monitor, {}, None, element=direction)

@@ -1,4 +1,4 @@
-"""Waiting for something on a page: a text, an element, an address; until it is there, or until it is gone."""
+"""Wait for a text, an element or an address to appear or disappear."""
 
 import asyncio
 import time
@@ -22,36 +22,36 @@ WAIT_SCRIPT = """(text, selector, ref, gone, milliseconds) => new Promise((done,
       for (const each of all[at].querySelectorAll('*')) if (each.shadowRoot) all.push(each.shadowRoot);
     return all;
   };
-  const words = (string) => string.toLowerCase().replace(/\\s+/g, ' ');
-  const shown = (each) => each.checkVisibility({visibilityProperty: true}) && each.getClientRects().length > 0;
-  const says = (root) => root === document ? words(document.body?.innerText ?? '').includes(text)
-    : [...root.children].some((each) => words(each.innerText ?? '').includes(text));
-  const has = () => {
-    if (ref) return [globalThis.outrider?.elementOf(ref)].some((each) => each && shown(each));
-    if (selector) return roots().some((root) => [...root.querySelectorAll(selector)].some(shown));
-    return roots().some(says);
+  const normalize = (string) => string.toLowerCase().replace(/\\s+/g, ' ');
+  const isVisible = (each) => each.checkVisibility({visibilityProperty: true}) && each.getClientRects().length > 0;
+  const hasText = (root) => root === document ? normalize(document.body?.innerText ?? '').includes(text)
+    : [...root.children].some((each) => normalize(each.innerText ?? '').includes(text));
+  const isPresent = () => {
+    if (ref) return [globalThis.outrider?.elementOf(ref)].some((each) => each && isVisible(each));
+    if (selector) return roots().some((root) => [...root.querySelectorAll(selector)].some(isVisible));
+    return roots().some(hasText);
   };
   const end = performance.now() + milliseconds;
-  const look = () => {
+  const check = () => {
     try {
-      const met = has() !== gone;
+      const met = isPresent() !== gone;
       if (met || performance.now() >= end) done(met);
-      else setTimeout(look, Math.min(40, Math.max(end - performance.now(), 1)));
+      else setTimeout(check, Math.min(40, Math.max(end - performance.now(), 1)));
     } catch (error) { failed(error); }
   };
-  look();
+  check();
 })"""
 
 
 @dataclass(frozen=True)
 class WaitCondition:
-    """What is waited for; all that is given must hold.
+    """A condition to wait for; all given parts must hold.
 
     Attributes:
-        text: Part of what the page shows; case and white space do not matter.
-        selector: A CSS selector or a reference of something that can be seen.
+        text: Part of the visible text; case and white space do not matter.
+        selector: A CSS selector or a reference of a visible element.
         url: Part of the page's address.
-        gone: Until none of it is there any more.
+        gone: Wait until none of it is there any more.
     """
 
     text: str = ""
@@ -67,42 +67,45 @@ class WaitCondition:
 
 
 async def wait_for(tools: PageTools, condition: WaitCondition, seconds: float) -> ActionOutcome:
-    """Waits, and says what has changed meanwhile; without a wish only time passes.
+    """Wait and report what has changed meanwhile; without a condition only the time passes.
 
     Raises:
-        InvalidInput: The selector is none.
-        Unavailable: code `timeout`.
+        InvalidInput: The selector is not valid.
+        Unavailable: The condition did not hold in time (code `timeout`).
     """
     started = time.monotonic()
     await tools.pointer.ensure_baseline(None)
-    with ActionMonitor(tools.page) as watch:
+    with ActionMonitor(tools.page) as monitor:
         if not str(condition):
             await asyncio.sleep(seconds)
         elif not await _wait_until_met(tools, condition, started + seconds):
-            raise _late(condition, seconds)
-        outcome = await tools.pointer.build_outcome("wait", None, watch, {}, None)
-    passed = f"{time.monotonic() - started:.1f} s"
-    outcome.element = f"{passed}: {condition} is {'gone' if condition.gone else 'there'}" if str(condition) else passed
+            message = f"{condition} is {'still' if condition.gone else 'not'} there after {seconds:g} s"
+            hint = "take a snapshot to see what is there, or wait longer"
+            raise Unavailable(message, code="timeout", hint=hint)
+        outcome = await tools.pointer.build_outcome("wait", None, monitor, {}, None)
+    elapsed = f"{time.monotonic() - started:.1f} s"
+    state = "gone" if condition.gone else "there"
+    outcome.element = f"{elapsed}: {condition} is {state}" if str(condition) else elapsed
     return outcome
 
 
 async def _wait_until_met(tools: PageTools, condition: WaitCondition, deadline: float) -> bool:
-    slice_s = 0.5  # seconds that a document is watched before new frames are looked for
+    slice_s = 0.5  # then new frames are included
     page = tools.page
-    while (left := deadline - time.monotonic()) > 0:
+    while (remaining := deadline - time.monotonic()) > 0:
         if page.lost is not None:
             raise page.lost
         if condition.url and not await page.loading.wait_until(
-            lambda: (condition.url in page.url) != condition.gone, left
+            lambda: (condition.url in page.url) != condition.gone, remaining
         ):
             return False
-        if not (condition.text or condition.selector) or await _check_frames(tools, condition, min(slice_s, left)):
+        if not (condition.text or condition.selector) or await _check_frames(tools, condition, min(slice_s, remaining)):
             return True
     return False
 
 
 async def _check_frames(tools: PageTools, condition: WaitCondition, seconds: float) -> bool:
-    """Whether one document shows it within this time; or, of what shall be gone, none."""
+    """Return whether one document meets the condition in time; for a condition with `gone`, whether all do."""
     ref = parse_element_query(condition.selector).ref if condition.selector else ""
     frames = [tools.snapshotter.scripts.find_frame(ref)] if ref else list(tools.page.frames)
     tasks = [asyncio.create_task(_check_frame(frame, condition, ref, seconds)) for frame in frames if frame]
@@ -120,21 +123,16 @@ async def _check_frames(tools: PageTools, condition: WaitCondition, seconds: flo
 
 
 async def _check_frame(frame: Frame, condition: WaitCondition, ref: str, seconds: float) -> bool:
-    retry_delay_s = 0.05  # seconds until a document that has just been replaced is asked again
+    retry_delay_s = 0.05  # for a document that has just been replaced
     selector = "" if ref else parse_element_query(condition.selector).selector if condition.selector else ""
-    words = " ".join(condition.text.lower().split())
+    text = " ".join(condition.text.lower().split())
     try:
         return await frame.evaluate(
-            ISOLATED_WORLD, WAIT_SCRIPT, words, selector, ref, condition.gone, seconds * 1e3, timeout=seconds + 10
+            ISOLATED_WORLD, WAIT_SCRIPT, text, selector, ref, condition.gone, seconds * 1e3, timeout=seconds + 10
         )
     except ScriptError as error:
-        told = {"reason": "invalid_selector", "message": error.message, "hint": "correct the selector"}
-        raise build_action_error("wait", condition.selector, told) from None
+        report = {"reason": "invalid_selector", "message": error.message, "hint": "correct the selector"}
+        raise build_action_error("wait", condition.selector, report) from None
     except (ContextGone, PageGone, ProtocolError, NotFound):
         await asyncio.sleep(retry_delay_s)
         return False
-
-
-def _late(wish: WaitCondition, seconds: float) -> Unavailable:
-    message = f"{wish} is {'still' if wish.gone else 'not'} there after {seconds:g} s"
-    return Unavailable(message, code="timeout", hint="take a snapshot to see what is there, or wait longer")

@@ -1,1 +1,1 @@
-"""The Chrome DevTools Protocol: transport, frames, scripts and values."""
+"""Chrome DevTools Protocol (CDP): transports, frames, scripts and values."""

@@ -1,9 +1,10 @@
-"""Why an action was not done, as an error that says what to do next."""
+"""Turn a failed action's report into an error with the next step."""
 
 from typing import Any
 
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused, Unavailable
 
+# Reasons that are not here are refusals.
 ERROR_CLASSES: dict[str, type[OutriderError]] = {
     "not_found": NotFound,
     "ambiguous": InvalidInput,
@@ -49,29 +50,29 @@ EVIDENCE_FIELDS = (
 
 
 def build_action_error(action: str, selector: str, report: dict[str, Any]) -> OutriderError:
-    """The error for what a script found in the way.
+    """Build the error for an action that a script reports as impossible.
 
     Args:
         action: `click`, `type` …
-        selector: The selector or reference as it was given.
-        report: `reason`, `message`, `hint`, and any of `EVIDENCE` (contracts of `clickElement`).
+        selector: The selector or reference as the caller gave it.
+        report: `reason`, `message`, `hint`, and any of `EVIDENCE_FIELDS`.
 
     Returns:
         An error whose code is the reason and whose details are
         `{ok: false, action, reason, selector, element, rect, viewport, diagnostics, suggestions}`.
     """
-    reason = str(report["reason"])
+    reason, message = str(report["reason"]), str(report["message"])
     details = {"ok": False, "action": action, "reason": reason}
     details |= {name: report[name] for name in EVIDENCE_FIELDS if name in report} | {"selector": selector}
-    kind = ERROR_CLASSES.get(reason, Refused)
-    return kind(
-        _format_message(action, selector, report), hint=str(report.get("hint", "")), code=reason, details=details
-    )
-
-
-def _format_message(action: str, selector: str, report: dict[str, Any]) -> str:
-    title = REASON_TITLES.get(str(report["reason"]), "Unknown interaction issue")
+    title = REASON_TITLES.get(reason, "Unknown interaction issue")
     element = report.get("element", "")
-    which = selector if not element or report["message"].startswith(selector) else f"{selector} {element}"
-    message = report["message"] if report["message"].startswith(which) else f"{which}: {report['message']}"
-    return f"{action.capitalize()} failed: {title}: {message}"
+    # The script may have named the element already: say it only once.
+    subject = selector if not element or message.startswith(selector) else f"{selector} {element}"
+    if not message.startswith(subject):
+        message = f"{subject}: {message}"
+    return ERROR_CLASSES.get(reason, Refused)(
+        f"{action.capitalize()} failed: {title}: {message}",
+        hint=str(report.get("hint", "")),
+        code=reason,
+        details=details,
+    )

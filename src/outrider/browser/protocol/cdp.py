@@ -1,7 +1,7 @@
-"""The Chrome DevTools Protocol: commands with deadlines, events, and flat sessions over one transport.
+"""Chrome DevTools Protocol connection with command deadlines, events and target channels.
 
 Messages are JSON objects (https://chromedevtools.github.io/devtools-protocol/): a command has an
-`id`, its answer the same `id`, an event a `method`; `sessionId` says to which target either belongs.
+`id`, its answer the same `id`, an event a `method`; `sessionId` names the target of either.
 """
 
 import asyncio
@@ -15,21 +15,21 @@ from typing import Any, Protocol
 from outrider.core.errors import Unavailable
 
 log = logging.getLogger(__name__)
-COMMAND_TIMEOUT_S = 30.0  # seconds for a command that names none
+COMMAND_TIMEOUT_S = 30.0
 EventHandler = Callable[[dict[str, Any]], None]
 
 
 class Transport(Protocol):
-    """Carries whole messages. `start` comes once, before the first `send`."""
+    """Carries whole messages. `start` is called once, before the first `send`."""
 
     def start(self, received: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
-        """Begins to read; `lost` is called at most once, with the reason, when the other side is gone."""
+        """Start reading; call `lost` at most once, with the reason, when the other side is gone."""
 
     def send(self, message: bytes) -> None:
-        """Queues a message without waiting; a lost transport drops it."""
+        """Queue a message without waiting; a lost transport drops it."""
 
     async def aclose(self) -> None:
-        """Closes both directions."""
+        """Close both directions."""
 
 
 class ProtocolError(Exception):
@@ -38,7 +38,7 @@ class ProtocolError(Exception):
     Args:
         method: The command.
         code: The JSON-RPC code.
-        message: The browser's words.
+        message: The browser's explanation.
     """
 
     def __init__(self, method: str, code: int, message: str) -> None:
@@ -49,11 +49,11 @@ class ProtocolError(Exception):
 
 
 class ContextGone(ProtocolError):
-    """The document that the script was meant for has been replaced."""
+    """The script's document has been replaced."""
 
 
 class BrowserGone(Unavailable):
-    """The browser has ended or crashed, or the connection to it broke."""
+    """The browser has ended or crashed, or its connection broke."""
 
 
 class PageGone(Unavailable):
@@ -82,7 +82,7 @@ PAGE_GONE_MESSAGES = (
 
 
 class _PendingCommand:
-    """A command that waits for its answer."""
+    """A command whose answer has not come yet."""
 
     __slots__ = ("future", "method", "session_id", "then", "timer")
 
@@ -131,21 +131,21 @@ class CdpConnection:
         self.root = self.get_channel("")
 
     def start(self) -> None:
-        """Begins to listen; needs a running event loop."""
+        """Start reading from the transport; needs a running event loop."""
         self._transport.start(self._receive_message, self._handle_loss)
 
     @property
     def lost(self) -> str | None:
-        """Why the connection is gone; None while it stands."""
+        """Reason why the connection is gone; None while it is open."""
         return self._lost
 
     def on_lost(self, watcher: Callable[[str], None]) -> Callable[[], None]:
-        """Calls `watcher` with the reason as soon as the connection is gone; returns how to stop that."""
+        """Call `watcher` with the reason when the connection is lost; return a function that unsubscribes it."""
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher) if watcher in self._watchers else None
 
     def get_channel(self, session_id: str) -> "TargetChannel":
-        """The conversation with one target; the empty id is the browser itself."""
+        """Return the channel of a target; the empty id is the browser itself."""
         return self._channels.setdefault(session_id, TargetChannel(self, session_id))
 
     def send(
@@ -157,45 +157,55 @@ class CdpConnection:
         timeout: float = COMMAND_TIMEOUT_S,
         then: EventHandler | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
-        """Sends a command at once; awaiting the value gives the answer's `result`.
+        """Send a command at once; await the returned future for the answer's `result`.
 
-        `then` gets the result before any event that comes after it is handled; whoever awaits does not.
+        `then` is called with the result before later events are handled; code that awaits the future runs after them.
 
         Raises (when awaited):
-            BrowserGone, PageGone: at once, when what was asked is gone.
-            Hung: after `timeout` seconds.
-            ProtocolError: the browser refused; ContextGone when only the document is gone.
+            BrowserGone, PageGone: At once, when the target is gone.
+            CommandTimeout: After `timeout` seconds.
+            ProtocolError: The browser refused it; ContextGone when only the document is gone.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[str, Any]] = loop.create_future()
         if self._lost is not None:
             future.set_exception(_build_gone_error(self._lost))
             return future
-        number = next(self._command_ids)
-        timer = loop.call_later(timeout, self._expire_command, number, timeout)
-        self._pending[number] = waiting = _PendingCommand(method, session_id or "", future, timer)
-        waiting.then = then
-        message: dict[str, Any] = {"id": number, "method": method, "params": params or {}}
+        command_id = next(self._command_ids)
+        timer = loop.call_later(timeout, self._expire_command, command_id, timeout)
+        self._pending[command_id] = command = _PendingCommand(method, session_id or "", future, timer)
+        command.then = then
+        message: dict[str, Any] = {"id": command_id, "method": method, "params": params or {}}
         if session_id:
             message["sessionId"] = session_id
         self._transport.send(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
         return future
 
     def spawn_task(self, work: Coroutine[Any, Any, Any], purpose: str) -> None:
-        """Runs something that an event asks for; what is gone meanwhile is no failure."""
-        task = asyncio.get_running_loop().create_task(_run_background(work, purpose))
+        """Run work that an event asks for; log its failure, except for pages that are gone by then."""
+
+        async def run() -> None:
+            try:
+                await work
+            except (ProtocolError, PageGone, BrowserGone) as error:
+                log.debug("%s: %s", purpose, error)
+            except Exception:
+                log.exception(purpose)
+
+        task = asyncio.get_running_loop().create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def drop_channel(self, session_id: str, reason: str) -> None:
-        """Ends the conversation with a target: everything that waits for it fails now."""
-        for number in [number for number, each in self._pending.items() if each.session_id == session_id]:
-            self._pending.pop(number).fail(PageGone(reason, code="page_gone"))
+        """Close a target's channel; commands that wait for its answers fail now."""
+        pending = [number for number, command in self._pending.items() if command.session_id == session_id]
+        for command_id in pending:
+            self._pending.pop(command_id).fail(PageGone(reason, code="page_gone"))
         if channel := self._channels.pop(session_id, None):
             channel.lost = reason
 
     async def aclose(self) -> None:
-        """Closes the transport; whatever still waits fails."""
+        """Close the transport; unanswered commands fail."""
         self._handle_loss("it was closed")
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:
@@ -203,21 +213,20 @@ class CdpConnection:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._transport.aclose()
 
-    def _expire_command(self, number: int, seconds: float) -> None:
-        if waiting := self._pending.pop(number, None):
-            waiting.fail(
-                CommandTimeout(f"the browser did not answer {waiting.method} within {seconds:g} s", code="hung")
-            )
+    def _expire_command(self, command_id: int, seconds: float) -> None:
+        if command := self._pending.pop(command_id, None):
+            message = f"the browser did not answer {command.method} within {seconds:g} s"
+            command.fail(CommandTimeout(message, code="hung"))
 
     def _receive_message(self, data: bytes) -> None:
         try:
             message = json.loads(data)
         except ValueError:
-            log.warning("the browser sent %d bytes that are no JSON", len(data))
+            log.warning("the browser sent %d bytes that are not JSON", len(data))
             return
         if "id" in message:
-            if waiting := self._pending.pop(message["id"], None):
-                waiting.resolve(message)
+            if command := self._pending.pop(message["id"], None):
+                command.resolve(message)
         elif channel := self._channels.get(message.get("sessionId", "")):
             channel.dispatch_event(message["method"], message.get("params", {}))
 
@@ -226,8 +235,8 @@ class CdpConnection:
             return
         self._lost = reason
         pending, self._pending = self._pending, {}
-        for waiting in pending.values():
-            waiting.fail(_build_gone_error(reason))
+        for command in pending.values():
+            command.fail(_build_gone_error(reason))
         for channel in self._channels.values():
             channel.lost = reason
         for watcher in list(self._watchers):
@@ -235,11 +244,11 @@ class CdpConnection:
 
 
 class TargetChannel:
-    """The conversation with one target of the browser (a page, a cross-origin frame, a worker).
+    """Commands and events of one target: a page, a cross-origin frame or a worker.
 
     Attributes:
-        session_id: The protocol's name of it; empty for the browser itself.
-        lost: Why it has ended; None while it stands.
+        session_id: The target's CDP session id; empty for the browser itself.
+        lost: Reason why the target is gone; None while it is attached.
     """
 
     def __init__(self, connection: CdpConnection, session_id: str) -> None:
@@ -256,7 +265,7 @@ class TargetChannel:
         timeout: float = COMMAND_TIMEOUT_S,
         then: EventHandler | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
-        """As `Connection.send`, to this target."""
+        """Send a command to this target; see `CdpConnection.send`."""
         if self.lost is not None and self.connection.lost is None:
             future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
             future.set_exception(PageGone(self.lost, code="page_gone"))
@@ -264,26 +273,24 @@ class TargetChannel:
         return self.connection.send(method, params, self.session_id, timeout=timeout, then=then)
 
     def send_and_forget(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Sends a command whose answer nobody needs."""
+        """Send a command and ignore its answer and its failure."""
         if self.lost is None:
-            self.send(method, params).add_done_callback(_ignore_result)
+            # Fetching the exception keeps asyncio from logging it as never retrieved.
+            self.send(method, params).add_done_callback(lambda future: future.cancelled() or future.exception())
 
     def on(self, event: str, handler: EventHandler) -> Callable[[], None]:
-        """Calls `handler` with the parameters of each such event, in order; returns how to stop that."""
-        self._handlers[event].append(handler)
-        return lambda: self._remove_handler(event, handler)
+        """Call `handler` with the parameters of each such event, in order; return a function that unsubscribes it."""
+        handlers = self._handlers[event]
+        handlers.append(handler)
+        return lambda: handlers.remove(handler) if handler in handlers else None
 
     def dispatch_event(self, event: str, params: dict[str, Any]) -> None:
-        """Hands an event to its handlers."""
+        """Call the event's handlers."""
         for handler in list(self._handlers.get(event, ())):
             try:
                 handler(params)
             except Exception:
                 log.exception("handling %s", event)
-
-    def _remove_handler(self, event: str, handler: EventHandler) -> None:
-        if handler in self._handlers[event]:
-            self._handlers[event].remove(handler)
 
 
 def _build_gone_error(reason: str) -> BrowserGone:
@@ -296,17 +303,3 @@ def _build_command_error(method: str, error: dict[str, Any]) -> Exception:
         return PageGone(f"the page is gone: {message.lower()}", code="page_gone", hint="open it again")
     kind = ContextGone if message.startswith(CONTEXT_GONE_MESSAGES) else ProtocolError
     return kind(method, int(error.get("code", 0)), message)
-
-
-def _ignore_result(future: asyncio.Future[dict[str, Any]]) -> None:
-    if not future.cancelled():
-        future.exception()
-
-
-async def _run_background(work: Coroutine[Any, Any, Any], purpose: str) -> None:
-    try:
-        await work
-    except (ProtocolError, PageGone, BrowserGone) as error:
-        log.debug("%s: %s", purpose, error)
-    except Exception:
-        log.exception(purpose)

@@ -1,4 +1,4 @@
-"""Waiting for a condition that events bring about."""
+"""Wait for a condition that events bring about."""
 
 import asyncio
 import time
@@ -6,26 +6,26 @@ from collections.abc import Callable
 
 
 class Condition:
-    """Rings when something has changed; whoever waits looks again."""
+    """Wakes all waiters on every change, so that each checks its own condition."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
 
     def notify_all(self) -> None:
-        """Lets everybody who waits look again."""
+        """Wake all waiters."""
         event, self._event = self._event, asyncio.Event()
         event.set()
 
     async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Waits until the condition holds; False when it did not in time."""
+        """Wait until the condition holds; return False when the time is up first."""
         deadline = time.monotonic() + seconds
         while not condition():
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 return False
             event = self._event
             try:
-                async with asyncio.timeout(left):
+                async with asyncio.timeout(remaining):
                     await event.wait()
             except TimeoutError:
                 return condition()

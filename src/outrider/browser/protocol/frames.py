@@ -1,7 +1,7 @@
-"""The frames of a page, whichever process draws them, and the JavaScript worlds in each.
+"""Frame tree of a page and the JavaScript worlds of each frame.
 
-A cross-origin frame has a target and so a channel of its own; its parent tells of it too. A world is
-the page's own (`MAIN`) or an isolated one: same document, other globals, unseen by the page.
+A cross-origin frame has its own process, target and channel; its parent reports it too. A world is the
+page's own (`MAIN_WORLD`) or an isolated one: the same document with other globals, invisible to the page.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ MAIN_WORLD = ""
 
 @dataclass(eq=False)
 class Frame:
-    """One frame.
+    """One frame of a page.
 
     Attributes:
-        id: The protocol's name of it; stays over navigations and changes of process.
-        parent: The frame around it; None for the page itself.
-        channel: Whom to ask about it.
-        url: Its document's address, with fragment.
+        id: The CDP frame id; stays the same over navigations and changes of process.
+        parent: The frame around it; None for the main frame.
+        channel: The channel of the target that renders it.
+        url: The document's address, with fragment.
         name: The `name` attribute.
-        loader: Its document; another one after each navigation.
-        worlds: World name to execution context, in this document.
-        detached: Whether it has been taken out of the page.
-        failed: Whether it shows the browser's own page about an error.
+        loader: The CDP loader id, which names the document; each navigation brings a new one.
+        worlds: World name to execution context id, in this document.
+        detached: Whether it has been removed from the page.
+        failed: Whether it shows the browser's own error page.
     """
 
     id: str
@@ -45,22 +45,22 @@ class Frame:
 
     @property
     def is_root_of_process(self) -> bool:
-        """Whether its coordinates begin at its own corner: the page itself, or a frame of another process."""
+        """Whether its coordinates start at its own corner: the main frame, or a frame of another process."""
         return self.parent is None or self.parent.channel is not self.channel
 
     async def evaluate(self, world: str, function: str, *args: object, timeout: float = COMMAND_TIMEOUT_S) -> Any:  # noqa: ASYNC109
-        """What a function returns in this frame, as JSON values; promises are awaited.
+        """Run a function in this frame and return its result as JSON values; promises are awaited.
 
         Args:
-            world: `MAIN` or the name of an isolated world.
+            world: `MAIN_WORLD` or the name of an isolated world.
             function: The source of a JavaScript function.
-            *args: JSON-able values and `Handle`s.
+            *args: JSON values and `Handle`s.
             timeout: Seconds.
 
         Raises:
-            ScriptError: It threw.
+            ScriptError: The function threw.
             ContextGone: The document was replaced while it ran.
-            PageGone, BrowserGone, Hung: as `Connection.send`.
+            PageGone, BrowserGone, CommandTimeout: See `CdpConnection.send`.
         """
         return parse_value(await self._call_function(world, function, args, by_value=True, seconds=timeout))
 
@@ -71,7 +71,7 @@ class Frame:
         *args: object,
         timeout: float = COMMAND_TIMEOUT_S,  # noqa: ASYNC109
     ) -> Handle:
-        """As `evaluate`, but the object stays in the page and a reference comes back."""
+        """Run a function like `evaluate`, but leave its result in the page and return a handle to it."""
         return parse_handle(await self._call_function(world, function, args, by_value=False, seconds=timeout))
 
     async def _call_function(
@@ -79,47 +79,44 @@ class Frame:
     ) -> dict[str, Any]:
         params: dict[str, Any] = {
             "functionDeclaration": function,
-            "arguments": [to_call_argument(each) for each in args],
+            "arguments": [to_call_argument(argument) for argument in args],
             "returnByValue": by_value,
             "awaitPromise": True,
             "userGesture": True,
         }
-        for last in (False, True):
+        for is_last_attempt in (False, True):
             params["executionContextId"] = context = await self.ensure_context(world, timeout=seconds)
             try:
                 return await self.channel.send("Runtime.callFunctionOn", params, timeout=seconds)
             except ContextGone as error:
                 if self.worlds.get(world) == context:
                     del self.worlds[world]
-                # Only where the function has surely not begun.
-                if last or "Cannot find context" not in error.message:
+                # Try again only where the function has certainly not started.
+                if is_last_attempt or "Cannot find context" not in error.message:
                     raise
         raise AssertionError("unreachable")
 
     async def ensure_context(self, world: str, *, timeout: float = COMMAND_TIMEOUT_S) -> int:  # noqa: ASYNC109
-        """The execution context of a world, made when it is first asked for."""
+        """Return a world's execution context id; create an isolated world on first use."""
         if (known := self.worlds.get(world)) is not None:
             return known
         if self.detached:
-            raise NotFound("the frame is gone", code="frame_gone", hint="look at the page again")
+            raise NotFound("the frame is gone", code="frame_gone", hint="take a snapshot")
         if world == MAIN_WORLD:
-            return await self._wait_for_main_world()
+            # The browser announces it; between two documents there is none for a moment.
+            for _ in range(200):
+                if MAIN_WORLD in self.worlds:
+                    return self.worlds[MAIN_WORLD]
+                await asyncio.sleep(0.01)
+            raise ContextGone("Runtime.callFunctionOn", -32000, "the frame has no document")
         params = {"frameId": self.id, "worldName": world}
         answer = await self.channel.send("Page.createIsolatedWorld", params, timeout=timeout)
         self.worlds[world] = answer["executionContextId"]
         return self.worlds[world]
 
-    async def _wait_for_main_world(self) -> int:
-        """The page's own world is announced by the browser; between two documents there is none for a moment."""
-        for _ in range(200):
-            if MAIN_WORLD in self.worlds:
-                return self.worlds[MAIN_WORLD]
-            await asyncio.sleep(0.01)
-        raise ContextGone("Runtime.callFunctionOn", -32000, "the frame has no document")
-
 
 class Frames:
-    """All frames of a page, kept up by the events of its channels."""
+    """All frames of a page, kept up to date by the events of its channels."""
 
     def __init__(self) -> None:
         self._frames: dict[str, Frame] = {}
@@ -133,19 +130,19 @@ class Frames:
         return len(self._frames)
 
     def get(self, frame_id: str) -> Frame | None:
-        """The frame of that name, if it is there."""
+        """Return the frame of that id, or None."""
         return self._frames.get(frame_id)
 
     def list_children(self, frame: Frame) -> list[Frame]:
-        """The frames directly inside another."""
-        return [each for each in self._frames.values() if each.parent is frame]
+        """List the direct child frames of a frame."""
+        return [child for child in self._frames.values() if child.parent is frame]
 
     def on_navigation(self, watcher: Callable[[str], None]) -> None:
-        """Calls `watcher` with the address of each document that a frame begins to show."""
+        """Call `watcher` with the address of each document that a frame starts to show."""
         self._watchers.append(watcher)
 
     def follow_channel(self, channel: TargetChannel) -> None:
-        """Listens to what a channel tells of frames; call before `Page.enable`."""
+        """Subscribe to a channel's frame events; call this before `Page.enable`."""
         channel.on("Page.frameAttached", lambda event: self._handle_attached(channel, event))
         channel.on("Page.frameDetached", lambda event: self._handle_detached(channel, event))
         channel.on("Page.frameNavigated", lambda event: self._handle_navigated(channel, event["frame"]))
@@ -157,26 +154,26 @@ class Frames:
         channel.on("Runtime.executionContextsCleared", lambda _: self._handle_contexts_cleared(channel))
 
     def load_tree(self, channel: TargetChannel, tree: dict[str, Any], parent: Frame | None = None) -> Frame | None:
-        """Takes over the answer of `Page.getFrameTree`."""
-        told = tree["frame"]
-        known = self._frames.get(told["id"])
-        frame = self._ensure_frame(channel, told["id"], parent or (known.parent if known else None))
+        """Add the frames of a `Page.getFrameTree` answer; return its root, or None past the frame limit."""
+        payload = tree["frame"]
+        known = self._frames.get(payload["id"])
+        frame = self._ensure_frame(channel, payload["id"], parent or (known.parent if known else None))
         if frame is None:
             return None
-        self._update_frame(frame, told)
+        self._update_frame(frame, payload)
         for child in tree.get("childFrames", ()):
             self.load_tree(channel, child, frame)
         return frame
 
     def drop_channel_frames(self, channel: TargetChannel) -> None:
-        """Forgets the frames below a frame whose process is gone; the frame itself may come back."""
-        for frame in [each for each in self._frames.values() if each.channel is channel]:
+        """Remove the frames of a process that is gone, except its root frame, which may get another process."""
+        for frame in [frame for frame in self._frames.values() if frame.channel is channel]:
             frame.worlds.clear()
             if not frame.is_root_of_process:
                 self._remove_frame(frame)
 
     def _ensure_frame(self, channel: TargetChannel, frame_id: str, parent: Frame | None) -> Frame | None:
-        max_frames = 500  # of one page; what comes after is not followed
+        max_frames = 500  # of one page; further ones are ignored
         frame = self._frames.get(frame_id)
         if frame is None:
             if len(self._frames) >= max_frames:
@@ -190,7 +187,7 @@ class Frames:
         return frame
 
     def _update_frame(self, frame: Frame, payload: dict[str, Any]) -> None:
-        # A document that could not be loaded stands under an address of the browser's own.
+        # A document that failed to load has an address of the browser's own (chrome-error://).
         frame.url = payload.get("unreachableUrl") or payload.get("url", "") + payload.get("urlFragment", "")
         frame.failed = bool(payload.get("unreachableUrl"))
         frame.name, frame.loader = payload.get("name", ""), payload.get("loaderId", "")
@@ -205,7 +202,7 @@ class Frames:
         frame = self._frames.get(event["frameId"])
         if frame is None:
             return
-        if event.get("reason") == "swap":  # it goes on in another process
+        if event.get("reason") == "swap":  # it moves to another process
             if frame.channel is channel:
                 frame.worlds.clear()
                 self._remove_children(frame)
@@ -237,16 +234,16 @@ class Frames:
         self._frames.pop(frame.id, None)
 
     def _handle_context_created(self, channel: TargetChannel, context: dict[str, Any]) -> None:
-        about = context.get("auxData", {})
-        frame = self._frames.get(about.get("frameId", ""))
+        owner = context.get("auxData", {})
+        frame = self._frames.get(owner.get("frameId", ""))
         if frame is not None and frame.channel is channel:
-            frame.worlds[MAIN_WORLD if about.get("isDefault") else context["name"]] = context["id"]
+            frame.worlds[MAIN_WORLD if owner.get("isDefault") else context["name"]] = context["id"]
 
     def _handle_context_destroyed(self, channel: TargetChannel, event: dict[str, Any]) -> None:
-        gone = event["executionContextId"]
+        destroyed = event["executionContextId"]
         for frame in self._frames.values():
             if frame.channel is channel:
-                for name in [name for name, context in frame.worlds.items() if context == gone]:
+                for name in [name for name, context in frame.worlds.items() if context == destroyed]:
                     del frame.worlds[name]
 
     def _handle_contexts_cleared(self, channel: TargetChannel) -> None:

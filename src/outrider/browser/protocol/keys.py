@@ -1,4 +1,4 @@
-"""The keys of a keyboard as the protocol wants them (US layout; W3C UI Events KeyboardEvent key and code values)."""
+"""Keyboard keys as CDP input events (US layout, W3C UI Events `key` and `code` values)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ KEY_ALIASES = {
     "ins": "Insert", "space": "Space", "up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft",
     "right": "ArrowRight", "pgup": "PageUp", "pgdn": "PageDown", "plus": "+",
 }  # fmt: skip
-# name: (windows virtual key code, code, text)
+# name: (Windows virtual key code, code, text)
 NAMED_KEYS: dict[str, tuple[int, str, str]] = {
     "Backspace": (8, "Backspace", ""), "Tab": (9, "Tab", ""), "Enter": (13, "Enter", "\r"),
     "Shift": (16, "ShiftLeft", ""), "Control": (17, "ControlLeft", ""), "Alt": (18, "AltLeft", ""),
@@ -34,7 +34,7 @@ PUNCTUATION_KEYS: dict[str, tuple[int, str]] = {
 
 @dataclass(frozen=True)
 class Key:
-    """One key: its name, virtual key code, place on the keyboard, and the text that it types."""
+    """One key: its name, Windows virtual key code, position on the keyboard, and the text that it types."""
 
     name: str
     code_number: int
@@ -42,8 +42,8 @@ class Key:
     text: str
 
     def build_event(self, kind: str, modifiers: int) -> dict[str, Any]:
-        """As `Input.dispatchKeyEvent` wants it; `kind` is `down` or `up`."""
-        # What Chromium does on its own for a shortcut that the system would handle (macOS), and does elsewhere by itself.
+        """Return the parameters of `Input.dispatchKeyEvent`; `kind` is `down` or `up`."""
+        # On macOS the system handles these shortcuts, so headless Chromium needs the editing command as well.
         editing_commands = {"a": "selectAll", "c": "copy", "v": "paste", "x": "cut", "z": "undo"}
         typed = self.text if not modifiers & ~MODIFIER_BITS["Shift"] else ""
         down = "keyDown" if typed else "rawKeyDown"
@@ -64,39 +64,35 @@ class Key:
 
 
 def parse_chord(text: str) -> tuple[list[Key], Key]:
-    """`Control+Shift+a` as the keys to hold and the key to press. Raises InvalidInput."""
+    """Parse `Control+Shift+a` into the keys to hold and the key to press. Raises InvalidInput."""
     parts = [*text[:-2].split("+"), "+"] if text.endswith("++") else text.split("+") if text != "+" else ["+"]
-    *held, last = [_named(part) for part in parts if part] or [""]
+    names = [KEY_ALIASES.get(part.lower(), part) if len(part) > 1 else part for part in parts if part]
+    *held, last = names or [""]
     wrong = [name for name in held if name not in MODIFIER_BITS]
     if not last or wrong:
-        raise InvalidInput(f"keys: {text!r} is no key", hint="write Enter, Tab, a, Control+a, Shift+ArrowDown")
+        raise InvalidInput(f"keys: {text!r} is not a key", hint="write Enter, Tab, a, Control+a, Shift+ArrowDown")
     shift = "Shift" in held
     return [find_key(name) for name in held], find_key(last, shift=shift)
 
 
 def find_key(name: str, *, shift: bool = False) -> Key:
-    """The key of that name or character. Raises InvalidInput."""
+    """Return the key of that name or character. Raises InvalidInput."""
     if name in {"Space", " "}:
         return Key(" ", 32, "Space", " ")
     if named := NAMED_KEYS.get(name):
         return Key(name, named[0], named[1], named[2])
     if len(name) != 1:
-        raise InvalidInput(
-            f"keys: there is no key {name!r}", hint="write Enter, Tab, Escape, ArrowDown, F5, a, Control+a"
-        )
+        hint = "write Enter, Tab, Escape, ArrowDown, F5, a, Control+a"
+        raise InvalidInput(f"keys: there is no key {name!r}", hint=hint)
     return _build_character_key(name, shift=shift)
 
 
-def _build_character_key(sign: str, *, shift: bool) -> Key:
-    if sign.isascii() and sign.isalpha():
-        typed = sign.upper() if shift else sign
-        return Key(typed, ord(sign.upper()), f"Key{sign.upper()}", typed)
+def _build_character_key(character: str, *, shift: bool) -> Key:
+    if character.isascii() and character.isalpha():
+        typed = character.upper() if shift else character
+        return Key(typed, ord(character.upper()), f"Key{character.upper()}", typed)
     for pair, (number, code) in PUNCTUATION_KEYS.items():
-        if sign in pair:
-            typed = pair[1] if shift else sign
+        if character in pair:
+            typed = pair[1] if shift else character
             return Key(typed, number, code, typed)
-    return Key(sign, 0, "", sign)  # on no US keyboard: typed as text
-
-
-def _named(part: str) -> str:
-    return KEY_ALIASES.get(part.lower(), part) if len(part) > 1 else part
+    return Key(character, 0, "", character)  # not on a US keyboard: typed as text

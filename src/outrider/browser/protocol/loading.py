@@ -1,4 +1,4 @@
-"""What a page's documents and requests are doing: the ground that waiting stands on."""
+"""Track the document loads and open requests of a page."""
 
 import time
 from collections import OrderedDict
@@ -9,19 +9,19 @@ from typing import Any
 from outrider.browser.protocol.cdp import TargetChannel
 from outrider.browser.protocol.condition import Condition
 
-COMMITTED_MILESTONE = "shown"  # the mark of a document that its frame has begun to show
+COMMITTED_MILESTONE = "shown"  # the frame has started to show the document
 
 
 @dataclass
 class DocumentLoad:
-    """One document's way into a frame.
+    """Progress of one document into a frame.
 
     Attributes:
-        milestones: What it has passed: `shown`, `DOMContentLoaded`, `load`.
-        status: Its HTTP status; None for documents that come by no network.
-        url: What was asked for, after redirects.
-        error: The browser's error when the document broke off in the middle; empty if it did not.
-        refused: The answer is the egress proxy's own, which could or would not let the request through.
+        milestones: Those it has reached: `shown`, `DOMContentLoaded`, `load`.
+        status: Its HTTP status; None for documents that do not come over the network.
+        url: The requested address, after redirects.
+        error: The browser's error when the document ended early; empty otherwise.
+        refused: The answer came from the egress proxy, which refused the request or found no way.
     """
 
     milestones: set[str] = field(default_factory=set)
@@ -33,24 +33,27 @@ class DocumentLoad:
 
 
 def is_proxy_answer(response: dict[str, Any]) -> bool:
-    """Whether a response is the egress proxy's own. Inside a tunnel, where a site might play it, it never is."""
-    named = any(name.lower() == "proxy-status" for name in response.get("headers", {}))
-    return named and response.get("url", "").startswith("http:")
+    """Return whether the egress proxy itself gave the response.
+
+    Only plain http responses count: inside a TLS tunnel a site could forge the header.
+    """
+    has_header = any(name.lower() == "proxy-status" for name in response.get("headers", {}))
+    return has_header and response.get("url", "").startswith("http:")
 
 
 class LoadTracker:
-    """Follows the loads and requests of one page, over all its channels."""
+    """Loads and requests of one page, over all its channels."""
 
     def __init__(self) -> None:
         self._loads: OrderedDict[str, DocumentLoad] = OrderedDict()
         self._open_requests: dict[str, float] = {}
         self._changed = Condition()
-        self.commits = 0  # documents that the page itself has begun to show
-        self.navigating: str | None = None  # the address that the page itself is on its way to
-        self.requests = 0  # requests begun in all
+        self.commits = 0  # documents that the main frame has started to show
+        self.navigating: str | None = None  # the address that the main frame is loading
+        self.requests = 0  # requests started so far
 
     def follow_channel(self, channel: TargetChannel, is_main_frame: Callable[[str], bool]) -> None:
-        """Listens to a channel; `is_main_frame` says whether a frame is the page itself."""
+        """Subscribe to a channel's events; `is_main_frame` tells the main frame's id."""
         channel.on("Page.lifecycleEvent", self._handle_lifecycle)
         channel.on("Network.requestWillBeSent", self._handle_request)
         channel.on("Network.responseReceived", self._handle_response)
@@ -63,8 +66,8 @@ class LoadTracker:
         channel.on("Page.frameStoppedLoading", lambda event: self._handle_navigation_end(event, is_main_frame))
 
     def get_load(self, loader_id: str) -> DocumentLoad:
-        """What is known of a document."""
-        max_loads = 50  # loads that are remembered
+        """Return a document's progress; the last 50 documents are remembered."""
+        max_loads = 50
         if loader_id not in self._loads:
             self._loads[loader_id] = DocumentLoad()
             while len(self._loads) > max_loads:
@@ -72,17 +75,17 @@ class LoadTracker:
         return self._loads[loader_id]
 
     def count_open_requests(self, since: float = 0.0) -> int:
-        """Requests under way that began at or after a time (`time.monotonic`) and are not waiting for news."""
-        long_poll_s = 3.0  # seconds after which a request counts as one that waits for news
+        """Count requests that started at or after a time (`time.monotonic`) and are not long polls."""
+        long_poll_s = 3.0  # a request that takes longer waits for news
         now = time.monotonic()
-        return sum(since <= begun and now - begun < long_poll_s for begun in self._open_requests.values())
+        return sum(since <= started and now - started < long_poll_s for started in self._open_requests.values())
 
     def notify_change(self) -> None:
-        """Lets everybody who waits look again."""
+        """Wake all waiters."""
         self._changed.notify_all()
 
     async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Waits until the condition holds; False when it did not in time."""
+        """Wait until the condition holds; return False when the time is up first."""
         return await self._changed.wait_until(condition, seconds)
 
     def _handle_lifecycle(self, event: dict[str, Any]) -> None:
@@ -114,7 +117,7 @@ class LoadTracker:
             self.notify_change()
 
     def _handle_request_failure(self, event: dict[str, Any]) -> None:
-        # Of a document the request has the name of the load. One that a navigation cancels did not break.
+        # A document's request id is its loader id. A request that a navigation cancels is not a broken one.
         if event["requestId"] in self._loads and not event.get("canceled"):
             self._loads[event["requestId"]].error = event.get("errorText", "")
             self.notify_change()

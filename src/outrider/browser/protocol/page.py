@@ -1,4 +1,4 @@
-"""One page (a tab): its frames, its scripts, and trusted input."""
+"""One page (a tab): frames, scripts and trusted input."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,48 +14,50 @@ from outrider.core.errors import OutriderError, Unavailable
 
 MouseButton = Literal["left", "right", "middle", "back", "forward", "none"]
 MouseKind = Literal["move", "down", "up", "click", "wheel"]
-# Asks for what somebody wants of every channel of a page, before its first document runs.
+# Sends the set-up commands of one feature to a new channel, before its first document runs.
 ChannelSetup = Callable[[TargetChannel], list[asyncio.Future[dict[str, Any]]]]
-# What is attached to below a page: everything but pages. What is left out (workers, say) is made to wait
-# for a debugger all the same, and would never begin.
+# Attach to every kind of target below a page. Kinds that the filter leaves out (workers, say) would still
+# wait for a debugger, and never start.
 AUTO_ATTACH_FILTER = [*({"type": kind, "exclude": True} for kind in ("page", "tab", "browser")), {}]
 BUTTON_BITS = {"none": 0, "left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 INPUT_TIMEOUT_S = 10.0
 
 
 class ClipboardIsolation(Protocol):
-    """Whoever keeps sessions' clipboards apart: see `clipboard.Share`."""
+    """Separates the clipboards of sessions: see `process.clipboard.SessionClipboard`."""
 
     def isolate_press(self, chord: str) -> AbstractAsyncContextManager[None]:
-        """Around a press of these keys."""
+        """Return a context that surrounds a press of these keys."""
         ...
 
 
 class BrowserPage:
-    """A page, attached and ready.
+    """A page of a browser.
 
     Attributes:
-        target_id: The browser's name of it.
-        channel: The conversation with it.
-        frames: All its frames; `frames.main` is the page itself.
-        loading: What its documents and requests are doing.
-        opener: The page that opened it, for a pop-up.
-        clipboard: Sees to it that keys copy and paste within its session; None leaves it to the browser.
-        patience: Seconds that an action waits for the document to which it leads.
-        lost: Why nothing can be asked of it any more: closed, or crashed.
+        target_id: The CDP target id.
+        channel: The channel to its target.
+        frames: All its frames; `frames.main` is the main frame.
+        loading: The progress of its documents and requests.
+        opener: The target id of the page that opened it, for a pop-up.
+        clipboard: Keeps copy and paste keys within its session; None leaves them to the browser.
+        arrival_timeout_s: How long an action waits for the document that it leads to.
+        lost: The error after it was closed or crashed; None while it is usable.
+        tools: Its `actions.page_tools.PageTools`, made on first use; references depend on them, so they live as long.
     """
 
     def __init__(self, target_id: str, channel: TargetChannel) -> None:
-        default_patience_s = 10.0
+        default_arrival_timeout_s = 10.0
         self.target_id = target_id
         self.channel = channel
         self.frames = Frames()
         self.loading = LoadTracker()
         self.opener: str | None = None
-        self.patience = default_patience_s
+        self.arrival_timeout_s = default_arrival_timeout_s
         self.lost: PageGone | None = None
         self.crashed = False
         self.clipboard: ClipboardIsolation | None = None
+        self.tools: object | None = None
         self._scripts: list[tuple[str, str]] = []
         self._channel_setups: list[ChannelSetup] = []
         self._channels = [channel]
@@ -63,22 +65,22 @@ class BrowserPage:
         self._is_attached = False
 
     async def attach(self) -> None:
-        """Takes the page over: its frames, its worlds, and what it is still to load."""
+        """Subscribe to the page's events and set up its channels."""
         self._is_attached = True
         await self._adopt_channel(self.channel, None)
 
     async def add_channel_setup(self, setup: ChannelSetup) -> None:
-        """Sets something up on every channel that the page has and will have (logs, a time zone)."""
+        """Run a set-up on every channel that the page has and will have (logs, a time zone)."""
         self._channel_setups.append(setup)
         if self._is_attached:
-            await asyncio.gather(*(each for channel in list(self._channels) for each in setup(channel)))
+            await asyncio.gather(*(answer for channel in list(self._channels) for answer in setup(channel)))
 
     def on_lost(self, watcher: "Callable[[BrowserPage], None]") -> None:
-        """Calls `watcher` once when the page is closed or crashes; `lost` says which."""
+        """Call `watcher` once when the page is closed or crashes; `lost` says why."""
         self._on_lost.append(watcher)
 
     def mark_lost(self, reason: PageGone, *, crashed: bool = False) -> None:
-        """Nothing more can be asked: whatever waits for the page fails now."""
+        """Mark the page as closed or crashed; unanswered commands fail now."""
         if self.lost is not None:
             return
         self.lost, self.crashed = reason, crashed
@@ -90,28 +92,28 @@ class BrowserPage:
 
     @property
     def main(self) -> Frame:
-        """The page's own frame. Raises Unavailable before there is one."""
+        """The main frame. Raises Unavailable before there is one."""
         if self.frames.main is None:
-            raise Unavailable("the page has not begun to load", code="page_gone")
+            raise Unavailable("the page has not started to load", code="page_gone")
         return self.frames.main
 
     @property
     def url(self) -> str:
-        """The address of what it shows, with fragment."""
+        """The main frame's address, with fragment."""
         return self.main.url
 
     def send(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float = COMMAND_TIMEOUT_S
     ) -> asyncio.Future[dict[str, Any]]:
-        """A protocol command to the page's own target, sent at once; await it for the answer."""
+        """Send a command to the page's own target at once; await the returned future for the answer."""
         return self.channel.send(method, params, timeout=timeout)
 
     def stop_loading(self) -> None:
-        """Ends what it is on its way to. Until the server answers, the browser keeps all that it is asked from it."""
+        """Stop loading; until a server answers, the browser holds back all other commands to the page."""
         self.channel.send_and_forget("Page.stopLoading")
 
     async def is_responsive(self, seconds: float) -> bool:
-        """Whether the page still runs what it is given: False when a script of its own never lets anything else in."""
+        """Return whether the page still runs scripts; False while one of its own blocks the event loop."""
         try:
             await self.send("Runtime.evaluate", {"expression": "1", "returnByValue": True}, timeout=seconds)
         except CommandTimeout:
@@ -128,7 +130,7 @@ class BrowserPage:
         frame: Frame | None = None,
         timeout: float = COMMAND_TIMEOUT_S,  # noqa: ASYNC109
     ) -> Any:
-        """What a function returns in a world of the page (or of one of its frames): see `Frame.evaluate`."""
+        """Run a function in a world of the page or of one of its frames; see `Frame.evaluate`."""
         return await (frame or self.main).evaluate(world, function, *args, timeout=timeout)
 
     async def evaluate_handle_in(
@@ -139,20 +141,20 @@ class BrowserPage:
         frame: Frame | None = None,
         timeout: float = COMMAND_TIMEOUT_S,  # noqa: ASYNC109
     ) -> Handle:
-        """As `evaluate_in`, but the object stays in the page: see `Frame.handle`."""
+        """Run a function and return a handle to its result; see `Frame.evaluate_handle`."""
         return await (frame or self.main).evaluate_handle(world, function, *args, timeout=timeout)
 
     async def install_script(self, world: str, source: str) -> None:
-        """Runs a script in a world of every frame: now, and first thing in every document to come.
+        """Run a script in a world of every frame: now, and first in every future document.
 
-        The script's result is dropped; what it leaves in `globalThis` is there for `evaluate_in`.
+        The script's result is dropped; what it stores in `globalThis` is there for `evaluate_in`.
         """
         self._scripts.append((world, source))
         channels = {frame.channel.session_id: frame.channel for frame in self.frames}.values()
         for channel in channels:
             await channel.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": world})
-        run = f"() => {{ {source}\n }}"
-        await asyncio.gather(*(frame.evaluate(world, run) for frame in self.frames), return_exceptions=True)
+        function = f"() => {{ {source}\n }}"
+        await asyncio.gather(*(frame.evaluate(world, function) for frame in self.frames), return_exceptions=True)
 
     async def dispatch_mouse(
         self,
@@ -166,45 +168,39 @@ class BrowserPage:
         held: tuple[MouseButton, ...] = (),
         delta: tuple[float, float] = (0, 0),
     ) -> None:
-        """Trusted mouse input at CSS pixels of the viewport, through to whichever frame lies there.
+        """Dispatch trusted mouse input at a point of the viewport, to the frame that is there.
 
         Args:
             kind: `click` is a press and a release of `count` clicks; it moves there first.
-            x: From the left edge of the viewport.
-            y: From its top edge.
-            button: For down, up and click.
+            x: CSS pixels from the left edge of the viewport.
+            y: CSS pixels from its top edge.
+            button: The button of `down`, `up` and `click`.
             count: 2 for a double click.
-            modifiers: Keys held meanwhile: Alt, Control, Meta, Shift.
+            modifiers: Held keys: Alt, Control, Meta, Shift.
             held: Buttons held during a `move` (a drag).
-            delta: How far a `wheel` turns, right and down.
+            delta: CSS pixels that a `wheel` scrolls, right and down.
         """
-        where = {"x": x, "y": y, "modifiers": sum(MODIFIER_BITS[each] for each in modifiers)}
+        point = {"x": x, "y": y, "modifiers": sum(MODIFIER_BITS[modifier] for modifier in modifiers)}
+        down = point | {"type": "mousePressed", "button": button, "buttons": BUTTON_BITS[button]}
+        up = point | {"type": "mouseReleased", "button": button, "buttons": 0}
         if kind == "move":
-            pressed = {"button": held[0] if held else "none", "buttons": sum(BUTTON_BITS[each] for each in held)}
-            await self._dispatch_mouse_event(where | pressed, "mouseMoved")
+            held_bits = sum(BUTTON_BITS[held_button] for held_button in held)
+            pressed = {"button": held[0] if held else "none", "buttons": held_bits}
+            events = [point | pressed | {"type": "mouseMoved"}]
         elif kind == "wheel":
-            await self._dispatch_mouse_event(where | {"deltaX": delta[0], "deltaY": delta[1]}, "mouseWheel")
+            events = [point | {"type": "mouseWheel", "deltaX": delta[0], "deltaY": delta[1]}]
         elif kind == "click":
-            await self._click_at(where, button, count)
+            events = [point | {"type": "mouseMoved"}]
+            for number in range(1, count + 1):
+                events += [down | {"clickCount": number}, up | {"clickCount": number}]
         else:
-            buttons = BUTTON_BITS[button] if kind == "down" else 0
-            pressed = {"button": button, "clickCount": count, "buttons": buttons}
-            await self._dispatch_mouse_event(where | pressed, "mousePressed" if kind == "down" else "mouseReleased")
-
-    async def _click_at(self, where: dict[str, Any], button: MouseButton, count: int) -> None:
-        """All events at once: the browser keeps their order, and one answer is waited for instead of three."""
-        sent = [self._dispatch_mouse_event(where, "mouseMoved")]
-        for number in range(1, count + 1):
-            pressed = where | {"button": button, "clickCount": number}
-            sent.append(self._dispatch_mouse_event(pressed | {"buttons": BUTTON_BITS[button]}, "mousePressed"))
-            sent.append(self._dispatch_mouse_event(pressed | {"buttons": 0}, "mouseReleased"))
+            events = [(down if kind == "down" else up) | {"clickCount": count}]
+        # All at once: the browser keeps their order, and only one round trip is waited for.
+        sent = [self.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
 
-    def _dispatch_mouse_event(self, params: dict[str, Any], kind: str) -> asyncio.Future[dict[str, Any]]:
-        return self.send("Input.dispatchMouseEvent", params | {"type": kind}, timeout=INPUT_TIMEOUT_S)
-
     async def dispatch_key(self, chord: str, kind: Literal["press", "down", "up"] = "press") -> None:
-        """Trusted keys: `Enter`, `a`, `Control+a`, `Shift+ArrowDown`. Raises InvalidInput."""
+        """Dispatch trusted keys: `Enter`, `a`, `Control+a`, `Shift+ArrowDown`. Raises InvalidInput."""
         if self.clipboard is None:
             await self._dispatch_chord(chord, kind)
             return
@@ -213,39 +209,42 @@ class BrowserPage:
 
     async def _dispatch_chord(self, chord: str, kind: Literal["press", "down", "up"]) -> None:
         held, last = parse_chord(chord)
-        bits, sent = 0, []
-        for each in held:
-            bits |= MODIFIER_BITS[each.name]
-            sent += [self._dispatch_key_event(each.build_event("down", bits))] if kind != "up" else []
-        bits |= MODIFIER_BITS.get(last.name, 0) if kind != "up" else 0
-        sent += [self._dispatch_key_event(last.build_event("down", bits))] if kind != "up" else []
-        bits &= ~MODIFIER_BITS.get(last.name, 0)
-        sent += [self._dispatch_key_event(last.build_event("up", bits))] if kind != "down" else []
-        for each in reversed(held):
-            bits &= ~MODIFIER_BITS[each.name]
-            sent += [self._dispatch_key_event(each.build_event("up", bits))] if kind != "down" else []
+        modifiers = 0
+        events: list[dict[str, Any]] = []
+        if kind != "up":
+            for key in held:
+                modifiers |= MODIFIER_BITS[key.name]
+                events.append(key.build_event("down", modifiers))
+            modifiers |= MODIFIER_BITS.get(last.name, 0)
+            events.append(last.build_event("down", modifiers))
+        else:
+            modifiers = sum(MODIFIER_BITS[key.name] for key in held)
+        if kind != "down":
+            for key in (last, *reversed(held)):
+                modifiers &= ~MODIFIER_BITS.get(key.name, 0)
+                events.append(key.build_event("up", modifiers))
+        sent = [self.send("Input.dispatchKeyEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
 
-    def _dispatch_key_event(self, params: dict[str, Any]) -> asyncio.Future[dict[str, Any]]:
-        return self.send("Input.dispatchKeyEvent", params, timeout=INPUT_TIMEOUT_S)
-
     async def insert_text(self, text: str) -> None:
-        """Types a text into what has the focus as one input event, as an input method would."""
+        """Type a text into the focused element as one input event, like an input method."""
         await self.send("Input.insertText", {"text": text}, timeout=INPUT_TIMEOUT_S)
 
     async def measure_offset(self, frame: Frame) -> tuple[float, float]:
-        """Where a frame's own (0, 0) lies in the page's viewport, in CSS pixels."""
+        """Return the position of a frame's origin in the page's viewport, in CSS pixels."""
         x, y = 0.0, 0.0
         while frame.parent is not None:
             owner = await frame.parent.channel.send("DOM.getFrameOwner", {"frameId": frame.id})
             box = await frame.parent.channel.send("DOM.getBoxModel", {"backendNodeId": owner["backendNodeId"]})
             x, y = x + box["model"]["content"][0], y + box["model"]["content"][1]
-            frame = _find_process_root(frame.parent)
+            frame = frame.parent
+            while not frame.is_root_of_process and frame.parent is not None:
+                frame = frame.parent
         return x, y
 
     async def find_frame_owner(self, frame: Frame, world: str = MAIN_WORLD) -> Handle:
-        """The element in the parent frame that shows a frame, in a world of the parent."""
-        assert frame.parent is not None, "the page itself has no owner"
+        """Return a handle to the element that embeds a frame, in a world of the parent frame."""
+        assert frame.parent is not None, "the main frame has no owner element"
         channel = frame.parent.channel
         owner = await channel.send("DOM.getFrameOwner", {"frameId": frame.id})
         context = await frame.parent.ensure_context(world)
@@ -255,33 +254,11 @@ class BrowserPage:
         return Handle(answer["object"]["objectId"], "node")
 
     async def _adopt_channel(self, channel: TargetChannel, parent: Frame | None) -> None:
-        """Sets up the page's target, or that of a cross-origin frame, all in one breath, and lets it run.
+        """Set up the page's target, or that of a cross-origin frame, and let it run.
 
-        Nothing may be awaited before it is let go: some of it is answered only by a renderer that runs.
+        All commands go out before the first answer is awaited: a target that waits for the debugger answers
+        some of them only once `Runtime.runIfWaitingForDebugger` lets it run.
         """
-        self._listen(channel)
-        follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": AUTO_ATTACH_FILTER}
-        sent = [
-            channel.send("Page.enable"),
-            channel.send("Page.getFrameTree", then=lambda got: self._take(channel, got["frameTree"], parent)),
-            channel.send("Page.setLifecycleEventsEnabled", {"enabled": True}),
-            channel.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
-            channel.send("Inspector.enable"),
-            channel.send("Target.setAutoAttach", follow),
-            *(
-                channel.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": world})
-                for world, source in self._scripts
-            ),
-            *(each for dress in self._channel_setups for each in dress(channel)),
-            channel.send("Runtime.enable"),
-            channel.send("Runtime.runIfWaitingForDebugger"),
-        ]
-        await asyncio.gather(*sent)
-
-    def _take(self, channel: TargetChannel, tree: dict[str, Any], parent: Frame | None) -> None:
-        self.frames.load_tree(channel, tree, parent)
-
-    def _listen(self, channel: TargetChannel) -> None:
         self.frames.follow_channel(channel)
         self.loading.follow_channel(
             channel, lambda frame_id: self.frames.main is None or self.frames.main.id == frame_id
@@ -290,44 +267,55 @@ class BrowserPage:
         channel.on("Target.detachedFromTarget", self._handle_target_detached)
         channel.on("Inspector.targetCrashed", lambda _: self._handle_crash(channel))
 
+        def load_tree(answer: dict[str, Any]) -> None:
+            self.frames.load_tree(channel, answer["frameTree"], parent)
+
+        attach = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": AUTO_ATTACH_FILTER}
+        sent = [
+            channel.send("Page.enable"),
+            channel.send("Page.getFrameTree", then=load_tree),
+            channel.send("Page.setLifecycleEventsEnabled", {"enabled": True}),
+            channel.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+            channel.send("Inspector.enable"),
+            channel.send("Target.setAutoAttach", attach),
+            *(
+                channel.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": world})
+                for world, source in self._scripts
+            ),
+            *(answer for setup in self._channel_setups for answer in setup(channel)),
+            channel.send("Runtime.enable"),
+            channel.send("Runtime.runIfWaitingForDebugger"),
+        ]
+        await asyncio.gather(*sent)
+
     def _handle_target_attached(self, parent: TargetChannel, event: dict[str, Any]) -> None:
-        """A frame below: it waits until it is told to go on."""
+        """Adopt a cross-origin frame; let any other target run unobserved."""
         channel, info = parent.connection.get_channel(event["sessionId"]), event["targetInfo"]
         if info["type"] != "iframe":
             channel.send_and_forget("Runtime.runIfWaitingForDebugger")
             return
         self._channels.append(channel)
-        around = self.frames.get(info["targetId"])
-        parent.connection.spawn_task(
-            self._adopt_channel(channel, around.parent if around else None), "a cross-origin frame"
-        )
+        known = self.frames.get(info["targetId"])  # a frame's target id is its frame id
+        work = self._adopt_channel(channel, known.parent if known else None)
+        parent.connection.spawn_task(work, "a cross-origin frame")
 
     def _handle_target_detached(self, event: dict[str, Any]) -> None:
-        found = [channel for channel in self._channels if channel.session_id == event["sessionId"]]
-        for channel in found:
+        detached = [channel for channel in self._channels if channel.session_id == event["sessionId"]]
+        for channel in detached:
             self._drop_frames(channel, "the frame has been closed")
-        if not found:
+        if not detached:
             self.channel.connection.drop_channel(event["sessionId"], "the worker has ended")
 
     def _handle_crash(self, channel: TargetChannel) -> None:
-        if channel is self.channel:
-            message = f"the page has crashed; it was at {self._get_url()}"
-            hint = "open the session again where it was, or navigate elsewhere"
-            details = {"url": self._get_url()}
-            self.mark_lost(PageGone(message, code="page_crashed", hint=hint, details=details), crashed=True)
-        else:
+        if channel is not self.channel:
             self._drop_frames(channel, "the frame has crashed")
+            return
+        url = self.frames.main.url if self.frames.main else "about:blank"
+        hint = "reopen the session where it was, or navigate to another address"
+        error = PageGone(f"the page at {url} has crashed", code="page_crashed", hint=hint, details={"url": url})
+        self.mark_lost(error, crashed=True)
 
     def _drop_frames(self, channel: TargetChannel, reason: str) -> None:
         self._channels.remove(channel)
         self.frames.drop_channel_frames(channel)
         channel.connection.drop_channel(channel.session_id, reason)
-
-    def _get_url(self) -> str:
-        return self.frames.main.url if self.frames.main else "about:blank"
-
-
-def _find_process_root(frame: Frame) -> Frame:
-    while not frame.is_root_of_process and frame.parent is not None:
-        frame = frame.parent
-    return frame

@@ -1,6 +1,6 @@
-"""The protocol over two inherited pipes (`--remote-debugging-pipe`): each message ends with a zero byte.
+"""CDP over two inherited pipes (`--remote-debugging-pipe`), one zero byte after each message.
 
-No port that another program could connect to, and the browser ends by itself when its pipe does,
+Unlike a port, no other program can connect to it, and the browser exits by itself when the pipe closes,
 even if this process was killed.
 """
 
@@ -12,11 +12,11 @@ from contextlib import suppress
 
 
 class PipeTransport:
-    """Reads one descriptor and writes another; both are closed with it.
+    """Reads from one descriptor and writes to another; `aclose` closes both.
 
     Args:
-        reading: Where the browser's messages come from.
-        writing: Where ours go.
+        reading: Descriptor of the browser's messages.
+        writing: Descriptor for messages to the browser.
     """
 
     def __init__(self, reading: int, writing: int) -> None:
@@ -30,16 +30,16 @@ class PipeTransport:
         self._on_lost: Callable[[str], None] = lambda _: None
         for descriptor in (reading, writing):
             os.set_blocking(descriptor, False)
-            _widen_pipe(descriptor)
+            _enlarge_pipe(descriptor)
 
     def start(self, received: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
-        """Begins to read."""
+        """Start reading."""
         self._on_message, self._on_lost = received, lost
         self._is_open = True
         asyncio.get_running_loop().add_reader(self._reading, self._read_pipe)
 
     def send(self, message: bytes) -> None:
-        """Writes what the pipe takes now, and the rest when it can."""
+        """Write as much as the pipe takes now, and the rest when it is writable again."""
         if not self._is_open:
             return
         self._queue.append(memoryview(message + b"\0"))
@@ -47,11 +47,11 @@ class PipeTransport:
             self._write_queue()
 
     async def aclose(self) -> None:
-        """Closes both pipes, which also ends the browser."""
+        """Close both pipes, which also ends the browser."""
         self._close_pipes()
 
     def _read_pipe(self) -> None:
-        max_message_bytes = 512 << 20  # bytes of one message; a browser that sends more has gone mad
+        max_message_bytes = 512 << 20
         chunk_bytes = 1 << 20
         try:
             data = os.read(self._reading, chunk_bytes)
@@ -62,9 +62,9 @@ class PipeTransport:
         if not data or self._size > max_message_bytes:
             self._report_loss("it ended" if not data else "it sent an endless message")
             return
-        *whole, rest = data.split(b"\0")
-        for piece in whole:
-            message = b"".join((*self._parts, piece))
+        *message_ends, rest = data.split(b"\0")
+        for message_end in message_ends:
+            message = b"".join((*self._parts, message_end))
             self._parts.clear()
             self._size = 0
             self._on_message(message)
@@ -75,15 +75,15 @@ class PipeTransport:
     def _write_queue(self) -> None:
         while self._queue:
             try:
-                done = os.write(self._writing, self._queue[0])
+                written_bytes = os.write(self._writing, self._queue[0])
             except BlockingIOError:
                 asyncio.get_running_loop().add_writer(self._writing, self._write_queue)
                 return
             except OSError:
-                self._report_loss("it takes no more commands")
+                self._report_loss("its command pipe is closed")
                 return
-            if done < len(self._queue[0]):
-                self._queue[0] = self._queue[0][done:]
+            if written_bytes < len(self._queue[0]):
+                self._queue[0] = self._queue[0][written_bytes:]
             else:
                 self._queue.popleft()
         asyncio.get_running_loop().remove_writer(self._writing)
@@ -105,10 +105,10 @@ class PipeTransport:
                 os.close(descriptor)
 
 
-def _widen_pipe(descriptor: int) -> None:
-    """More room on the way, where the system has it to give."""
-    capacity_bytes = 1 << 20  # bytes that the kernel keeps on the way; its default is 64 KiB
-    import fcntl
+def _enlarge_pipe(descriptor: int) -> None:
+    """Enlarge the kernel's pipe buffer on Linux; its default is 64 KiB."""
+    capacity_bytes = 1 << 20
+    import fcntl  # missing on Windows
 
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         with suppress(OSError):

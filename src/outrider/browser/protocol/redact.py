@@ -1,9 +1,9 @@
-"""What logs keep of addresses and messages: enough to understand, nothing that opens a door."""
+"""Remove credentials and queries from logged addresses and messages."""
 
 import re
 from urllib.parse import urlsplit, urlunsplit
 
-MAX_RAW_MESSAGE_CHARS = 8_000  # of a message before it is cleaned
+MAX_RAW_MESSAGE_CHARS = 8_000  # the rest is dropped before cleaning
 URL_PATTERN = re.compile(r"""\b(?:https?|wss?)://[^\s"'<>)\]}]+""")
 # Credentials as they are commonly written: named values, bearer tokens, JSON Web Tokens, well-known prefixes.
 SECRET_PATTERNS = (
@@ -18,7 +18,7 @@ SECRET_PATTERNS = (
 
 
 def clean_url(url: str) -> str:
-    """An address without user, query and fragment, at most 1,000 characters."""
+    """Return an address without user, query and fragment, at most 1,000 characters."""
     max_chars = 1_000
     if url.startswith("data:"):
         return url.partition(",")[0][:100]
@@ -30,7 +30,7 @@ def clean_url(url: str) -> str:
 
 
 def clean_message(text: str) -> str:
-    """A message without queries of addresses and without credentials, at most 2,000 characters."""
+    """Return a message without the queries of its addresses and without credentials, at most 2,000 characters."""
     max_chars = 2_000
     text = URL_PATTERN.sub(lambda match: clean_url(match[0]), text[:MAX_RAW_MESSAGE_CHARS])
     for secret in SECRET_PATTERNS:

@@ -1,8 +1,8 @@
-"""The scripts that look at a page and take hold of it, one installation a document.
+"""Install and call the package's page scripts, once per document.
 
-They live in an isolated world: the page neither sees nor can change them. References are theirs:
-`e12` in the page's first document, `ea12`, `eb12` in its next ones, `fa12` in a frame. Numbers begin
-anew in each document, so that they stay short, and no reference is ever given twice.
+They run in an isolated world, so the page neither sees nor changes them. They hand out references:
+`e12` in the page's first document, `ea12`, `eb12` in its next ones, `fa12` in a frame. Numbers restart
+in each document, so that they stay short, and no reference is ever given twice.
 """
 
 import re
@@ -17,24 +17,25 @@ from outrider.browser.protocol.values import Handle
 ISOLATED_WORLD = "outrider"
 REF_PATTERN = re.compile(r"(?:e[a-z]*|f[a-z]+)[1-9]\d*")
 INSTALL_SCRIPT = """(prefix) => {
-  if (!globalThis.outrider) { (%s)(); outrider.begin(prefix); }
+  if (!globalThis.outrider) { (%s)(); outrider.setRefPrefix(prefix); }
   return outrider.prefix();
 }"""
 
 
 @cache
 def load_source() -> str:
-    """All scripts as one, to be run once in a document's isolated world."""
+    """Return all scripts as one function, to run once in a document's isolated world."""
     folder = files("outrider.browser") / "scripts"
-    texts = [each.read_text("utf-8") for each in sorted(folder.iterdir(), key=str) if each.name.endswith(".js")]
+    paths = sorted((path for path in folder.iterdir() if path.name.endswith(".js")), key=str)
+    texts = [path.read_text("utf-8") for path in paths]
     return "() => {\n'use strict';\n" + "\n".join(texts) + "\n}"
 
 
 class PageScripts:
-    """The scripts of one page.
+    """Calls the scripts in the frames of one page.
 
     Args:
-        page: Whose frames they run in.
+        page: The page.
     """
 
     def __init__(self, page: BrowserPage) -> None:
@@ -44,15 +45,15 @@ class PageScripts:
         self._owner_refs: dict[tuple[str, str], str] = {}
 
     def find_frame(self, ref: str) -> Frame | None:
-        """The frame that gave a reference, if its document is still there."""
+        """Return the frame that a reference belongs to; None when its document is gone."""
         prefix = ref.rstrip("0123456789")
-        return next((each for each in self.page.frames if self._prefixes.get(each.id) == prefix), None)
+        return next((frame for frame in self.page.frames if self._prefixes.get(frame.id) == prefix), None)
 
     async def invoke(self, frame: Frame, name: str, *args: object) -> Any:
-        """What one of the scripts' functions (`scripts/api.js`) returns.
+        """Call one of the scripts' functions (`scripts/api.js`) and return its result.
 
         Raises:
-            ScriptError, ContextGone, PageGone, BrowserGone, Hung: as `Frame.evaluate`.
+            ScriptError, ContextGone, PageGone, BrowserGone, CommandTimeout: See `Frame.evaluate`.
         """
         call_script = "(name, args) => globalThis.outrider ? outrider.call(name, args) : null"
         answer = await frame.evaluate(ISOLATED_WORLD, call_script, name, args)
@@ -63,31 +64,31 @@ class PageScripts:
         return answer["value"]
 
     async def ensure_installed(self, frame: Frame) -> None:
-        """Puts the scripts into a frame's document; a second time does nothing."""
+        """Install the scripts in a frame's document; a second call does nothing."""
         kind = "e" if frame.parent is None else "f"
         proposed = kind + to_letters(self._next_prefix[kind])
         self._next_prefix[kind] += 1
         self._prefixes[frame.id] = await frame.evaluate(ISOLATED_WORLD, INSTALL_SCRIPT % load_source(), proposed)
 
     async def resolve_element(self, frame: Frame, ref: str) -> Handle:
-        """The element of a reference, as a handle."""
+        """Return a handle to the element of a reference."""
         return await frame.evaluate_handle(ISOLATED_WORLD, "(ref) => outrider.elementOf(ref)", ref)
 
     async def find_owner_ref(self, frame: Frame) -> str:
-        """The reference of the element that shows a frame, in the frame around it."""
-        assert frame.parent is not None, "the page itself has no owner"
+        """Return the reference of the element that embeds a frame, in the frame around it."""
+        assert frame.parent is not None, "the main frame has no owner element"
         key = (frame.id, frame.parent.loader)
         if key not in self._owner_refs:
-            await self.invoke(frame.parent, "position")
+            await self.invoke(frame.parent, "readPosition")
             owner = await self.page.find_frame_owner(frame, ISOLATED_WORLD)
             self._owner_refs[key] = await frame.parent.evaluate(
-                ISOLATED_WORLD, "(owner) => outrider.nameFrame(owner)", owner
+                ISOLATED_WORLD, "(owner) => outrider.refOf(owner)", owner
             )
         return self._owner_refs[key]
 
 
 def to_letters(number: int) -> str:
-    """The number in letters: nothing for 0, then a, b, … z, aa, ab and so on."""
+    """Write a number in letters: nothing for 0, then a, b, … z, aa, ab and so on."""
     word = ""
     while number:
         number, last = divmod(number - 1, 26)

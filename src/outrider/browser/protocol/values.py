@@ -1,4 +1,4 @@
-"""Values on their way between Python and a page's JavaScript."""
+"""Convert values between Python and a page's JavaScript."""
 
 import math
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from outrider.core.errors import OutriderError
 
 
 class ScriptError(OutriderError):
-    """A script in the page threw.
+    """A script in the page threw an exception.
 
     Args:
-        message: What it threw, as one line.
-        stack: Where, as the browser tells it.
+        message: The first line of the exception.
+        stack: The browser's stack trace.
     """
 
     kind = "script_error"
@@ -24,12 +24,12 @@ class ScriptError(OutriderError):
 
 @dataclass(frozen=True)
 class Handle:
-    """An object that stays in the page. Valid until its document is replaced.
+    """Reference to an object in the page, valid until its document is replaced.
 
     Attributes:
-        object_id: The protocol's name of it.
-        kind: The protocol's subtype or type: `node`, `array`, `function`, `undefined` …
-        value: The value itself, if it is a plain one.
+        object_id: The CDP remote object id.
+        kind: The CDP subtype or type: `node`, `array`, `function`, `undefined` …
+        value: The value itself, if it is a primitive.
     """
 
     object_id: str
@@ -38,7 +38,7 @@ class Handle:
 
 
 def to_call_argument(value: object) -> dict[str, Any]:
-    """A Python value or a `Handle` as `Runtime.CallArgument`."""
+    """Convert a Python value or a `Handle` to a `Runtime.CallArgument`."""
     if isinstance(value, Handle):
         return {"objectId": value.object_id} if value.object_id else {"value": value.value}
     if isinstance(value, float) and not math.isfinite(value):
@@ -47,15 +47,15 @@ def to_call_argument(value: object) -> dict[str, Any]:
 
 
 def parse_value(answer: dict[str, Any]) -> Any:
-    """The value of a `Runtime.callFunctionOn` by value; undefined is None. Raises ScriptError."""
+    """Return the value in a `Runtime.callFunctionOn` answer; undefined is None. Raises ScriptError."""
     special_numbers = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
     result = _require_result(answer)
-    word = result.get("unserializableValue")
-    return result.get("value") if word is None else special_numbers.get(word, word)
+    special = result.get("unserializableValue")
+    return result.get("value") if special is None else special_numbers.get(special, special)
 
 
 def parse_handle(answer: dict[str, Any]) -> Handle:
-    """The object of a `Runtime.callFunctionOn` by reference. Raises ScriptError."""
+    """Return the object in a `Runtime.callFunctionOn` answer as a handle. Raises ScriptError."""
     result = _require_result(answer)
     kind = result.get("subtype") or result.get("type", "undefined")
     return Handle(result.get("objectId", ""), kind, result.get("value"))
@@ -66,6 +66,6 @@ def _require_result(answer: dict[str, Any]) -> dict[str, Any]:
     if details is None:
         return answer.get("result", {})
     thrown = details.get("exception", {})
-    text = thrown.get("description") or str(thrown.get("value", details.get("text", "it threw")))
-    first, _, stack = text.partition("\n")
-    raise ScriptError(first[:1_000], stack[:4_000])
+    text = thrown.get("description") or str(thrown.get("value", details.get("text", "the script threw an exception")))
+    first_line, _, stack = text.partition("\n")
+    raise ScriptError(first_line[:1_000], stack[:4_000])

@@ -1,21 +1,21 @@
-// The composed tree: what is rendered, through open and closed shadow roots and slots.
+// Walks the composed tree, through open and closed shadow roots and slots.
 
 const closedRoots = new WeakMap();
 
-// A form's fields and a document's forms shadow its own properties by their names, so these are asked for past them.
-function plainly(prototype, name) {
+// Form fields and named forms can shadow a node's own properties, so these are read from the prototype.
+function prototypeGetter(prototype, name) {
   const { get } = Object.getOwnPropertyDescriptor(prototype, name);
   return (node) => get.call(node);
 }
 
-const tagOf = plainly(Element.prototype, "localName");
-const idOf = plainly(Element.prototype, "id");
-const parentNodeOf = plainly(Node.prototype, "parentNode");
-const plainParentOf = plainly(Node.prototype, "parentElement");
-const firstChildOf = plainly(Node.prototype, "firstChild");
-const nodesOf = plainly(Node.prototype, "childNodes");
-const titleOf = plainly(Document.prototype, "title");
-const bodyOf = plainly(Document.prototype, "body");
+const tagOf = prototypeGetter(Element.prototype, "localName");
+const idOf = prototypeGetter(Element.prototype, "id");
+const parentNodeOf = prototypeGetter(Node.prototype, "parentNode");
+const domParentOf = prototypeGetter(Node.prototype, "parentElement");
+const firstChildOf = prototypeGetter(Node.prototype, "firstChild");
+const childNodesOf = prototypeGetter(Node.prototype, "childNodes");
+const titleOf = prototypeGetter(Document.prototype, "title");
+const bodyOf = prototypeGetter(Document.prototype, "body");
 
 function shadowOf(element) {
   return element.shadowRoot || closedRoots.get(element) || null;
@@ -24,12 +24,12 @@ function shadowOf(element) {
 function childrenOf(element) {
   const root = shadowOf(element);
   if (root) return root.childNodes;
-  if (tagOf(element) !== "slot") return nodesOf(element);
+  if (tagOf(element) !== "slot") return childNodesOf(element);
   const assigned = assignedTo(element);
-  return assigned.length ? assigned : nodesOf(element);
+  return assigned.length ? assigned : childNodesOf(element);
 }
 
-// A closed root's slots say nothing to another world, so its host's children are matched by name.
+// The slots of a closed root are empty in an isolated world, so the host's children are matched by name.
 function assignedTo(slot) {
   const assigned = slot.assignedNodes();
   const root = slot.getRootNode();
@@ -49,17 +49,17 @@ function parentElementOf(node) {
   return parent && parent.nodeType === Node.ELEMENT_NODE ? parent : null;
 }
 
-function holds(ancestor, node) {
+function containsNode(ancestor, node) {
   for (let each = node; each; each = parentOf(each)) if (each === ancestor) return true;
   return false;
 }
 
-function closestWhere(element, test) {
+function findClosest(element, test) {
   for (let each = element; each; each = parentElementOf(each)) if (test(each)) return each;
   return null;
 }
 
-function hitAt(x, y) {
+function elementAtPoint(x, y) {
   let root = document;
   let hit = null;
   while (root) {
@@ -71,7 +71,7 @@ function hitAt(x, y) {
   return hit;
 }
 
-function* everyElement(root) {
+function* iterElements(root) {
   const stack = [root];
   while (stack.length) {
     const node = stack.pop();
@@ -83,7 +83,7 @@ function* everyElement(root) {
   }
 }
 
-function collapse(text) {
+function collapseSpace(text) {
   return text.replace(/[\s\u00a0]+/g, " ").trim();
 }
 
@@ -93,9 +93,9 @@ function shorten(text, limit) {
 
 function boxOf(element) {
   const { x, y, width, height } = element.getBoundingClientRect();
-  return { x: tenth(x), y: tenth(y), width: tenth(width), height: tenth(height) };
+  return { x: roundToTenth(x), y: roundToTenth(y), width: roundToTenth(width), height: roundToTenth(height) };
 }
 
-function tenth(number) {
+function roundToTenth(number) {
   return Math.round(number * 10) / 10;
 }

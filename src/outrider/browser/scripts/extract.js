@@ -1,121 +1,121 @@
-// The rendered document as data: a map of it, its HTML with shadow trees laid open, what is selected.
+// Exports the rendered document: a map of it, its HTML with shadow trees inlined, the selection.
 
-const MAP_CHILDREN = 20;
-const VOID = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
-const NOT_COPIED = new Set(["script", "style", "noscript", "template"]);
+const MAX_MAP_CHILDREN = 20;
+const VOID_TAGS = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
+const SKIPPED_TAGS = new Set(["script", "style", "noscript", "template"]);
 
-function domMap({ selector = "body", depth = 5 } = {}) {
-  const { tops, failure } = scopes(selector);
+function buildDomMap({ selector = "body", depth = 5 } = {}) {
+  const { tops, failure } = findScopes(selector);
   if (failure) return { ok: false, ...failure };
-  return { ok: true, title: titleOf(document), url: location.href, domMap: mapNode(tops[0], Math.min(depth, 20)) };
+  return { ok: true, title: titleOf(document), url: location.href, domMap: buildMapNode(tops[0], Math.min(depth, 20)) };
 }
 
-function mapNode(element, depth) {
-  const node = { tag: tagOf(element), selector: selectorOf(element) };
+function buildMapNode(element, depth) {
+  const node = { tag: tagOf(element), selector: buildSelector(element) };
   const add = (name, value) => {
-    if (value) node[name] = cleaned(shorten(String(value), 300));
+    if (value) node[name] = cleanText(shorten(String(value), 300));
   };
   for (const name of ["id", "class", "type", "href", "src", "alt", "placeholder", "name", "role", "title"]) add(name, element.getAttribute(name));
   add("ariaLabel", element.getAttribute("aria-label"));
-  if (FIELD_ROLES.has(roleOf(element))) add("value", valueOf(element));
-  add("text", shorten(ownText(element), 100));
-  const children = depth > 0 ? mapChildren(element) : [];
-  if (children.length) node.children = children.slice(0, MAP_CHILDREN).map((child) => mapNode(child, depth - 1));
-  if (children.length > MAP_CHILDREN) node.more = children.length - MAP_CHILDREN;
+  if (FIELD_ROLES.has(computeRole(element))) add("value", readValue(element));
+  add("text", shorten(readOwnText(element), 100));
+  const children = depth > 0 ? listMapChildren(element) : [];
+  if (children.length) node.children = children.slice(0, MAX_MAP_CHILDREN).map((child) => buildMapNode(child, depth - 1));
+  if (children.length > MAX_MAP_CHILDREN) node.more = children.length - MAX_MAP_CHILDREN;
   return node;
 }
 
-function ownText(element) {
-  return collapse([...childrenOf(element)].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join(" "));
+function readOwnText(element) {
+  return collapseSpace([...childrenOf(element)].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join(" "));
 }
 
-function mapChildren(element) {
+function listMapChildren(element) {
   return [...childrenOf(element)].filter(
-    (node) => node.nodeType === Node.ELEMENT_NODE && !UNREAD.has(tagOf(node)) && node.checkVisibility(),
+    (node) => node.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node)) && node.checkVisibility(),
   );
 }
 
-// As the reader sees it: shadow trees in place, nothing that is not rendered, fields without their values.
-function composedHtml({ selector = "", limit = 5_000_000, rendered = true } = {}) {
-  const { tops, failure } = selector ? scopes(selector) : { tops: [document.documentElement].filter(Boolean) };
+// The HTML as a reader sees it: shadow trees in place, nothing that is not rendered, secrets left out.
+function readComposedHtml({ selector = "", limit = 5_000_000, rendered = true } = {}) {
+  const { tops, failure } = selector ? findScopes(selector) : { tops: [document.documentElement].filter(Boolean) };
   if (failure) return { ok: false, ...failure };
   const out = { parts: [], size: 0, limit, rendered };
   for (const top of tops) copyNode(top, out);
   return { ok: true, html: out.parts.join(""), truncated: out.size > limit, title: titleOf(document), url: location.href };
 }
 
-function put(out, text) {
+function writeHtml(out, text) {
   out.size += text.length;
   if (out.size <= out.limit) out.parts.push(text);
 }
 
 function copyNode(node, out) {
   if (out.size > out.limit) return;
-  if (node.nodeType === Node.TEXT_NODE) put(out, escaped(node.data));
+  if (node.nodeType === Node.TEXT_NODE) writeHtml(out, escapeHtml(node.data));
   else if (node.nodeType === Node.ELEMENT_NODE) copyElement(node, out);
 }
 
 function copyElement(element, out) {
   const tag = tagOf(element);
-  if (NOT_COPIED.has(tag) && element.type !== "application/ld+json") return;
-  if (out.rendered && !isHead(element) && !element.checkVisibility() && !foldedAway(element)) return;
+  if (SKIPPED_TAGS.has(tag) && element.type !== "application/ld+json") return;
+  if (out.rendered && !isInHead(element) && !element.checkVisibility() && !isCollapsedContent(element)) return;
   if (tag === "slot") return copyChildren(element, out);
-  put(out, `<${tag}${copiedAttributes(element)}>`);
-  if (VOID.has(tag)) return;
-  if (tag === "iframe") put(out, `<!--frame:${refOf(element)}-->`);
-  else if (tag === "script") put(out, element.textContent);
+  writeHtml(out, `<${tag}${formatAttributes(element)}>`);
+  if (VOID_TAGS.has(tag)) return;
+  if (tag === "iframe") writeHtml(out, `<!--frame:${refOf(element)}-->`);
+  else if (tag === "script") writeHtml(out, element.textContent);
   else copyChildren(element, out);
-  put(out, `</${tag}>`);
+  writeHtml(out, `</${tag}>`);
 }
 
-// Closed details are text that a reader may open; display: contents has no box but children.
-function foldedAway(element) {
+// Closed details can be opened by a reader; display: contents has no box but children.
+function isCollapsedContent(element) {
   if (tagOf(element) === "option" || tagOf(element) === "optgroup") return true;
-  return closedDetails(element) !== null || getComputedStyle(element).display === "contents";
+  return findClosedDetails(element) !== null || getComputedStyle(element).display === "contents";
 }
 
-function isHead(element) {
-  return element === document.documentElement || holds(document.head, element);
+function isInHead(element) {
+  return element === document.documentElement || containsNode(document.head, element);
 }
 
 function copyChildren(element, out) {
   for (const child of childrenOf(element)) copyNode(child, out);
 }
 
-function copiedAttributes(element) {
+function formatAttributes(element) {
   let text = "";
   for (const { name, value } of element.attributes) {
     if (name.startsWith("on") || name === "style" || name === "srcdoc" || (name === "value" && isSecret(element))) continue;
-    text += ` ${name}="${escaped(resolved(element, name, value)).replace(/"/g, "&quot;")}"`;
+    text += ` ${name}="${escapeHtml(resolveAttribute(element, name, value)).replace(/"/g, "&quot;")}"`;
   }
   return text;
 }
 
-function resolved(element, name, value) {
+function resolveAttribute(element, name, value) {
   if (name === "href" && typeof element.href === "string") return element.href;
   if (name === "src" && typeof element.currentSrc === "string" && element.currentSrc) return element.currentSrc;
   return name === "src" && typeof element.src === "string" ? element.src : value;
 }
 
-function escaped(text) {
+function escapeHtml(text) {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
-function selectedText() {
-  const field = focused();
+function readSelection() {
+  const field = focusedElement();
   if (field && isSecret(field)) return { text: "" };
   const from = field && "selectionStart" in field ? field.selectionStart : null;
-  if (from !== null && from !== undefined) return { text: cleaned(field.value.slice(from, field.selectionEnd)) };
-  return { text: cleaned(String(getSelection())) };
+  if (from !== null && from !== undefined) return { text: cleanText(field.value.slice(from, field.selectionEnd)) };
+  return { text: cleanText(String(getSelection())) };
 }
 
-// Boxes of what can be acted on and seen, for drawing references on a screenshot.
-function boxes() {
+// Boxes of visible actionable elements, to draw references on a screenshot.
+function listBoxes() {
   const found = [];
-  for (const element of everyElement(bodyOf(document))) {
-    const make = asInteractable(element, false);
-    const rect = make && boxOf(element);
-    if (rect && intersects(rect)) found.push({ ref: refOf(element), ...rect });
+  for (const element of iterElements(bodyOf(document))) {
+    const describe = toInteractable(element, false);
+    const rect = describe && boxOf(element);
+    if (rect && isInViewport(rect)) found.push({ ref: refOf(element), ...rect });
   }
   return { boxes: found.slice(0, 300) };
 }

@@ -1,112 +1,112 @@
-// Fields: what each accepts, and how its value is set so that the page's own code takes notice.
+// Fills fields: checks what each accepts, and sets values so that the page's own code notices.
 
-const CLOCKED = { date: "YYYY-MM-DD", time: "HH:MM", month: "YYYY-MM", week: "YYYY-Www", "datetime-local": "YYYY-MM-DDTHH:MM" };
-const SET_DIRECTLY = new Set([...Object.keys(CLOCKED), "range", "color"]);
-const UNTYPED = new Set(["checkbox", "radio", "file", "button", "submit", "reset", "image", "hidden"]);
+const DATE_FORMATS = { date: "YYYY-MM-DD", time: "HH:MM", month: "YYYY-MM", week: "YYYY-Www", "datetime-local": "YYYY-MM-DDTHH:MM" };
+const DIRECTLY_SET_TYPES = new Set([...Object.keys(DATE_FORMATS), "range", "color"]);
+const NON_TEXT_TYPES = new Set(["checkbox", "radio", "file", "button", "submit", "reset", "image", "hidden"]);
 
-const heldBefore = new WeakMap();
+const valueBefore = new WeakMap();
 
-// Makes a field ready for typing: focused, with what is to be replaced selected. Returns how to go on.
+// Focuses a field and selects what is to be replaced. Returns how to continue: `type`, or `set` when it is done.
 function prepareFill(ref, text, { append = false } = {}) {
   const element = elementOf(ref);
-  if (!element) return { ok: false, ...goneRef(ref) };
-  const field = editable(element);
-  const problem = field ? unacceptable(field, text, append) : notAField(element);
-  if (problem) return { ok: false, ...problem, ...evidence(element) };
-  heldBefore.set(field, valueIn(field));
-  if (SET_DIRECTLY.has(field.type)) return setDirectly(field, text);
+  if (!element) return { ok: false, ...explainGoneRef(ref) };
+  const field = findEditable(element);
+  const problem = field ? checkText(field, text, append) : explainNotField(element);
+  if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
+  valueBefore.set(field, readFieldText(field));
+  if (DIRECTLY_SET_TYPES.has(field.type)) return setValueDirectly(field, text);
   field.focus({ preventScroll: true });
-  if (focused() !== field && !holds(focused() || bodyOf(document), field)) {
-    return { ok: false, ...failing("not_editable", "it does not take the focus", "click it first"), ...evidence(element) };
+  if (focusedElement() !== field && !containsNode(focusedElement() || bodyOf(document), field)) {
+    return { ok: false, ...buildFailure("not_editable", "it does not take the focus", "click it first"), ...collectEvidence(element) };
   }
-  selectIn(field, append);
-  return { ok: true, how: "type", empty: !valueIn(field), multiline: isMultiline(field) };
+  selectContent(field, append);
+  return { ok: true, how: "type", empty: !readFieldText(field), multiline: isMultiline(field) };
 }
 
-function editable(element) {
-  if (tagOf(element) === "label" && element.control) return editable(element.control);
+function findEditable(element) {
+  if (tagOf(element) === "label" && element.control) return findEditable(element.control);
   if (tagOf(element) === "textarea") return element;
-  if (tagOf(element) === "input") return UNTYPED.has(element.type) ? null : element;
-  if (element.isContentEditable) return closestWhere(element, isEditingHost) || element;
-  if (!holds(element, focused())) return null;
-  return focused() && focused() !== element ? editable(focused()) : null;
+  if (tagOf(element) === "input") return NON_TEXT_TYPES.has(element.type) ? null : element;
+  if (element.isContentEditable) return findClosest(element, isEditingHost) || element;
+  if (!containsNode(element, focusedElement())) return null;
+  return focusedElement() && focusedElement() !== element ? findEditable(focusedElement()) : null;
 }
 
-function notAField(element) {
+function explainNotField(element) {
   const type = tagOf(element) === "input" ? element.type : tagOf(element);
   const inner = element.querySelector("input:not([type=hidden]),textarea,[contenteditable]");
-  const hint = NOT_A_FIELD[type] || (inner ? `use the field in it: ${refOf(inner)} ${describe(inner)}` : "choose a text field");
-  return failing("not_editable", `${describe(element)} takes no text`, hint);
+  const hint = NON_FIELD_HINTS[type] || (inner ? `use the field in it: ${refOf(inner)} ${describeElement(inner)}` : "choose a text field");
+  return buildFailure("not_editable", `${describeElement(element)} takes no text`, hint);
 }
 
-const NOT_A_FIELD = {
+const NON_FIELD_HINTS = {
   checkbox: "use check or uncheck", radio: "use check", file: "use upload", select: "use select", button: "use click",
   submit: "use click", reset: "use click", image: "use click", hidden: "a hidden field is set by the page itself",
 };
 
-function unacceptable(field, text, append) {
-  if (field.readOnly) return readOnlyFor(field, "fill");
-  if (field.type === "number") return badNumber(field, text, append);
-  if (text && CLOCKED[field.type]) return badClock(field, text);
-  if (text && field.type === "range") return badRange(field, text);
-  if (field.type === "color" && !/^#[0-9a-f]{6}$/i.test(text)) return failing("bad_value", `${quoted(text)} is not a colour`, "use #RRGGBB");
-  return tooLong(field, text, append);
+function checkText(field, text, append) {
+  if (field.readOnly) return checkReadOnly(field, "fill");
+  if (field.type === "number") return checkNumber(field, text, append);
+  if (text && DATE_FORMATS[field.type]) return checkDate(field, text);
+  if (text && field.type === "range") return checkRange(field, text);
+  if (field.type === "color" && !/^#[0-9a-f]{6}$/i.test(text)) return buildFailure("bad_value", `${quote(text)} is not a colour`, "use #RRGGBB");
+  return checkLength(field, text, append);
 }
 
-function badNumber(field, text, append) {
+function checkNumber(field, text, append) {
   const whole = append ? field.value + text : text;
   if (whole === "" || /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(whole.trim())) return null;
-  return failing("bad_value", `${quoted(shorten(text, 40))} is not a number`, "use digits, with a point for decimals");
+  return buildFailure("bad_value", `${quote(shorten(text, 40))} is not a number`, "use digits, with a point for decimals");
 }
 
-function badClock(field, text) {
-  if (sanitized(field, text)) return outOfLimits(field, text);
-  return failing("bad_value", `${quoted(shorten(text, 40))} is not a valid ${field.type}`, `use ${CLOCKED[field.type]}`);
+function checkDate(field, text) {
+  if (sanitizeValue(field, text)) return checkDateLimits(field, text);
+  return buildFailure("bad_value", `${quote(shorten(text, 40))} is not a valid ${field.type}`, `use ${DATE_FORMATS[field.type]}`);
 }
 
-// The browser itself judges: a field of that kind keeps only what is valid.
-function sanitized(field, text) {
+// The browser decides: a field of that type keeps only valid values.
+function sanitizeValue(field, text) {
   const probe = document.createElement("input");
   probe.type = field.type;
   probe.value = text;
   return probe.value;
 }
 
-function outOfLimits(field, text) {
-  if (field.min && text < field.min) return failing("bad_value", `${text} is before the earliest, ${field.min}`, `use ${field.min} or later`);
-  if (field.max && text > field.max) return failing("bad_value", `${text} is after the latest, ${field.max}`, `use ${field.max} or earlier`);
+function checkDateLimits(field, text) {
+  if (field.min && text < field.min) return buildFailure("bad_value", `${text} is before the earliest, ${field.min}`, `use ${field.min} or later`);
+  if (field.max && text > field.max) return buildFailure("bad_value", `${text} is after the latest, ${field.max}`, `use ${field.max} or earlier`);
   return null;
 }
 
-function badRange(field, text) {
+function checkRange(field, text) {
   const number = Number(text);
   const low = Number(field.min || 0);
   const high = Number(field.max || 100);
   if (text.trim() && number >= low && number <= high) return null;
-  return failing("bad_value", `${quoted(shorten(text, 40))} is outside ${low} to ${high}`, `use a number from ${low} to ${high}`);
+  return buildFailure("bad_value", `${quote(shorten(text, 40))} is outside ${low} to ${high}`, `use a number from ${low} to ${high}`);
 }
 
-function tooLong(field, text, append) {
+function checkLength(field, text, append) {
   const limit = field.maxLength ?? -1;
   const length = text.length + (append ? field.value.length : 0);
   if (limit < 0 || length <= limit) return null;
-  return failing("bad_value", `the field takes at most ${limit} characters, not ${length}`, `shorten it to ${limit}`, { maxlength: limit });
+  return buildFailure("bad_value", `the field takes at most ${limit} characters, not ${length}`, `shorten it to ${limit}`, { maxlength: limit });
 }
 
-function setDirectly(field, text) {
+function setValueDirectly(field, text) {
   field.focus({ preventScroll: true });
   field.value = text;
-  tell(field);
+  dispatchChange(field);
   return { ok: true, how: "set" };
 }
 
-function tell(field) {
+function dispatchChange(field) {
   field.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-function selectIn(field, append) {
-  if ("value" in field) return append ? toEnd(field) : field.select();
+function selectContent(field, append) {
+  if ("value" in field) return append ? moveCaretToEnd(field) : field.select();
   const range = document.createRange();
   range.selectNodeContents(field);
   if (append) range.collapse(false);
@@ -115,15 +115,15 @@ function selectIn(field, append) {
   selection.addRange(range);
 }
 
-function toEnd(field) {
+function moveCaretToEnd(field) {
   try {
     field.setSelectionRange(field.value.length, field.value.length);
   } catch {
-    field.value = field.value; // e-mail and number fields know no selection; this puts the caret at the end
+    field.value = field.value; // e-mail and number fields have no selection; this puts the caret at the end
   }
 }
 
-function valueIn(field) {
+function readFieldText(field) {
   return "value" in field ? field.value : field.innerText;
 }
 
@@ -131,76 +131,76 @@ function isMultiline(field) {
   return tagOf(field) !== "input";
 }
 
-// What the field holds now against what was meant; a secret is compared here and not told.
-function afterFill(ref, text, append) {
+// Compares the field's value with the intended one; a secret is compared here and not reported.
+function checkFilled(ref, text, append) {
   const element = elementOf(ref);
-  const field = element && editable(element);
+  const field = element && findEditable(element);
   if (!field) return { connected: false };
-  const value = valueIn(field);
-  const before = heldBefore.get(field) ?? "";
-  const same = sameText(value, append ? before + text : text);
+  const value = readFieldText(field);
+  const before = valueBefore.get(field) ?? "";
+  const same = isSameText(value, append ? before + text : text);
   const problem = field.validity && !field.validity.valid ? field.validationMessage : "";
-  return { connected: true, same, unchanged: value === before, value: isSecret(field) ? null : shorten(collapse(value), SHOWN_VALUE), problem };
+  return { connected: true, same, unchanged: value === before, value: isSecret(field) ? null : shorten(collapseSpace(value), MAX_VALUE_CHARS), problem };
 }
 
-function sameText(value, meant) {
+function isSameText(value, intended) {
   const plain = (text) => text.replace(/\r\n?/g, "\n").replace(/\u00a0/g, " ").trim();
-  return plain(value) === plain(meant);
+  return plain(value) === plain(intended);
 }
 
-// Chooses options by label or value; says what is closest where there is none.
-function choose(ref, wanted) {
+// Selects options by label or value; suggests the closest ones if there is none.
+function selectOptions(ref, wanted) {
   const element = elementOf(ref);
-  if (!element) return { ok: false, ...goneRef(ref) };
+  if (!element) return { ok: false, ...explainGoneRef(ref) };
   const select = tagOf(element) === "label" ? element.control : element;
-  if (select?.localName !== "select") return { ok: false, ...notASelect(element), ...evidence(element) };
-  const found = wanted.map((each) => optionFor(select, each));
+  if (select?.localName !== "select") return { ok: false, ...explainNotSelect(element), ...collectEvidence(element) };
+  const found = wanted.map((each) => findOption(select, each));
   const missing = wanted.findIndex((_, at) => !found[at]);
-  const problem = missing >= 0 ? noOption(select, wanted[missing]) : unselectable(select, found);
-  if (problem) return { ok: false, ...problem, ...evidence(select) };
-  const before = valueOf(select);
-  const changed = apply(select, found);
-  if (changed) tell(select);
-  return { ok: true, changed, before, value: valueOf(select), chosen: found.every((each) => each.selected) };
+  const problem = missing >= 0 ? explainNoOption(select, wanted[missing]) : explainUnselectable(select, found);
+  if (problem) return { ok: false, ...problem, ...collectEvidence(select) };
+  const before = readValue(select);
+  const changed = applySelection(select, found);
+  if (changed) dispatchChange(select);
+  return { ok: true, changed, before, value: readValue(select), chosen: found.every((each) => each.selected) };
 }
 
-function notASelect(element) {
+function explainNotSelect(element) {
   const list = element.querySelector("select");
-  if (list) return failing("not_editable", `${describe(element)} is no <select>`, `use the one in it: ${refOf(list)}`);
-  return failing("not_editable", `${describe(element)} is no <select>`, "click it, then click the option that appears");
+  if (list) return buildFailure("not_editable", `${describeElement(element)} is not a <select>`, `use the one in it: ${refOf(list)}`);
+  return buildFailure("not_editable", `${describeElement(element)} is not a <select>`, "click it, then click the option that appears");
 }
 
-function optionFor(select, wanted) {
+function findOption(select, wanted) {
   const options = [...select.options];
-  const plain = (text) => collapse(text).toLowerCase();
+  const plain = (text) => collapseSpace(text).toLowerCase();
   return (
-    options.find((each) => collapse(each.label) === collapse(wanted)) ||
+    options.find((each) => collapseSpace(each.label) === collapseSpace(wanted)) ||
     options.find((each) => each.value === wanted) ||
     options.find((each) => plain(each.label) === plain(wanted)) ||
     null
   );
 }
 
-function noOption(select, wanted) {
-  const labels = [...select.options].map((each) => collapse(each.label)).filter(Boolean);
-  const closest = nearestTexts(wanted, labels).map((each) => `${each}`);
-  return failing("no_option", `no option ${quoted(shorten(wanted, 60))}`, `closest: ${closest.join(", ")}`, { suggestions: closest, options: labels.length });
+function explainNoOption(select, wanted) {
+  const labels = [...select.options].map((each) => collapseSpace(each.label)).filter(Boolean);
+  const closest = findNearestTexts(wanted, labels).map((each) => `${each}`);
+  return buildFailure("no_option", `no option ${quote(shorten(wanted, 60))}`, `closest: ${closest.join(", ")}`, { suggestions: closest, options: labels.length });
 }
 
-function unselectable(select, found) {
-  if (found.length > 1 && !select.multiple) return failing("bad_value", "it takes one option only", "choose one");
+function explainUnselectable(select, found) {
+  if (found.length > 1 && !select.multiple) return buildFailure("bad_value", "it takes one option only", "choose one");
   const off = found.find((each) => each.disabled || each.closest("optgroup")?.disabled);
-  return off ? failing("disabled", `the option ${quoted(collapse(off.label))} is disabled`, "choose another") : null;
+  return off ? buildFailure("disabled", `the option ${quote(collapseSpace(off.label))} is disabled`, "choose another") : null;
 }
 
-function apply(select, found) {
+function applySelection(select, found) {
   const before = [...select.options].map((each) => each.selected).join();
   if (select.multiple) for (const option of select.options) option.selected = found.includes(option);
   else found[0].selected = true;
   return before !== [...select.options].map((each) => each.selected).join();
 }
 
-function nearestTexts(wanted, texts) {
+function findNearestTexts(wanted, texts) {
   const scored = texts.map((text) => ({ text, distance: editDistance(wanted.toLowerCase(), text.toLowerCase()) }));
   scored.sort((one, other) => one.distance - other.distance);
   return scored.slice(0, 3).map((each) => each.text);
@@ -220,30 +220,30 @@ function editDistance(one, other) {
   return row[other.length] / Math.max(one.length, other.length);
 }
 
-// File fields are mostly hidden behind something prettier, so they need not be seen.
-function fileField(target, count) {
-  const { element, failure } = target.selector ? resolveAny(target) : resolve(target);
+// File fields are usually hidden behind a styled button, so they need not be visible.
+function findFileField(target, count) {
+  const { element, failure } = target.selector ? resolveFileInput(target) : resolveTarget(target);
   if (failure) return { ok: false, ...failure };
   const own = tagOf(element) === "label" ? element.control : element;
   const field = own?.type === "file" ? own : element.querySelector("input[type=file]");
-  if (!field) return { ok: false, ...failing("not_editable", `${describe(element)} takes no files`, "choose a file field"), ...evidence(element) };
-  return accepts(field, count);
+  if (!field) return { ok: false, ...buildFailure("not_editable", `${describeElement(element)} takes no files`, "choose a file field"), ...collectEvidence(element) };
+  return checkFileField(field, count);
 }
 
-function resolveAny(target) {
-  const found = resolve(target);
+function resolveFileInput(target) {
+  const found = resolveTarget(target);
   if (found.failure?.reason !== "ambiguous") return found;
-  const files = deepQuery(target.selector).filter((each) => each.type === "file");
+  const files = queryDeep(target.selector).filter((each) => each.type === "file");
   return files.length === 1 ? { element: files[0] } : found;
 }
 
-function accepts(field, count) {
+function checkFileField(field, count) {
   const tooMany = count > 1 && !field.multiple;
-  const problem = disabledBy(field, "upload") || (tooMany ? failing("bad_value", "it takes one file only", "give one") : null);
-  if (problem) return { ok: false, ...problem, ...evidence(field) };
-  return { ok: true, ref: refOf(field), element: describe(field), ...facts(field) };
+  const problem = checkDisabled(field, "upload") || (tooMany ? buildFailure("bad_value", "it takes one file only", "give one") : null);
+  if (problem) return { ok: false, ...problem, ...collectEvidence(field) };
+  return { ok: true, ref: refOf(field), element: describeElement(field), ...describeGeometry(field) };
 }
 
-function filesOf(ref) {
+function listFileNames(ref) {
   return { names: Array.from(elementOf(ref)?.files || [], (each) => each.name) };
 }

@@ -1,93 +1,94 @@
-// Everything that can be acted on as data: geometry, name, attributes and what it can do.
+// Lists actionable elements as data: geometry, name, attributes and capabilities.
 
-const TOLD = ["id", "name", "type", "href", "placeholder", "title", "alt", "for", "action", "aria-label", "aria-expanded", "aria-checked", "aria-selected", "aria-haspopup", "data-testid", "required", "readonly", "maxlength", "min", "max", "pattern", "accept", "autocomplete", "target"];
+const LISTED_ATTRIBUTES = ["id", "name", "type", "href", "placeholder", "title", "alt", "for", "action", "aria-label", "aria-expanded", "aria-checked", "aria-selected", "aria-haspopup", "data-testid", "required", "readonly", "maxlength", "min", "max", "pattern", "accept", "autocomplete", "target"];
 
-function interactable({ selector = "", includeHidden = false, maxElements = 100, roots = [] } = {}) {
+function listInteractable({ selector = "", includeHidden = false, maxElements = 100 } = {}) {
   const start = performance.now();
-  const { tops, failure } = scopes(selector, roots);
+  const { tops, failure } = findScopes(selector);
   if (failure) return { ok: false, ...failure };
   const elements = [];
   let total = 0;
   for (const top of tops) {
-    for (const element of everyElement(top)) {
-      const found = asInteractable(element, includeHidden);
-      if (!found) continue;
+    for (const element of iterElements(top)) {
+      const describe = toInteractable(element, includeHidden);
+      if (!describe) continue;
       total += 1;
-      if (elements.length < maxElements) elements.push(found());
+      if (elements.length < maxElements) elements.push(describe());
     }
   }
-  return { ok: true, elements, total, truncated: total > elements.length, milliseconds: tenth(performance.now() - start) };
+  return { ok: true, elements, total, truncated: total > elements.length, milliseconds: roundToTenth(performance.now() - start) };
 }
 
-function scopes(selector) {
+function findScopes(selector) {
   if (!selector) return { tops: [bodyOf(document) || document.documentElement] };
   try {
     const found = [...document.querySelectorAll(selector)];
     const tops = found.filter((each) => !found.some((other) => other !== each && other.contains(each)));
-    return tops.length ? { tops } : { failure: notFound(selector) };
+    return tops.length ? { tops } : { failure: explainNotFound(selector) };
   } catch {
-    return { failure: failing("invalid_selector", `${selector} is not a valid CSS selector`, selectorHint(selector)) };
+    return { failure: buildFailure("invalid_selector", `${selector} is not a valid CSS selector`, hintForSelector(selector)) };
   }
 }
 
-function asInteractable(element, includeHidden) {
-  const role = roleOf(element);
+// Returns a function that describes the element, so that those past the limit cost nothing; null if not actionable.
+function toInteractable(element, includeHidden) {
+  const role = computeRole(element);
   const parent = parentElementOf(element);
   const style = getComputedStyle(element);
-  if (!actionable(element, role, style, new Around(getComputedStyle(parent || element)))) return null;
-  const visible = isSeen(element);
+  if (!whyActionable(element, role, style, new ParentContext(getComputedStyle(parent || element)))) return null;
+  const visible = isVisible(element);
   if (!visible && !includeHidden) return null;
-  return () => interactableFacts(element, role, visible);
+  return () => describeInteractable(element, role, visible);
 }
 
-function interactableFacts(element, role, visible) {
-  const name = nameOf(element, role) || shorten(contentName(element), 100);
+function describeInteractable(element, role, visible) {
+  const name = computeName(element, role) || shorten(nameFromContent(element), 100);
   const ref = refOf(element);
   const rect = boxOf(element);
-  remember(ref, role, rememberedName(element, role));
+  recordShown(ref, role, nameToRecord(element, role));
   return {
-    ref, selector: selectorOf(element), tag: tagOf(element), role, name: cleaned(shorten(name, 200)),
-    rect, inViewport: intersects(rect), visible, enabled: !disabledBy(element, "click"),
-    attributes: attributesOf(element), capabilities: capabilitiesOf(element, role), ...valueFacts(element, role),
+    ref, selector: buildSelector(element), tag: tagOf(element), role, name: cleanText(shorten(name, 200)),
+    rect, inViewport: isInViewport(rect), visible, enabled: !checkDisabled(element, "click"),
+    attributes: readAttributes(element), capabilities: listCapabilities(element, role), ...readValueFacts(element, role),
   };
 }
 
-function intersects({ x, y, width, height }) {
+function isInViewport({ x, y, width, height }) {
   return width > 0 && height > 0 && x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0;
 }
 
-function attributesOf(element) {
-  const told = {};
-  for (const name of TOLD) {
+function readAttributes(element) {
+  const attributes = {};
+  for (const name of LISTED_ATTRIBUTES) {
     const value = element.getAttribute(name);
-    if (value !== null) told[name] = cleaned(shorten(value, 300));
+    if (value !== null) attributes[name] = cleanText(shorten(value, 300));
   }
-  return told;
+  return attributes;
 }
 
-function capabilitiesOf(element, role) {
+function listCapabilities(element, role) {
   if (tagOf(element) === "select") return ["select"];
   if (element.type === "file") return ["upload"];
   if (role === "checkbox" || role === "radio" || role === "switch") return ["click", "check"];
-  return editable(element) && !element.readOnly ? ["click", "type"] : ["click"];
+  return findEditable(element) && !element.readOnly ? ["click", "type"] : ["click"];
 }
 
-function valueFacts(element, role) {
+function readValueFacts(element, role) {
   if (isSecret(element)) return { value: element.value ? "(hidden)" : "" };
   const facts = {};
-  if (FIELD_ROLES.has(role)) facts.value = cleaned(shorten(valueOf(element), SHOWN_VALUE));
-  const checked = checkedState(element);
+  if (FIELD_ROLES.has(role)) facts.value = cleanText(shorten(readValue(element), MAX_VALUE_CHARS));
+  const checked = readChecked(element);
   if (checked !== null) facts.checked = checked;
-  if (tagOf(element) === "select") facts.options = Array.from(element.options, (each) => collapse(each.label)).slice(0, 50);
+  if (tagOf(element) === "select") facts.options = Array.from(element.options, (each) => collapseSpace(each.label)).slice(0, 50);
   return facts;
 }
 
-// The shortest selector that matches this element only: id, test id, name and type, class, path.
-function selectorOf(element) {
-  return uniqueOf(element) || pathOf(element);
+// The shortest selector that matches only this element: id, test id, name and type, class, path.
+function buildSelector(element) {
+  return buildUniqueSelector(element) || buildPathSelector(element);
 }
 
-function uniqueOf(element) {
+function buildUniqueSelector(element) {
   const root = element.getRootNode();
   const tag = CSS.escape(tagOf(element));
   const choices = [];
@@ -101,17 +102,17 @@ function uniqueOf(element) {
   return choices.find((each) => root.querySelectorAll(each).length === 1) || "";
 }
 
-function pathOf(element) {
+function buildPathSelector(element) {
   const parts = [];
-  for (let each = element; each && parts.length < 8; each = plainParentOf(each)) {
-    const unique = each === element ? "" : uniqueOf(each);
-    parts.unshift(unique || `${CSS.escape(tagOf(each))}${nth(each)}`);
+  for (let each = element; each && parts.length < 8; each = domParentOf(each)) {
+    const unique = each === element ? "" : buildUniqueSelector(each);
+    parts.unshift(unique || `${CSS.escape(tagOf(each))}${formatNth(each)}`);
     if (unique) break;
   }
   return parts.join(" > ");
 }
 
-function nth(element) {
+function formatNth(element) {
   const same = [...(parentNodeOf(element)?.children || [])].filter((each) => tagOf(each) === tagOf(element));
   return same.length > 1 ? `:nth-of-type(${same.indexOf(element) + 1})` : "";
 }

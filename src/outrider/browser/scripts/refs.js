@@ -1,10 +1,10 @@
-// References: an element keeps its own for as long as it lives, and none is ever given twice.
+// Assigns references: an element keeps its own for as long as it lives, and none is given twice.
 
 const refOfElement = new WeakMap();
 const elementOfRef = new Map();
-const shownAs = new Map();
-const listening = new WeakSet();
-let anyListening = false;
+const shownNames = new Map();
+const listeningElements = new WeakSet();
+let hasListeningElements = false;
 let refPrefix = "e";
 let lastRef = 0;
 
@@ -23,45 +23,43 @@ function elementOf(ref) {
   return element && element.isConnected ? element : null;
 }
 
-// What the model was told about a reference, to compare with when it acts on it.
-function remember(ref, role, name) {
-  const before = shownAs.get(ref);
+// Records the role and name that a model was shown for a reference, to compare with when it acts on it.
+function recordShown(ref, role, name) {
+  const before = shownNames.get(ref);
   if (before && before.role === role && before.name === name && !before.warned) return;
-  shownAs.set(ref, { role, name, warned: false });
+  shownNames.set(ref, { role, name, warned: false });
 }
 
-function describedAs(role, name) {
-  return name ? `${role || "element"} ${quoted(shorten(name, 80))}` : role || "element";
+function describeShown(role, name) {
+  return name ? `${role || "element"} ${quote(shorten(name, 80))}` : role || "element";
 }
 
-// Refused once: the second call on the same changed element goes through, unless more than digits changed again.
-function changeSince(ref, element) {
-  const before = shownAs.get(ref);
+// An action on a changed element is refused once; the second call passes, unless more than digits changed again.
+function findChange(ref, element) {
+  const before = shownNames.get(ref);
   if (!before) return null;
-  const role = roleOf(element);
-  const name = rememberedName(element, role);
+  const role = computeRole(element);
+  const name = nameToRecord(element, role);
   if (before.role === role && before.name === name) return null;
-  if (before.warned && sameButDigits(before.warned, name)) return null;
-  const was = describedAs(before.role, before.name);
-  shownAs.set(ref, { ...before, warned: name || " " });
-  return { was, is: describedAs(role, name) };
+  if (before.warned && isSameExceptDigits(before.warned, name)) return null;
+  const earlier = describeShown(before.role, before.name);
+  shownNames.set(ref, { ...before, warned: name || " " });
+  return { was: earlier, is: describeShown(role, name) };
 }
 
-function sameButDigits(one, other) {
+function isSameExceptDigits(one, other) {
   const plain = (text) => text.replace(/\d+/g, "#").trim();
   return plain(one) === plain(other);
 }
 
-// What an outline takes for the name of such an element, and therefore remembers.
-function rememberedName(element, role) {
-  if (isEditingHost(element) && !FIELD_ROLES.has(role)) return ownName(element);
-  return nameOf(element, role) || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContent(element));
+// The name that an outline shows for such an element.
+function nameToRecord(element, role) {
+  if (isEditingHost(element) && !FIELD_ROLES.has(role)) return nameFromAria(element);
+  return computeName(element, role) || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContentName(element));
 }
 
-function briefContent(element) {
-  return shorten(contentName(element, null, 400), 200);
+function briefContentName(element) {
+  return shorten(nameFromContent(element, null, 400), 200);
 }
 
-function forgetDead() {
-  for (const [ref, held] of elementOfRef) if (!held.deref()) elementOfRef.delete(ref);
-}
+

@@ -1,129 +1,129 @@
-// From a CSS selector or a reference to the one element that is meant, or why there is none.
+// Resolves a CSS selector or a reference to exactly one element, or explains why there is none.
 
-const MANY = 8;
+const MAX_SUGGESTIONS = 8;
 
-function resolve(target, { strict = true } = {}) {
+function resolveTarget(target, { strict = true } = {}) {
   return target.ref ? resolveRef(target.ref, strict) : resolveSelector(target.selector);
 }
 
 function resolveRef(ref, strict) {
   const element = elementOf(ref);
-  if (!element) return { failure: goneRef(ref) };
-  const change = strict ? changeSince(ref, element) : null;
-  return change ? { element, failure: changedRef(ref, change) } : { element };
+  if (!element) return { failure: explainGoneRef(ref) };
+  const change = strict ? findChange(ref, element) : null;
+  return change ? { element, failure: explainChangedRef(ref, change) } : { element };
 }
 
-function goneRef(ref) {
-  const before = shownAs.get(ref);
+function explainGoneRef(ref) {
+  const before = shownNames.get(ref);
   if (!elementOfRef.has(ref) && !before) {
-    return failing("not_found", `there is no ${ref} on this page`, "take a snapshot for the current references");
+    return buildFailure("not_found", `there is no ${ref} on this page`, "take a snapshot for the current references");
   }
-  const twin = before ? twinOf(before) : null;
-  const name = before ? ` ${describedAs(before.role, before.name)}` : "";
-  const next = twin ? whatTwinIs(twin, before) : "take a snapshot";
-  return failing("not_found", `${ref}${name} is no longer on the page`, next, { suggestions: [next] });
+  const twin = before ? findTwin(before) : null;
+  const name = before ? ` ${describeShown(before.role, before.name)}` : "";
+  const next = twin ? describeTwin(twin, before) : "take a snapshot";
+  return buildFailure("not_found", `${ref}${name} is no longer on the page`, next, { suggestions: [next] });
 }
 
-// One that the model has seen beside the lost one is another; one that it has not is the same drawn anew.
-function whatTwinIs(twin, before) {
-  const known = shownAs.has(refOfElement.get(twin) || "");
-  const name = describedAs(before.role, before.name);
+// A twin that the model has already seen is another element; one that it has not is the same one redrawn.
+function describeTwin(twin, before) {
+  const known = shownNames.has(refOfElement.get(twin) || "");
+  const name = describeShown(before.role, before.name);
   return known ? `take a snapshot; ${refOf(twin)} is another ${name}` : `${refOf(twin)} is now ${name}`;
 }
 
-// A page that draws itself anew has an element of the same role and name where the old one was.
-function twinOf({ role, name }) {
+// A page that redraws itself has an element of the same role and name in the old one's place.
+function findTwin({ role, name }) {
   const same = [];
-  for (const element of everyElement(bodyOf(document) || document.documentElement)) {
-    if (roleOf(element) === role && nameOf(element, role) === name && isSeen(element)) same.push(element);
+  for (const element of iterElements(bodyOf(document) || document.documentElement)) {
+    if (computeRole(element) === role && computeName(element, role) === name && isVisible(element)) same.push(element);
     if (same.length > 1) return null;
   }
   return same[0] || null;
 }
 
-function changedRef(ref, { was, is }) {
+function explainChangedRef(ref, { was, is }) {
   const message = `${ref} was ${was} in the snapshot and is now ${is}`;
-  return failing("changed", message, `call again with ${ref} if that is what you want`);
+  return buildFailure("changed", message, `call again with ${ref} if that is what you want`);
 }
 
 function resolveSelector(selector) {
   let found;
   try {
-    found = deepQuery(selector);
-  } catch (error) {
-    return { failure: failing("invalid_selector", `${selector} is not a valid CSS selector`, selectorHint(selector)) };
+    found = queryDeep(selector);
+  } catch {
+    return { failure: buildFailure("invalid_selector", `${selector} is not a valid CSS selector`, hintForSelector(selector)) };
   }
   if (found.length === 1) return { element: found[0] };
-  if (!found.length) return { failure: notFound(selector) };
-  const seen = found.filter(isSeen);
-  return seen.length === 1 ? { element: seen[0], matched: found.length } : { failure: ambiguous(selector, found, seen) };
+  if (!found.length) return { failure: explainNotFound(selector) };
+  const seen = found.filter(isVisible);
+  return seen.length === 1 ? { element: seen[0], matched: found.length } : { failure: explainAmbiguous(selector, found, seen) };
 }
 
-function deepQuery(selector) {
+function queryDeep(selector) {
   const direct = [...document.querySelectorAll(selector)];
   if (direct.length) return direct;
   const found = [];
-  for (const element of everyElement(document.documentElement)) {
+  for (const element of iterElements(document.documentElement)) {
     const root = shadowOf(element);
     if (root) found.push(...root.querySelectorAll(selector));
   }
   return found;
 }
 
-function selectorHint(selector) {
+function hintForSelector(selector) {
   const text = /:(?:contains|has-text|text)\(\s*['"]?([^'")]+)/.exec(selector) || /^text=(.+)/.exec(selector);
-  if (text) return `CSS cannot search by text: take a snapshot with find=${quoted(text[1])} and use the ref`;
+  if (text) return `CSS cannot search by text: take a snapshot with find=${quote(text[1])} and use the ref`;
   if (/^\/|^\(\/|^xpath=/.test(selector)) return "XPath is not accepted: use a CSS selector or a ref from a snapshot";
   const id = /#(\d[\w-]*)/.exec(selector);
   if (id) return `an id that begins with a digit is written [id="${id[1]}"]`;
   return "check brackets and quotes, or use a ref from a snapshot";
 }
 
-function notFound(selector) {
-  const near = nearest(selector);
-  const suggestions = near.map((each) => `${refOf(each)} ${describe(each)}`);
+function explainNotFound(selector) {
+  const near = findNearest(selector);
+  const suggestions = near.map((each) => `${refOf(each)} ${describeElement(each)}`);
   const hint = near.length ? `closest: ${suggestions.join(", ")}` : "take a snapshot to see what is there";
-  return failing("not_found", `nothing matches ${selector}`, hint, { suggestions, ready: document.readyState });
+  return buildFailure("not_found", `nothing matches ${selector}`, hint, { suggestions, ready: document.readyState });
 }
 
-// Elements whose id, name, class or words share the selector's own words.
-function nearest(selector) {
+// Elements whose id, name, class or text share words with the selector.
+function findNearest(selector) {
   const words = selector.toLowerCase().match(/[a-z0-9]{3,}/g) || [];
   if (!words.length) return [];
   const scored = [];
-  for (const element of candidates()) {
-    const told = `${element.id} ${element.getAttribute("name") || ""} ${element.getAttribute("class") || ""} ${nameOf(element)}`;
-    const text = `${told} ${tagOf(element)}`.toLowerCase();
+  for (const element of listCandidates()) {
+    const attributes = `${element.id} ${element.getAttribute("name") || ""} ${element.getAttribute("class") || ""}`;
+    const text = `${attributes} ${computeName(element)} ${tagOf(element)}`.toLowerCase();
     const score = words.filter((word) => text.includes(word)).length;
-    if (score && isSeen(element)) scored.push({ element, score });
+    if (score && isVisible(element)) scored.push({ element, score });
   }
   scored.sort((one, other) => other.score - one.score);
   return scored.slice(0, 3).map((each) => each.element);
 }
 
-function candidates() {
-  return [...document.querySelectorAll(NESTED)].slice(0, 500);
+function listCandidates() {
+  return [...document.querySelectorAll(ACTIONABLE_SELECTOR)].slice(0, 500);
 }
 
-function ambiguous(selector, found, seen) {
-  const shown = (seen.length ? seen : found).slice(0, MANY);
-  const suggestions = shown.map((each) => `${refOf(each)} ${describe(each)}`);
+function explainAmbiguous(selector, found, seen) {
+  const shown = (seen.length ? seen : found).slice(0, MAX_SUGGESTIONS);
+  const suggestions = shown.map((each) => `${refOf(each)} ${describeElement(each)}`);
   const message = `${selector} matches ${found.length} elements${seen.length < found.length ? `, ${seen.length} of them visible` : ""}`;
-  return failing("ambiguous", message, `use one of the refs: ${suggestions.join(", ")}`, { count: found.length, suggestions });
+  return buildFailure("ambiguous", message, `use one of the refs: ${suggestions.join(", ")}`, { count: found.length, suggestions });
 }
 
-// tag#id.class "name": enough to recognise an element in a sentence.
-function describe(element) {
-  const name = nameOf(element) || contentName(element);
-  return `<${signature(element)}>${name ? ` ${quoted(shorten(name, 40))}` : ""}`;
+// tag#id.class "name": enough to recognise an element in a message.
+function describeElement(element) {
+  const name = computeName(element) || nameFromContent(element);
+  return `<${formatSignature(element)}>${name ? ` ${quote(shorten(name, 40))}` : ""}`;
 }
 
-function signature(element) {
+function formatSignature(element) {
   const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
   const id = idOf(element) ? `#${shorten(idOf(element), 40)}` : "";
   return `${tagOf(element)}${id}${!id && first ? `.${shorten(first, 40)}` : ""}`;
 }
 
-function failing(reason, message, hint = "", more = {}) {
+function buildFailure(reason, message, hint = "", more = {}) {
   return { reason, message, hint, suggestions: more.suggestions || (hint ? [hint] : []), ...more };
 }

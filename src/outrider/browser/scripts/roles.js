@@ -1,4 +1,4 @@
-// Roles by the mapping of HTML-AAM, in words that a model reads in one token.
+// Maps elements to roles (HTML-AAM), in words that are one token for a model.
 
 const TAG_ROLES = {
   a: "", article: "article", aside: "aside", button: "button", canvas: "canvas", datalist: "listbox", dd: "", details: "group",
@@ -17,7 +17,7 @@ const INPUT_ROLES = {
   week: "week", "datetime-local": "datetime", color: "color", hidden: "",
 };
 
-const SHORT = { banner: "header", contentinfo: "footer", navigation: "nav", complementary: "aside", image: "img" };
+const SHORT_ROLE_NAMES = { banner: "header", contentinfo: "footer", navigation: "nav", complementary: "aside", image: "img" };
 
 const ACTIVE_ROLES = new Set([
   "button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
@@ -35,37 +35,37 @@ const NAMED_BY_CONTENT = new Set([
   "columnheader", "rowheader", "checkbox", "radio", "switch", "treeitem", "tooltip", "row",
 ]);
 
-const SECTIONS = new Set(["ARTICLE", "ASIDE", "MAIN", "NAV", "SECTION"]);
+const SECTIONING_TAGS = new Set(["ARTICLE", "ASIDE", "MAIN", "NAV", "SECTION"]);
 
-function roleOf(element) {
+function computeRole(element) {
   const given = element.getAttribute("role");
   if (given) {
-    const role = explicitRole(element, given);
+    const role = readExplicitRole(element, given);
     if (role !== null) return role;
   }
-  return implicitRole(element);
+  return computeImplicitRole(element);
 }
 
-function explicitRole(element, given) {
+function readExplicitRole(element, given) {
   const role = given.trim().split(/\s+/)[0].toLowerCase();
   if (role === "presentation" || role === "none" || role === "generic") return canFocus(element) ? null : "";
-  return role ? SHORT[role] || role : null;
+  return role ? SHORT_ROLE_NAMES[role] || role : null;
 }
 
-function implicitRole(element) {
+function computeImplicitRole(element) {
   const tag = tagOf(element);
   if (tag === "input") return INPUT_ROLES[element.type] ?? (element.hasAttribute("list") ? "combobox" : "textbox");
   if (tag === "a" || tag === "area") return element.hasAttribute("href") ? "link" : "";
   if (tag === "select") return element.multiple || element.size > 1 ? "listbox" : "combobox";
-  if (tag === "header" || tag === "footer") return insideSection(element) ? "" : TAG_ROLES[tag];
+  if (tag === "header" || tag === "footer") return isInSection(element) ? "" : TAG_ROLES[tag];
   if (tag === "th") return element.scope === "row" ? "rowheader" : "columnheader";
-  if (tag === "summary") return plainParentOf(element)?.localName === "details" ? "button" : "";
+  if (tag === "summary") return domParentOf(element)?.localName === "details" ? "button" : "";
   if (tag === "img") return element.getAttribute("alt") === "" ? "" : "img";
   return TAG_ROLES[tag] ?? "";
 }
 
-function insideSection(element) {
-  for (let each = plainParentOf(element); each; each = plainParentOf(each)) if (SECTIONS.has(each.tagName)) return true;
+function isInSection(element) {
+  for (let each = domParentOf(element); each; each = domParentOf(each)) if (SECTIONING_TAGS.has(each.tagName)) return true;
   return false;
 }
 
@@ -73,7 +73,7 @@ function canFocus(element) {
   return element.hasAttribute("tabindex") || element.matches("a[href],button,input,select,textarea");
 }
 
-function headingLevel(element) {
+function readHeadingLevel(element) {
   const given = Number(element.getAttribute("aria-level"));
   if (given > 0) return Math.min(given, 6);
   return /^h[1-6]$/.test(tagOf(element)) ? Number(tagOf(element)[1]) : 2;

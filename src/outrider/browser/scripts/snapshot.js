@@ -1,57 +1,57 @@
-// A snapshot: the outline of a document, or of one element in it, with where it was looked at.
+// Takes a snapshot: the outline of a document or of one element in it, with the scroll position.
 
-// With `both`, also the outline that later ones are compared with, where it is another one than was asked for.
-function snapshot({ mode = "full", root = "", urls = false, telling = true, both = false } = {}) {
+// `withBaseline` adds the outline for later comparisons, if it differs from the one that is asked for.
+function takeSnapshot({ mode = "full", root = "", urls = false, shown = true, withBaseline = false } = {}) {
   const top = root ? elementOf(root) : bodyOf(document) || document.documentElement;
-  const where = position();
-  if (!top) return { lines: "", gone: Boolean(root), ...where };
-  const told = outlined(top, { mode, root, urls, telling });
-  const other = where.elements < LARGE ? "full" : "viewport";
-  if (both && other !== mode) told.kept = outlined(top, { mode: other, telling: false }).lines;
-  return { ...told, ...where };
+  const current = readPosition();
+  if (!top) return { lines: "", gone: Boolean(root), ...current };
+  const report = buildOutline(top, { mode, root, urls, shown });
+  const baselineMode = current.elements < LARGE_PAGE_ELEMENTS ? "full" : "viewport";
+  if (withBaseline && baselineMode !== mode) report.baseline = buildOutline(top, { mode: baselineMode, shown: false }).lines;
+  return { ...report, ...current };
 }
 
-// Elements from which on a document is compared by its viewport only: `LARGE` in snapshot.py.
-const LARGE = 6000;
+// Larger documents are compared by their viewport only: the same number as in snapshot.py.
+const LARGE_PAGE_ELEMENTS = 6000;
 
-function outlined(top, { mode, root = "", urls = false, telling }) {
-  const view = mode === "viewport" && !root ? new View() : null;
-  const out = new Outline({ view, urls, whole: Boolean(root), telling });
+function buildOutline(top, { mode, root = "", urls = false, shown }) {
+  const view = mode === "viewport" && !root ? new ViewportFilter() : null;
+  const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown });
   if (root) walkRoot(top, out);
-  else walk(top, out, new Around(getComputedStyle(document.documentElement)));
+  else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement)));
   out.flush();
-  return answer(out, view);
+  return buildReport(out, view);
 }
 
 function walkRoot(top, out) {
   if (top.localName === "select") return walkOptions(top, out);
-  walk(top, out, new Around(getComputedStyle(parentElementOf(top) || top)));
+  walkElement(top, out, new ParentContext(getComputedStyle(parentElementOf(top) || top)));
 }
 
 function walkOptions(select, out) {
-  emitField(select, out, getComputedStyle(select), roleOf(select));
+  emitField(select, out, getComputedStyle(select), computeRole(select));
   out.flush();
   for (const option of select.options) {
-    out.line(`- ${collapse(option.label)}${option.selected ? " selected" : ""}${option.disabled ? " disabled" : ""}`);
+    out.line(`- ${collapseSpace(option.label)}${option.selected ? " selected" : ""}${option.disabled ? " disabled" : ""}`);
   }
 }
 
-function answer(out, view) {
-  const lines = cleaned(out.lines.join("\n"));
-  const rest = view ? { above: cleaned(view.above.told()), below: cleaned(view.below.told()) } : {};
-  return { lines, count: out.count, suspects: out.suspects, shadows: out.shadows, modal: modalDialog() !== null, ...rest };
+function buildReport(out, view) {
+  const lines = cleanText(out.lines.join("\n"));
+  const outside = view ? { above: cleanText(view.above.describe()), below: cleanText(view.below.describe()) } : {};
+  return { lines, count: out.count, suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
 }
 
-// Nothing that only machines see may reach a reader: see `core/untrusted.py`.
-function cleaned(text) {
+// Removes characters that only machines see: see `core/untrusted.py`.
+function cleanText(text) {
   const plain = text.normalize("NFC");
   if (!/[^\n -~]/.test(plain)) return plain;
-  return plain.replace(INVISIBLE, (sign) => (KEPT.has(sign) ? sign : "")).replace(JOINERS, "");
+  return plain.replace(INVISIBLE_CHARACTERS, (character) => (KEPT_CHARACTERS.has(character) ? character : "")).replace(STRAY_JOINERS, "");
 }
 
-const KEPT = new Set(["\n", "\u0001", "\u200c", "\u200d"]);
+const KEPT_CHARACTERS = new Set(["\n", "\u0001", "\u200c", "\u200d"]);
 
-function position() {
+function readPosition() {
   const page = document.scrollingElement || document.documentElement;
   return {
     title: titleOf(document),
@@ -67,7 +67,7 @@ function position() {
   };
 }
 
-function modalDialog() {
+function findModalDialog() {
   const open = document.querySelectorAll("dialog:modal");
   return open.length ? open[open.length - 1] : null;
 }

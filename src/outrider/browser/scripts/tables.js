@@ -1,42 +1,42 @@
-// Tables: one row a line, cells parted by bars; tables that only lay out are read as plain blocks.
+// Writes tables: one row per line, cells separated by bars; layout tables as plain blocks.
 
-const CELLS = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
+const CELL_ROLES = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
 const layoutTables = new WeakMap();
 
 function emitTable(table, out, style, role) {
   out.flush();
   const { layout } = out;
-  out.layout = role === "table" && isLayout(table);
+  out.layout = role === "table" && isLayoutTable(table);
   if (out.layout) walkChildren(table, out, style);
-  else emitData(table, out, style, role);
+  else emitDataTable(table, out, style, role);
   out.layout = layout;
 }
 
-function emitData(table, out, style, role) {
-  const name = nameOf(table, role);
+function emitDataTable(table, out, style, role) {
+  const name = computeName(table, role);
   const rows = table.rows?.length || table.querySelectorAll("[role=row]").length;
-  out.line(`${role}${name ? ` ${quoted(name)}` : ""}${rows > 3 ? ` (${rows} rows)` : ""}`);
+  out.line(`${role}${name ? ` ${quote(name)}` : ""}${rows > 3 ? ` (${rows} rows)` : ""}`);
   out.nested(() => walkTable(table, out, style));
 }
 
 function walkTable(table, out, style) {
-  const around = new Around(style);
+  const parentContext = new ParentContext(style);
   for (const child of childrenOf(table)) {
-    if (child.nodeType === Node.ELEMENT_NODE && tagOf(child) !== "caption") walk(child, out, around);
+    if (child.nodeType === Node.ELEMENT_NODE && tagOf(child) !== "caption") walkElement(child, out, parentContext);
   }
 }
 
-function isLayout(table) {
+function isLayoutTable(table) {
   if (table.localName !== "table") return false;
   let known = layoutTables.get(table);
   if (known === undefined) {
-    known = laysOut(table);
+    known = looksLikeLayout(table);
     layoutTables.set(table, known);
   }
   return known;
 }
 
-function laysOut(table) {
+function looksLikeLayout(table) {
   if (table.caption || table.tHead || table.querySelector("th")) return table.querySelector("table") !== null;
   if (table.querySelector("table,form,h1,h2,h3,section,article,nav")) return true;
   return table.rows.length < 2 || (table.rows[0]?.cells.length || 0) < 2;
@@ -63,17 +63,17 @@ function emitLayoutRow(row, out, style, mark) {
 }
 
 function emitCell(cell, out, style, role) {
-  if (out.layout) return layoutCell(cell, out, style);
-  cellBorder(role, out);
+  if (out.layout) return emitLayoutCell(cell, out, style);
+  emitCellBorder(role, out);
   walkChildren(cell, out, style);
 }
 
-function layoutCell(cell, out, style) {
+function emitLayoutCell(cell, out, style) {
   out.pad();
   walkChildren(cell, out, style);
   out.pad();
 }
 
-function cellBorder(role, out) {
-  if (CELLS.has(role) && out.inline && out.cells++ > 0) out.item("|");
+function emitCellBorder(role, out) {
+  if (CELL_ROLES.has(role) && out.inline && out.cells++ > 0) out.item("|");
 }

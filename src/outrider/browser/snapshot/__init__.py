@@ -1,1 +1,1 @@
-"""Outlines of a page, their differences and extracted content."""
+"""Page snapshots: outlines, differences and extracted content."""

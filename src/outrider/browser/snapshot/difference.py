@@ -1,4 +1,4 @@
-"""What has changed between two outlines of a page, in the fewest lines."""
+"""Compare two outlines of a page in the fewest lines."""
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -8,10 +8,10 @@ from outrider.browser.snapshot.outline import find_refs
 
 @dataclass(frozen=True)
 class OutlineDiff:
-    """The lines that came (`+`), went (`-`) or changed (`~`).
+    """Lines that were added (`+`), removed (`-`) or changed (`~`).
 
     Attributes:
-        lines: Them, marked.
+        lines: The lines with their marks.
         whole: So much has changed that the new outline itself is the better answer.
     """
 
@@ -26,8 +26,9 @@ class OutlineDiff:
 
 
 def diff_outlines(before: list[str], after: list[str]) -> OutlineDiff:
-    """From one outline to the next."""
-    whole_share = 0.6  # of the new outline: then the whole is clearer than the difference
+    """Compare the lines of two outlines."""
+    # Past this share of the new outline, the outline itself is clearer than the difference.
+    max_diff_share = 0.6
     if before == after:
         return OutlineDiff(())
     start = _count_common(before, after)
@@ -36,49 +37,43 @@ def diff_outlines(before: list[str], after: list[str]) -> OutlineDiff:
     lines = _mark_changes(old, new)
     size = sum(len(line) for line in lines)
     total = sum(len(line) + 1 for line in after)
-    return OutlineDiff(tuple(lines), whole=total > 400 and size > whole_share * total)
+    return OutlineDiff(tuple(lines), whole=total > 400 and size > max_diff_share * total)
 
 
 def _count_common(one: list[str], other: list[str]) -> int:
     length = min(len(one), len(other))
-    return next((at for at in range(length) if one[at] != other[at]), length)
+    return next((index for index in range(length) if one[index] != other[index]), length)
 
 
 def _mark_changes(old: list[str], new: list[str]) -> list[str]:
-    max_exact_lines = 1_500  # beyond this many lines on either side order is not compared, only presence
-    plain_old, plain_new = [line.strip() for line in old], [line.strip() for line in new]
-    if max(len(old), len(new)) > max_exact_lines:
-        return _by_presence(plain_old, plain_new)
+    max_compared_lines = 1_500  # past this many lines their order is ignored, because comparing it is slow
+    old, new = [line.strip() for line in old], [line.strip() for line in new]
+    if max(len(old), len(new)) > max_compared_lines:
+        old_lines, new_lines = set(old), set(new)
+        return _pair_changes(
+            [line for line in old if line not in new_lines], [line for line in new if line not in old_lines]
+        )
     lines: list[str] = []
-    for kind, a, b, c, d in SequenceMatcher(None, plain_old, plain_new, autojunk=False).get_opcodes():
+    for kind, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
-            lines += _pair_changes(plain_old[a:b], plain_new[c:d])
+            lines += _pair_changes(old[old_start:old_end], new[new_start:new_end])
     return lines
 
 
-def _by_presence(old: list[str], new: list[str]) -> list[str]:
-    were, are = set(old), set(new)
-    return _pair_changes([line for line in old if line not in are], [line for line in new if line not in were])
-
-
-def _pair_changes(gone: list[str], come: list[str]) -> list[str]:
-    """A new line that speaks of the same element as an old one stands for both."""
-    spoken = {ref: line for line in gone for ref in find_refs(line)}
-    replaced: set[str] = set()
-    lines = []
-    for line in come:
-        same = next((spoken[ref] for ref in find_refs(line) if ref in spoken), None)
-        if same is not None:
-            replaced.add(same)
-        lines.append(f"{'+' if same is None else '~'} {line}")
-    return _format_removed([line for line in gone if line not in replaced]) + lines
-
-
-def _format_removed(lines: list[str]) -> list[str]:
+def _pair_changes(removed: list[str], added: list[str]) -> list[str]:
+    """Mark the lines; an added line with a reference of a removed one replaces it as changed."""
+    max_shown = 3  # removed lines that are shown one by one
     max_line_chars = 80
-    max_removed = 3  # removed lines that are told one by one
-    told = [
-        f"- {line if len(line) <= max_line_chars else line[: max_line_chars - 1] + '…'}" for line in lines[:max_removed]
-    ]
-    more = len(lines) - len(told)
-    return told + ([f"- … {more} more lines"] if more else [])
+    line_of_ref = {ref: line for line in removed for ref in find_refs(line)}
+    replaced: set[str] = set()
+    changes = []
+    for line in added:
+        earlier = next((line_of_ref[ref] for ref in find_refs(line) if ref in line_of_ref), None)
+        if earlier is not None:
+            replaced.add(earlier)
+        changes.append(f"{'+' if earlier is None else '~'} {line}")
+    gone = [line for line in removed if line not in replaced]
+    shown = [f"- {line if len(line) <= max_line_chars else line[: max_line_chars - 1] + '…'}" for line in gone]
+    if len(gone) > max_shown:
+        shown[max_shown:] = [f"- … {len(gone) - max_shown} more lines"]
+    return shown + changes

@@ -1,17 +1,17 @@
-"""The rendered document for whoever extracts from it: its HTML, its text, a map of it, what is selected."""
+"""Read the rendered document: HTML, DOM map, selection and element boxes."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import PageGone, ProtocolError
-from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.scripts import REF_PATTERN
 from outrider.browser.protocol.values import ScriptError
 from outrider.browser.snapshot.snapshot import Snapshotter
 
-MAX_HTML_CHARS = 5_000_000  # characters, of the page and of each frame
+MAX_HTML_CHARS = 5_000_000  # of the page and of each frame
 FRAME_COMMENT_PATTERN = re.compile(rf"<!--frame:({REF_PATTERN.pattern})-->")
 
 
@@ -20,10 +20,10 @@ class RenderedHtml:
     """A rendered document.
 
     Attributes:
-        html: With shadow trees and frames in their places; no scripts, and unless asked for nothing that is hidden.
+        html: With shadow trees and frames in place; without scripts and, unless asked for, hidden elements.
         title: The document's title.
         url: Its address.
-        truncated: It was longer than may be.
+        truncated: It exceeded the size limit.
     """
 
     html: str
@@ -35,73 +35,66 @@ class RenderedHtml:
 async def read_rendered_html(
     snapshotter: Snapshotter, *, selector: str = "", hidden: bool = False, frames: bool = True
 ) -> RenderedHtml:
-    """The document as it is now, for an extractor.
+    """Return the document as it is rendered now.
 
     Args:
-        snapshotter: The page's eyes.
-        selector: Only what this CSS selector matches.
-        hidden: Also what is not rendered.
-        frames: With the documents of its frames, each in a `<div>` in the place of its frame.
+        snapshotter: The page's snapshotter.
+        selector: Only the elements that this CSS selector matches.
+        hidden: Include elements that are not rendered.
+        frames: Include the documents of frames, each as a `<div>` in place of its frame.
 
     Raises:
-        NotFound, InvalidInput: The selector matches nothing, or is none.
+        NotFound, InvalidInput: The selector matches nothing, or is not valid.
     """
     await snapshotter.prepare_frame(snapshotter.page.main)
     options = {"selector": selector, "limit": MAX_HTML_CHARS, "rendered": not hidden}
-    told = await _invoke_checked(snapshotter, "composedHtml", selector, options)
-    html = await _insert_frames(snapshotter, told["html"]) if frames else FRAME_COMMENT_PATTERN.sub("", told["html"])
-    return RenderedHtml(html, told["title"], told["url"], told["truncated"])
+    report = await _invoke_checked(snapshotter, "readComposedHtml", selector, options)
+    html = report["html"]
+    html = await _insert_frames(snapshotter, html) if frames else FRAME_COMMENT_PATTERN.sub("", html)
+    return RenderedHtml(html, report["title"], report["url"], report["truncated"])
 
 
 async def build_dom_map(snapshotter: Snapshotter, *, selector: str = "body", depth: int = 5) -> dict[str, Any]:
-    """`{title, url, domMap}`; a node is `{tag, selector, id?, class?, text?, …, children[]}`.
+    """Return `{title, url, domMap}`; a node is `{tag, selector, id?, class?, text?, …, children[]}`.
 
-    Raises as `rendered_html`.
+    Raises NotFound or InvalidInput as `read_rendered_html`.
     """
     max_depth = 20
-    told = await _invoke_checked(
-        snapshotter, "domMap", selector, {"selector": selector, "depth": min(max(depth, 1), max_depth)}
+    report = await _invoke_checked(
+        snapshotter, "buildDomMap", selector, {"selector": selector, "depth": min(max(depth, 1), max_depth)}
     )
-    return {name: told[name] for name in ("title", "url", "domMap")}
+    return {name: report[name] for name in ("title", "url", "domMap")}
 
 
 async def read_selection(snapshotter: Snapshotter) -> str:
-    """What is selected on the page or in the field that has the focus; nothing of a password."""
-    return (await snapshotter.scripts.invoke(snapshotter.page.main, "selectedText"))["text"]
+    """Return the selected text of the page or of the focused field, but nothing of a password."""
+    return (await snapshotter.scripts.invoke(snapshotter.page.main, "readSelection"))["text"]
 
 
 async def list_boxes(snapshotter: Snapshotter) -> list[dict[str, Any]]:
-    """`{ref, x, y, width, height}` of what can be acted on in the viewport, for drawing on a screenshot."""
+    """Return `{ref, x, y, width, height}` of the actionable elements in the viewport."""
     await snapshotter.prepare_frame(snapshotter.page.main)
-    return (await snapshotter.scripts.invoke(snapshotter.page.main, "boxes"))["boxes"]
+    return (await snapshotter.scripts.invoke(snapshotter.page.main, "listBoxes"))["boxes"]
 
 
 async def _invoke_checked(
     snapshotter: Snapshotter, name: str, selector: str, options: dict[str, Any]
 ) -> dict[str, Any]:
-    told = await snapshotter.scripts.invoke(snapshotter.page.main, name, options)
-    if not told["ok"]:
-        raise build_action_error("extract", selector, told)
-    return told
+    report = await snapshotter.scripts.invoke(snapshotter.page.main, name, options)
+    if not report["ok"]:
+        raise build_action_error("extract", selector, report)
+    return report
 
 
 async def _insert_frames(snapshotter: Snapshotter, html: str) -> str:
-    inside = {}
+    inner_html: dict[str, str] = {}
     for frame in snapshotter.page.frames:
-        if frame.parent is snapshotter.page.main and FRAME_COMMENT_PATTERN.search(html):
-            ref, inner = await _render_frame(snapshotter, frame)
-            inside[ref] = f"<div>{inner}</div>" if inner else ""
-    return (
-        FRAME_COMMENT_PATTERN.sub(lambda match: inside.get(match.group(1), ""), html)
-        .replace("<iframe", "<div")
-        .replace("</iframe>", "</div>")
-    )
-
-
-async def _render_frame(snapshotter: Snapshotter, frame: Frame) -> tuple[str, str]:
-    try:
-        ref = await snapshotter.scripts.find_owner_ref(frame)
-        told = await snapshotter.scripts.invoke(frame, "composedHtml", {"selector": "body", "limit": MAX_HTML_CHARS})
-    except (ProtocolError, PageGone, ScriptError):
-        return "", ""
-    return ref, told.get("html", "")
+        if frame.parent is not snapshotter.page.main or not FRAME_COMMENT_PATTERN.search(html):
+            continue
+        with suppress(ProtocolError, PageGone, ScriptError):  # the frame is going away
+            ref = await snapshotter.scripts.find_owner_ref(frame)
+            options = {"selector": "body", "limit": MAX_HTML_CHARS}
+            inner = (await snapshotter.scripts.invoke(frame, "readComposedHtml", options)).get("html", "")
+            inner_html[ref] = f"<div>{inner}</div>" if inner else ""
+    html = FRAME_COMMENT_PATTERN.sub(lambda match: inner_html.get(match.group(1), ""), html)
+    return html.replace("<iframe", "<div").replace("</iframe>", "</div>")

@@ -1,9 +1,9 @@
-"""Which elements the page's own code listens on: clickable although nothing about them says so.
+"""Find elements with event listeners, which nothing in the markup shows as clickable.
 
-The browser is asked (`DOMDebugger.getEventListeners`), so the page's functions stay as they are and
-closed shadow roots are covered. Its handlers of every kind count, React's included.
+The browser lists them (`DOMDebugger.getEventListeners`), so the page's functions stay unpatched and
+closed shadow roots are covered. Handlers of frameworks such as React count as well.
 
-Asked through the page's own world: through an isolated one, Chromium 156 crashes on pages with frames.
+The request names the page's own world: with an isolated one, Chromium 156 crashes on pages with frames.
 """
 
 import asyncio
@@ -24,69 +24,66 @@ MARK_SCRIPT = """(...elements) => {
 
 
 class Listeners:
-    """Marks listening elements for the scripts, each once a document."""
+    """Marks elements with listeners for the scripts, each once per document."""
 
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Frame, tuple[str, str, set[int]]] = WeakKeyDictionary()
         self._shadowed: WeakSet[Frame] = WeakSet()
 
     def has_shadows(self, frame: Frame) -> bool:
-        """Whether shadow roots of a frame are looked into as well."""
+        """Return whether shadow roots of a frame are searched too."""
         return frame in self._shadowed
 
     def include_shadows(self, frame: Frame) -> None:
-        """Looks into them from now on: it takes the browser through all frames too, so only where there are any."""
+        """Search shadow roots of a frame from now on; it makes the browser walk all frames, so only where needed."""
         self._shadowed.add(frame)
 
     async def is_known(self, frame: Frame) -> bool:
-        """Whether the document in a frame has been looked through before."""
+        """Return whether the frame's current document has been searched before."""
         return self._known.get(frame, ("",))[0] == await self._build_stamp(frame)
 
     async def mark_new(self, frame: Frame) -> int | None:
-        """Marks what listens in a frame and was not yet marked.
+        """Mark the elements of a frame that have listeners and are not marked yet.
 
         Returns:
-            How many elements these are; None where the scripts are not installed.
+            How many elements were marked; None when the scripts are not installed.
         """
-        max_new_elements = 500  # elements that one look takes in; the next look takes the next
-        document, known = await self._ensure_document(frame)
-        asked = {"objectId": document, "depth": -1, "pierce": frame in self._shadowed}
+        max_new_elements = 500  # per call; the next call marks the next ones
+        stamp, document, known = self._known.get(frame, ("", "", set()))
+        current_stamp = await self._build_stamp(frame)
+        if stamp != current_stamp:
+            document, known = (await frame.evaluate_handle(MAIN_WORLD, "() => document")).object_id, set()
+            self._known[frame] = (current_stamp, document, known)
+        params = {"objectId": document, "depth": -1, "pierce": frame in self._shadowed}
         try:
-            answer = await frame.channel.send("DOMDebugger.getEventListeners", asked)
+            answer = await frame.channel.send("DOMDebugger.getEventListeners", params)
         except ContextGone:
             raise
-        except ProtocolError:  # a document that is being replaced
+        except ProtocolError:  # the document is being replaced
             return 0
-        pointing = (each["backendNodeId"] for each in answer["listeners"] if each["type"] in POINTER_EVENTS)
-        fresh = [node for node in dict.fromkeys(pointing) if node not in known][:max_new_elements]
-        if fresh and not await self._mark_nodes(frame, fresh):
+        nodes = (found["backendNodeId"] for found in answer["listeners"] if found["type"] in POINTER_EVENTS)
+        new_nodes = [node for node in dict.fromkeys(nodes) if node not in known][:max_new_elements]
+        if new_nodes and not await self._mark_nodes(frame, new_nodes):
             return None
-        known.update(fresh)
-        return len(fresh)
-
-    async def _ensure_document(self, frame: Frame) -> tuple[str, set[int]]:
-        loader, document, known = self._known.get(frame, ("", "", set()))
-        stamp = await self._build_stamp(frame)
-        if loader != stamp:
-            document, known = (await frame.evaluate_handle(MAIN_WORLD, "() => document")).object_id, set()
-            self._known[frame] = (stamp, document, known)
-        return document, known
+        known.update(new_nodes)
+        return len(new_nodes)
 
     async def _build_stamp(self, frame: Frame) -> str:
+        """Return a string that changes with the frame's document or one of its worlds."""
         return f"{frame.loader} {await frame.ensure_context(ISOLATED_WORLD)} {await frame.ensure_context(MAIN_WORLD)}"
 
     async def _mark_nodes(self, frame: Frame, nodes: list[int]) -> bool:
         context = await frame.ensure_context(ISOLATED_WORLD)
-        asked = [
+        requests = [
             frame.channel.send("DOM.resolveNode", {"backendNodeId": node, "executionContextId": context})
             for node in nodes
         ]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
-        found = [{"objectId": each["object"]["objectId"]} for each in answers if isinstance(each, dict)]
-        marked = {
+        answers = await asyncio.gather(*requests, return_exceptions=True)
+        elements = [{"objectId": answer["object"]["objectId"]} for answer in answers if isinstance(answer, dict)]
+        params = {
             "functionDeclaration": MARK_SCRIPT,
-            "arguments": found,
+            "arguments": elements,
             "executionContextId": context,
             "returnByValue": True,
         }
-        return (await frame.channel.send("Runtime.callFunctionOn", marked))["result"].get("value") is not False
+        return (await frame.channel.send("Runtime.callFunctionOn", params))["result"].get("value") is not False

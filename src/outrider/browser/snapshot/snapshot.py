@@ -1,11 +1,12 @@
-"""What a page shows, as an outline that a model can read and act on; and what has changed in it.
+"""Take snapshots of a page as outlines that a model can read and act on.
 
-One script walks each document; here frames are put in their places, closed shadow roots opened, and
-the outline is cut to size. The same element keeps its reference for as long as it lives.
+A script walks each document. This module puts the outlines of frames in their places, opens closed
+shadow roots, and cuts the result to size. An element keeps its reference for as long as it lives.
 """
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -27,50 +28,51 @@ from outrider.browser.snapshot.outline import (
 from outrider.core.errors import NotFound
 
 SnapshotMode = Literal["viewport", "full", "interactive"]
-LARGE_PAGE_ELEMENTS = 6_000  # elements from which on differences are taken of the viewport only
+# The outline script marks the place of a frame with its reference between two control characters.
 FRAME_MARKER_PATTERN = re.compile("\x01(.*?)\x01")
-TRANSIENT_ERRORS = (ProtocolError, PageGone, ScriptError, NotFound)  # what a frame that goes away fails with
+# What reading a frame that is going away can raise.
+TRANSIENT_ERRORS = (ProtocolError, PageGone, ScriptError, NotFound)
 
 
 @dataclass
 class OutlineCapture:
-    """One look at a page.
+    """The whole outline of a page at one moment.
 
     Attributes:
         lines: The outline.
-        position: Where it was looked at: title, url, x, y, width, height, scrollWidth, scrollHeight, elements, state.
-        rest: What lies above and below the viewport, where only that was looked at.
-        loader: The document.
-        mode: What was looked at.
+        position: title, url, x, y, width, height, scrollWidth, scrollHeight, elements, state.
+        outside: Summaries of what is `above` and `below` the viewport, in viewport mode.
+        loader: The loader id of the document.
+        mode: The part of the page that was captured.
     """
 
     lines: list[str]
     position: dict[str, Any]
-    rest: dict[str, str] = field(default_factory=dict)
+    outside: dict[str, str] = field(default_factory=dict)
     loader: str = ""
     mode: SnapshotMode = "full"
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """An outline, cut to its budget.
+    """An outline, cut to its limit.
 
     Attributes:
         piece: The lines that fit.
-        position: As in `Seen`.
-        rest: As in `Seen`.
+        position: See `OutlineCapture`.
+        outside: See `OutlineCapture`.
     """
 
     piece: OutlineSlice
     position: dict[str, Any]
-    rest: dict[str, str]
+    outside: dict[str, str]
 
     def __str__(self) -> str:
         return self.to_text()
 
     def to_text(self, *, address: bool = True) -> str:
-        """The title, the address if it is not told elsewhere, the lines, and what lies above and below."""
-        above, below = self.rest.get("above"), self.rest.get("below")
+        """Return title, address, lines and the summaries above and below; `address` False leaves the address out."""
+        above, below = self.outside.get("above"), self.outside.get("below")
         parts = [_format_header(self.position, self.piece.text, address=address)] if self.piece.offset == 0 else []
         parts += [f"… above: {above}"] if above else []
         parts.append(str(self.piece))
@@ -79,26 +81,23 @@ class Snapshot:
 
 
 def _format_header(position: dict[str, Any], text: str, *, address: bool) -> str:
-    """Title, address and place; no title that is also the first heading."""
+    """Return title, address and scroll position; no title that is also the first heading."""
     title = " ".join(position["title"].split())[:200]
     title = "" if re.search(rf"^ *# {re.escape(title)}$", text, re.MULTILINE) else title
-    down, high, tall = position["y"], position["height"], position["scrollHeight"]
-    where = (
-        f" (scrolled {down} of {max(tall - high, 0)})"
-        if down
-        else f" ({tall / high:.1f} screens)"
-        if tall > 1.2 * high
-        else ""
-    )
-    return f"{title}{' · ' if title and address else ''}{position['url'][:300] if address else ''}{where}".strip()
+    scrolled, height, scroll_height = position["y"], position["height"], position["scrollHeight"]
+    if scrolled:
+        extent = f" (scrolled {scrolled} of {max(scroll_height - height, 0)})"
+    else:
+        extent = f" ({scroll_height / height:.1f} screens)" if scroll_height > 1.2 * height else ""
+    return f"{title}{' · ' if title and address else ''}{position['url'][:300] if address else ''}{extent}".strip()
 
 
 class Snapshotter:
-    """Looks at one page.
+    """Takes snapshots of one page and tells what has changed since the last one.
 
     Args:
-        page: Which.
-        scripts: Its scripts.
+        page: The page.
+        scripts: Its scripts; None makes them.
     """
 
     def __init__(self, page: BrowserPage, scripts: PageScripts | None = None) -> None:
@@ -119,199 +118,194 @@ class Snapshotter:
         limit: int = DEFAULT_SNAPSHOT_CHARS,
         offset: int = 0,
     ) -> Snapshot:
-        """An outline of what the page shows.
+        """Return an outline of what the page shows.
 
         Args:
-            mode: `viewport` (what can be seen now, and an outline of the rest), `full`, or `interactive`
-                (full, but only the lines that something can be done with).
-            root: A reference: only what is inside that element, its options and its whole value included.
-            find: Only the lines that hold this text, with their headings.
-            urls: Links with their addresses.
+            mode: `viewport` (what is visible now, with a summary of the rest), `full`, or `interactive`
+                (full, but only the lines of elements that can be acted on).
+            root: A reference: only the content of that element, with all its options and its whole value.
+            find: Only the lines that contain this text, with their headings.
+            urls: Show the addresses of links.
             limit: Characters.
-            offset: The line to begin with, from a former answer; read on in what was seen then, as long as nobody
-                has acted since.
+            offset: The line to start with, from an earlier answer. Continues that outline for as long as
+                nobody has acted since.
 
         Raises:
             NotFound: `root` is no longer on the page.
         """
-        looked: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
-        asked = (looked, root, urls, self.page.main.loader)
-        if self._paged_capture is None or self._paged_capture[0] != asked or not offset:
-            seen = await self._capture_and_keep(looked) if not (root or urls or find) else None
-            self._paged_capture = asked, seen or await self.capture_outline(looked, root=root, urls=urls)
-        seen = self._paged_capture[1]
-        lines = filter_matching(seen.lines, find) if find else seen.lines
+        captured_mode: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
+        request = (captured_mode, root, urls, self.page.main.loader)
+        if self._paged_capture is None or self._paged_capture[0] != request or not offset:
+            if root or urls or find:
+                capture = await self.capture_outline(captured_mode, root=root, urls=urls)
+            else:
+                capture = await self._capture_with_baseline(captured_mode)
+            self._paged_capture = request, capture
+        capture = self._paged_capture[1]
+        lines = filter_matching(capture.lines, find) if find else capture.lines
         lines = filter_interactive(lines) if mode == "interactive" else lines
-        return Snapshot(limit_lines(lines, limit, offset), seen.position, seen.rest)
+        return Snapshot(limit_lines(lines, limit, offset), capture.position, capture.outside)
 
     async def capture_outline(
-        self, mode: SnapshotMode, *, root: str = "", urls: bool = False, telling: bool = True
+        self, mode: SnapshotMode, *, root: str = "", urls: bool = False, shown: bool = True
     ) -> OutlineCapture:
-        """The whole outline, not cut. Raises NotFound."""
-        return (await self._capture_outlines(mode, root=root, urls=urls, telling=telling))[0]
+        """Return the whole outline.
 
-    async def _capture_outlines(
-        self, mode: SnapshotMode, *, root: str = "", urls: bool = False, telling: bool = True, both: bool = False
-    ) -> tuple[OutlineCapture, OutlineCapture | None]:
-        """The outline; with `both` also that which later ones are compared with, if it came in the same breath."""
-        frame = self.scripts.find_frame(root) if root else self.page.main
-        if frame is None:
-            raise NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
-        loader = frame.loader
-        options = {"mode": mode, "root": root, "urls": urls, "telling": telling, "both": both}
-        told, inside = await asyncio.gather(
-            self._read_frame(frame, options), self._read_child_frames(frame, options | {"root": ""})
-        )
-        if told.get("gone"):
-            raise NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
-        rest = {name: told[name] for name in ("above", "below") if told.get(name)}
-        seen = OutlineCapture(await self._merge_frames(frame, told, inside, "lines"), told, rest, loader, mode)
-        wanted = _choose_baseline_mode(seen)
-        if wanted == mode:
-            return seen, seen
-        if not both or any("kept" not in each for each in (told, *inside.values())):
-            return seen, None
-        return seen, OutlineCapture(await self._merge_frames(frame, told, inside, "kept"), told, {}, loader, wanted)
+        `shown` False means that no model reads it, so references keep the names that they were last shown with.
+
+        Raises NotFound: `root` is no longer on the page.
+        """
+        return (await self._capture_outlines(mode, root=root, urls=urls, shown=shown))[0]
 
     async def ensure_baseline(self) -> None:
-        """Makes sure that there is something to compare with later: a first look, if there was none."""
-        if self._baseline is None or self._baseline.loader != self.page.main.loader:
-            await self._keep_baseline(
-                await self.capture_outline("full", telling=False) if await self._is_small() else None
-            )
+        """Capture an outline for later differences, unless there is one of this document."""
+        if self._baseline is not None and self._baseline.loader == self.page.main.loader:
+            return
+        mode = _choose_baseline_mode(await self.scripts.invoke(self.page.main, "readPosition"))
+        baseline = await self.capture_outline(mode, shown=False)
+        mode = _choose_baseline_mode(baseline.position)  # the page may have grown meanwhile
+        self._baseline = baseline if baseline.mode == mode else await self.capture_outline(mode, shown=False)
 
     async def diff_since_last(self) -> tuple[OutlineDiff, OutlineCapture]:
-        """What has changed since the last look, and the new one. Another document is `whole`."""
+        """Return what has changed since the last capture, and the new one. Another document is `whole`."""
         before, self._paged_capture = self._baseline, None
         mode: SnapshotMode = before.mode if before else "viewport"
         after = await self.capture_outline(mode)
         self._baseline = after
-        afresh, self._is_invalidated = self._is_invalidated, False
-        if afresh or before is None or before.loader != after.loader:
+        was_invalidated, self._is_invalidated = self._is_invalidated, False
+        if was_invalidated or before is None or before.loader != after.loader:
             return OutlineDiff((), whole=True), after
         return diff_outlines(before.lines, after.lines), after
 
     def invalidate_baseline(self) -> None:
-        """Somebody else has acted here: the next difference is the whole, and nothing is read on."""
+        """Make the next difference the whole outline, because a person has acted on the page."""
         self._paged_capture, self._is_invalidated = None, True
 
     async def prepare_frame(self, frame: Frame) -> int:
-        """Tells the scripts in a frame which elements the page listens on; how many they did not know of."""
+        """Tell the scripts in a frame which elements the page listens on; return how many are new."""
         marked = await self._listeners.mark_new(frame)
         if marked is None:
             await self.scripts.ensure_installed(frame)
             marked = await self._listeners.mark_new(frame)
         return marked or 0
 
-    async def _is_small(self) -> bool:
-        return (await self.scripts.invoke(self.page.main, "position"))["elements"] < LARGE_PAGE_ELEMENTS
-
-    async def _capture_and_keep(self, mode: SnapshotMode) -> OutlineCapture:
-        """A look that later ones are compared with; on a small page with the whole of it."""
+    async def _capture_with_baseline(self, mode: SnapshotMode) -> OutlineCapture:
+        """Capture an outline, and one for later differences: of a small page in full, else of the viewport."""
         self._is_invalidated = False
-        seen, kept = await self._capture_outlines(mode, both=True)
-        self._baseline = kept or await self.capture_outline(_choose_baseline_mode(seen))
-        return seen
+        capture, baseline = await self._capture_outlines(mode, with_baseline=True)
+        self._baseline = baseline or await self.capture_outline(_choose_baseline_mode(capture.position))
+        return capture
 
-    async def _keep_baseline(self, seen: OutlineCapture | None) -> None:
-        """Keeps a look to compare with: of a small page the whole, of a large one the viewport."""
-        if seen is None:
-            seen = await self.capture_outline("viewport", telling=False)
-        wanted = _choose_baseline_mode(seen)
-        self._baseline = seen if seen.mode == wanted else await self.capture_outline(wanted)
+    async def _capture_outlines(
+        self, mode: SnapshotMode, *, root: str = "", urls: bool = False, shown: bool = True, with_baseline: bool = False
+    ) -> tuple[OutlineCapture, OutlineCapture | None]:
+        """Capture the outline and, if asked for and every frame reported it, the baseline in the same pass."""
+        frame = self.scripts.find_frame(root) if root else self.page.main
+        gone = NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
+        if frame is None:
+            raise gone
+        loader = frame.loader
+        options = {"mode": mode, "root": root, "urls": urls, "shown": shown, "withBaseline": with_baseline}
+        report, child_reports = await asyncio.gather(
+            self._read_frame(frame, options), self._read_child_frames(frame, options | {"root": ""})
+        )
+        if report.get("gone"):
+            raise gone
+        outside = {name: report[name] for name in ("above", "below") if report.get(name)}
+        lines = await self._merge_frames(frame, report, child_reports, "lines")
+        capture = OutlineCapture(lines, report, outside, loader, mode)
+        baseline_mode = _choose_baseline_mode(report)
+        if baseline_mode == mode:
+            return capture, capture
+        if not with_baseline or any("baseline" not in each for each in (report, *child_reports.values())):
+            return capture, None
+        baseline_lines = await self._merge_frames(frame, report, child_reports, "baseline")
+        return capture, OutlineCapture(baseline_lines, report, {}, loader, baseline_mode)
 
     async def _read_frame(self, frame: Frame, options: dict[str, Any]) -> dict[str, Any]:
-        """What the script in a frame says of it."""
-        told = await self._read_frame_once(frame, options)
-        opened = await self._open_shadow_roots(frame) if told.get("suspects") else 0
-        if opened or (told.get("shadows") and not self._listeners.has_shadows(frame)):
-            self._listeners.include_shadows(frame)
-            await self._listeners.mark_new(frame)
-            told = await self.scripts.invoke(frame, "snapshot", options)
-        return told
-
-    async def _read_frame_once(self, frame: Frame, options: dict[str, Any]) -> dict[str, Any]:
-        """In a known document both are asked for at once: hardly ever anything new listens."""
+        """Return the snapshot script's report on one frame."""
         if await self._listeners.is_known(frame):
-            fresh, told = await asyncio.gather(
-                self.prepare_frame(frame), self.scripts.invoke(frame, "snapshot", options)
+            # In a known document there are hardly ever new listeners, so both are asked for at once.
+            new_listeners, report = await asyncio.gather(
+                self.prepare_frame(frame), self.scripts.invoke(frame, "takeSnapshot", options)
             )
-            if not fresh:
-                return told
+            if new_listeners:
+                report = await self.scripts.invoke(frame, "takeSnapshot", options)
         else:
             await self.prepare_frame(frame)
-        return await self.scripts.invoke(frame, "snapshot", options)
+            report = await self.scripts.invoke(frame, "takeSnapshot", options)
+        opened = await self._open_shadow_roots(frame) if report.get("suspects") else 0
+        if opened or (report.get("shadows") and not self._listeners.has_shadows(frame)):
+            self._listeners.include_shadows(frame)
+            await self._listeners.mark_new(frame)
+            report = await self.scripts.invoke(frame, "takeSnapshot", options)
+        return report
 
     async def _open_shadow_roots(self, frame: Frame) -> int:
-        """Opens closed shadow roots for the scripts: the browser knows them. Returns how many there were."""
-        suspects = await frame.evaluate_handle(ISOLATED_WORLD, "() => outrider.suspects()")
-        listed = await frame.channel.send(
+        """Give the scripts the closed shadow roots, which only the browser knows; return how many there are."""
+        suspects = await frame.evaluate_handle(ISOLATED_WORLD, "() => outrider.findSuspects()")
+        properties = await frame.channel.send(
             "Runtime.getProperties", {"objectId": suspects.object_id, "ownProperties": True}
         )
         hosts = [
-            Handle(each["value"]["objectId"], "node")
-            for each in listed["result"]
-            if each["name"].isdigit() and "objectId" in each.get("value", {})
+            Handle(item["value"]["objectId"], "node")
+            for item in properties["result"]
+            if item["name"].isdigit() and "objectId" in item.get("value", {})
         ]
         return sum(await asyncio.gather(*(self._open_shadow_root(frame, host) for host in hosts)))
 
     async def _open_shadow_root(self, frame: Frame, host: Handle) -> int:
-        asked = {"objectId": host.object_id, "depth": 1, "pierce": True}
-        node = (await frame.channel.send("DOM.describeNode", asked))["node"]
-        closed = [each for each in node.get("shadowRoots", ()) if each["shadowRootType"] == "closed"]
+        params = {"objectId": host.object_id, "depth": 1, "pierce": True}
+        node = (await frame.channel.send("DOM.describeNode", params))["node"]
+        closed = [root for root in node.get("shadowRoots", ()) if root["shadowRootType"] == "closed"]
         for root in closed:
-            where = {
-                "backendNodeId": root["backendNodeId"],
-                "executionContextId": await frame.ensure_context(ISOLATED_WORLD),
-            }
-            answer = await frame.channel.send("DOM.resolveNode", where)
+            context = await frame.ensure_context(ISOLATED_WORLD)
+            params = {"backendNodeId": root["backendNodeId"], "executionContextId": context}
+            answer = await frame.channel.send("DOM.resolveNode", params)
             opened = Handle(answer["object"]["objectId"], "node")
             await frame.evaluate(ISOLATED_WORLD, "(host, root) => outrider.openRoot(host, root)", host, opened)
         return len(closed)
 
     async def _read_child_frames(self, frame: Frame, options: dict[str, Any]) -> dict[Frame, dict[str, Any]]:
-        """What the scripts say in all frames inside another.
-
-        One that goes away or hangs while it is looked at is left out; the page is still told.
-        """
+        """Return the reports on all frames inside another, without those that go away or hang."""
         frames = self._list_descendants(frame)
         answers = await asyncio.gather(*(self._read_frame(each, options) for each in frames), return_exceptions=True)
-        found = zip(frames, answers, strict=True)
         for answer in answers:
             if isinstance(answer, BaseException) and not isinstance(answer, TRANSIENT_ERRORS):
                 raise answer
-        return {each: answer for each, answer in found if isinstance(answer, dict)}
+        return {child: answer for child, answer in zip(frames, answers, strict=True) if isinstance(answer, dict)}
 
     def _list_descendants(self, frame: Frame, level: int = 0) -> list[Frame]:
-        max_depth = 5  # frames in frames
+        max_depth = 5  # of frames inside frames
         children = self.page.frames.list_children(frame) if level < max_depth else []
-        return [found for child in children for found in (child, *self._list_descendants(child, level + 1))]
+        return [each for child in children for each in (child, *self._list_descendants(child, level + 1))]
 
     async def _merge_frames(
-        self, frame: Frame, report: dict[str, Any], inside: dict[Frame, dict[str, Any]], lines_key: str
+        self, frame: Frame, report: dict[str, Any], child_reports: dict[Frame, dict[str, Any]], lines_key: str
     ) -> list[str]:
-        """The lines of a frame, with those of the frames inside it in their places."""
+        """Return the lines of a frame, with those of its child frames in their places."""
         text: str = report.get(lines_key, "")
         lines = text.split("\n") if text else []
         if "\x01" not in text:
             return lines
-        children = {await self._find_owner_ref(each): each for each in inside if each.parent is frame}
-        joined: list[str] = []
+        children: dict[str, Frame] = {}
+        for child in child_reports:
+            if child.parent is frame:
+                with suppress(*TRANSIENT_ERRORS):
+                    children[await self.scripts.find_owner_ref(child)] = child
+        merged: list[str] = []
         for line in lines:
-            joined.append(FRAME_MARKER_PATTERN.sub("", line))
-            match = FRAME_MARKER_PATTERN.search(line)
-            child = children.get(match.group(1)) if match else None
+            merged.append(FRAME_MARKER_PATTERN.sub("", line))
+            marker = FRAME_MARKER_PATTERN.search(line)
+            child = children.get(marker.group(1)) if marker else None
             if child is not None:
                 indent = " " * (measure_depth(line) + 1)
-                joined += [indent + each for each in await self._merge_frames(child, inside[child], inside, lines_key)]
-        return joined
-
-    async def _find_owner_ref(self, frame: Frame) -> str:
-        try:
-            return await self.scripts.find_owner_ref(frame)
-        except TRANSIENT_ERRORS:
-            return ""
+                inner = await self._merge_frames(child, child_reports[child], child_reports, lines_key)
+                merged += [indent + inner_line for inner_line in inner]
+        return merged
 
 
-def _choose_baseline_mode(seen: OutlineCapture) -> SnapshotMode:
-    return "full" if seen.position["elements"] < LARGE_PAGE_ELEMENTS else "viewport"
+def _choose_baseline_mode(position: dict[str, Any]) -> SnapshotMode:
+    # The same number as LARGE_PAGE_ELEMENTS in scripts/snapshot.js.
+    large_page_elements = 6_000
+    return "full" if position["elements"] < large_page_elements else "viewport"

@@ -191,7 +191,7 @@ async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(vis
 async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: OpenZooPage) -> None:
     on = await visit(html)
     await on.snapshotter.take_snapshot("full")
-    ref = await on.snapshotter.scripts.invoke(on.page.main, "aim", {"selector": "#it"}, "click", {"arm": False})
+    ref = await on.snapshotter.scripts.invoke(on.page.main, "locate", {"selector": "#it"}, "click", {"arm": False})
     assert (await on.pointer.click(ref["ref"])).to_dict()["ok"]
 
 
@@ -215,12 +215,12 @@ async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waite
 
     async with http_servers.serve_raw_tcp(says_nothing) as base:
         on = await visit(f"<a id=away href='{base}/form'>Away</a>")
-        on.page.patience = 0.5
+        on.page.arrival_timeout_s = 0.5
         with anyio.fail_after(8):
             outcome = await on.pointer.click("#away", settle=settle)
             await asked.wait()
         enough.set()
-    assert outcome.note.startswith(f"the page is on its way to {base}/form, which has not answered yet")
+    assert outcome.note.startswith(f"the page is loading {base}/form, which has not answered yet")
     assert not outcome.navigated
 
 
@@ -281,7 +281,7 @@ async def test_what_the_page_makes_of_a_text_is_told(visit: OpenZooPage) -> None
     on = await visit("fields.html")
     outcome = await on.forms.type("#shouts", "quiet")
     assert outcome.value == "QUIET"
-    assert "made something else" in outcome.note
+    assert "changed the text" in outcome.note
 
 
 async def test_what_a_field_says_against_a_value_is_told(visit: OpenZooPage) -> None:
@@ -305,7 +305,7 @@ async def test_selecting_tells_the_choice(visit: OpenZooPage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.select("#letter", "beta")
     assert outcome.value == "Beta"
-    assert (await on.forms.select("#letter", "Beta")).note == "it was already"
+    assert (await on.forms.select("#letter", "Beta")).note == "it was already selected"
 
 
 async def test_files_are_given_to_a_hidden_field_too(visit: OpenZooPage, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ CASES = [
     select("#letter", "Alpha", "Beta", reason="bad_value", says="one option only"),
     select("#many", "One", "Three", log=("input many", "change many")),
     select("#stubborn", "Second", reason="no_effect", log=None),
-    select("#fake-list", "x", reason="not_editable", says="no <select>"),
+    select("#fake-list", "x", reason="not_editable", says="not a <select>"),
     check("#tick", True, log=("click tick", "input tick", "change tick")),
     check("#tick", False),
     check("#stuck", True, "no_effect", log=("click stuck",)),

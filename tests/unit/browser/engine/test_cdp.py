@@ -1,4 +1,4 @@
-"""The protocol's client, over real pipes, with a browser played by the test."""
+"""The CDP client over real pipes, with the test as the browser."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from outrider.browser.protocol.pipe import PipeTransport
 
 
 class FakeBrowser:
-    """The other ends of the pipes."""
+    """The browser's ends of the pipes."""
 
     def __init__(self) -> None:
         self.reading, theirs_out = os.pipe()
@@ -29,20 +29,20 @@ class FakeBrowser:
         self.transport = PipeTransport(theirs_in, theirs_out)
         self._rest = b""
 
-    async def next(self) -> dict:
+    async def read_command(self) -> dict:
         """The next command."""
         while b"\0" not in self._rest:
             self._rest += await anyio.to_thread.run_sync(os.read, self.reading, 65_536)
         message, _, self._rest = self._rest.partition(b"\0")
         return json.loads(message)
 
-    def say(self, *messages: dict, cut: int | None = None) -> None:
+    def send(self, *messages: dict, cut: int | None = None) -> None:
         data = b"".join(json.dumps(each).encode() + b"\0" for each in messages)
         os.write(self.writing, data[:cut])
         if cut is not None:
             os.write(self.writing, data[cut:])
 
-    def leave(self) -> None:
+    def exit(self) -> None:
         for descriptor in (self.reading, self.writing):
             with suppress(OSError):
                 os.close(descriptor)
@@ -52,7 +52,7 @@ class FakeBrowser:
 async def browser() -> AsyncGenerator[FakeBrowser]:
     fake = FakeBrowser()
     yield fake
-    fake.leave()
+    fake.exit()
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ async def connection(browser: FakeBrowser) -> AsyncGenerator[CdpConnection]:
 
 async def test_answers_find_their_commands_in_any_order(browser, connection):
     first, second = connection.send("A"), connection.send("B", {"x": "ü"})
-    asked = [await browser.next(), await browser.next()]
+    asked = [await browser.read_command(), await browser.read_command()]
     assert asked[1] == {"id": asked[1]["id"], "method": "B", "params": {"x": "ü"}}
-    browser.say({"id": asked[1]["id"], "result": {"b": 1}}, {"id": asked[0]["id"], "result": {"a": 1}}, cut=9)
+    browser.send({"id": asked[1]["id"], "result": {"b": 1}}, {"id": asked[0]["id"], "result": {"a": 1}}, cut=9)
     with anyio.fail_after(5):
         assert (await second, await first) == ({"b": 1}, {"a": 1})
 
@@ -81,8 +81,8 @@ async def test_refusals_have_types(browser, connection):
     }
     for message, kind in cases.items():
         waiting = connection.send("A")
-        asked = await browser.next()
-        browser.say({"id": asked["id"], "error": {"code": -32000, "message": message}})
+        asked = await browser.read_command()
+        browser.send({"id": asked["id"], "error": {"code": -32000, "message": message}})
         with anyio.fail_after(5), pytest.raises(kind):
             await waiting
 
@@ -92,11 +92,11 @@ async def test_a_command_without_an_answer_has_a_deadline(connection):
         await connection.send("A", timeout=0.05)
 
 
-async def test_everything_that_waits_fails_at_once_when_the_browser_leaves(browser, connection):
+async def test_every_unanswered_command_fails_at_once_when_the_browser_exits(browser, connection):
     reasons: list[str] = []
     connection.on_lost(reasons.append)
-    waiting = [connection.send("A"), connection.channel("s").send("B")]
-    browser.leave()
+    waiting = [connection.send("A"), connection.get_channel("s").send("B")]
+    browser.exit()
     with anyio.fail_after(5):
         for each in waiting:
             with pytest.raises(BrowserGone):
@@ -107,52 +107,52 @@ async def test_everything_that_waits_fails_at_once_when_the_browser_leaves(brows
 
 
 async def test_a_dropped_target_fails_only_what_waits_for_it(browser, connection):
-    page, other = connection.channel("page"), connection.channel("other")
+    page, other = connection.get_channel("page"), connection.get_channel("other")
     lost, kept = page.send("A"), other.send("B")
-    asked = [await browser.next(), await browser.next()]
+    asked = [await browser.read_command(), await browser.read_command()]
     assert [each["sessionId"] for each in asked] == ["page", "other"]
-    connection.drop("page", "it was closed")
+    connection.drop_channel("page", "it was closed")
     with anyio.fail_after(5), pytest.raises(PageGone, match="it was closed"):
         await lost
     with pytest.raises(PageGone):
         await page.send("C")
-    browser.say({"id": asked[1]["id"], "sessionId": "other", "result": {}})
+    browser.send({"id": asked[1]["id"], "sessionId": "other", "result": {}})
     with anyio.fail_after(5):
         assert await kept == {}
 
 
-async def test_events_reach_their_own_channel_in_order_until_they_are_unwanted(browser, connection):
-    heard: list[tuple[str, int]] = []
-    forget = connection.channel("a").on("E", lambda event: heard.append(("a", event["n"])))
-    connection.root.on("E", lambda event: heard.append(("root", event["n"])))
+async def test_events_reach_their_own_channel_in_order_until_unsubscribed(browser, connection):
+    received: list[tuple[str, int]] = []
+    unsubscribe = connection.get_channel("a").on("E", lambda event: received.append(("a", event["n"])))
+    connection.root.on("E", lambda event: received.append(("root", event["n"])))
     events = [{"method": "E", "params": {"n": n}, "sessionId": "a"} for n in (1, 2)]
-    browser.say(*events, {"method": "E", "params": {"n": 3}}, {"method": "E", "params": {"n": 4}, "sessionId": "x"})
+    browser.send(*events, {"method": "E", "params": {"n": 3}}, {"method": "E", "params": {"n": 4}, "sessionId": "x"})
     waiting = connection.send("A")
-    browser.say({"id": (await browser.next())["id"], "result": {}})
+    browser.send({"id": (await browser.read_command())["id"], "result": {}})
     await waiting
-    forget()
-    browser.say(events[0])
+    unsubscribe()
+    browser.send(events[0])
     waiting = connection.send("A")
-    browser.say({"id": (await browser.next())["id"], "result": {}})
+    browser.send({"id": (await browser.read_command())["id"], "result": {}})
     await waiting
-    assert heard == [("a", 1), ("a", 2), ("root", 3)]
+    assert received == [("a", 1), ("a", 2), ("root", 3)]
 
 
-async def test_then_comes_before_the_events_behind_the_answer(browser, connection):
+async def test_then_runs_before_events_after_the_answer(browser, connection):
     order: list[str] = []
     connection.root.on("E", lambda _: order.append("event"))
     waiting = connection.send("A", then=lambda result: order.append(result["x"]))
-    number = (await browser.next())["id"]
-    browser.say({"id": number, "result": {"x": "answer"}}, {"method": "E"})
+    number = (await browser.read_command())["id"]
+    browser.send({"id": number, "result": {"x": "answer"}}, {"method": "E"})
     await waiting
     assert order[:1] == ["answer"]
 
 
-async def test_a_handler_that_fails_stops_nobody(browser, connection, caplog):
+async def test_a_handler_that_fails_does_not_stop_others(browser, connection, caplog):
     connection.root.on("E", lambda _: 1 / 0)
-    browser.say({"method": "E"})
+    browser.send({"method": "E"})
     waiting = connection.send("A")
-    browser.say({"id": (await browser.next())["id"], "result": {}})
+    browser.send({"id": (await browser.read_command())["id"], "result": {}})
     with anyio.fail_after(5):
         await waiting
     assert "handling E" in caplog.text
@@ -161,7 +161,7 @@ async def test_a_handler_that_fails_stops_nobody(browser, connection, caplog):
 async def test_messages_longer_than_a_pipe_holds_pass_both_ways(browser, connection):
     text = "ä" * 3_000_000
     waiting = connection.send("A", {"text": text})
-    asked = await browser.next()
+    asked = await browser.read_command()
     assert asked["params"]["text"] == text
     answer = asyncio.create_task(anyio.to_thread.run_sync(write_all, browser.writing, asked["id"], text))
     with anyio.fail_after(10):
@@ -175,10 +175,10 @@ def write_all(descriptor: int, number: int, text: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-async def test_what_is_no_json_is_passed_over(browser, connection, caplog):
+async def test_a_message_that_is_not_json_is_skipped(browser, connection, caplog):
     os.write(browser.writing, b"hello\0")
     waiting = connection.send("A")
-    browser.say({"id": (await browser.next())["id"], "result": {}})
+    browser.send({"id": (await browser.read_command())["id"], "result": {}})
     with anyio.fail_after(5):
         await waiting
-    assert "no JSON" in caplog.text
+    assert "not JSON" in caplog.text

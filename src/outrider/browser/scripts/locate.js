@@ -1,0 +1,271 @@
+// Scrolls an element into view and finds a point where a press really hits it.
+
+const MAX_STEADY_FRAMES = 60;
+const PRESS_ACTIONS = new Set(["click", "check", "uncheck", "drag"]);
+
+async function locate(target, action, { strict = true, steady = false, arm = true, carried = "", at = null } = {}) {
+  const { element, failure } = resolveTarget(target, { strict });
+  if (failure) return { ok: false, ...failure, ...(element ? collectEvidence(element) : { viewport: readViewport() }) };
+  const pressed = choosePressTarget(element, action);
+  const problem = findObstacle(pressed, action);
+  if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
+  if ((steady || isMoving(pressed)) && !(await waitUntilStill(pressed))) return { ok: false, ...explainMoving(), ...collectEvidence(pressed) };
+  const point = at ? findRequestedPoint(pressed, at) : (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed);
+  if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
+  if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
+  return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element) };
+}
+
+// A check box that is drawn by its label is pressed through the label.
+function choosePressTarget(element, action) {
+  if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
+  if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
+  return [...element.labels].find(isVisible) || element;
+}
+
+function isReachable(element) {
+  return findPoint(element) !== null;
+}
+
+function describeGeometry(element) {
+  return { rect: boxOf(element), viewport: readViewport(), tag: tagOf(element), type: element.type || "" };
+}
+
+function readViewport() {
+  return { width: innerWidth, height: innerHeight, x: Math.round(scrollX), y: Math.round(scrollY) };
+}
+
+function collectEvidence(element) {
+  const style = getComputedStyle(element);
+  const { display, visibility, opacity, pointerEvents } = style;
+  const disabled = element.matches(":disabled");
+  return {
+    ref: refOf(element), element: describeElement(element), rect: boxOf(element), viewport: readViewport(),
+    diagnostics: { visible: isVisible(element), disabled, display, visibility, opacity, pointerEvents },
+  };
+}
+
+function findReachablePoint(element) {
+  return findPoint(element) || scrollToPoint(element) || explainUnreachable(element);
+}
+
+// Checks a point that the caller chose, in pixels from the element's top left corner.
+function findRequestedPoint(element, [x, y]) {
+  const { width, height } = element.getBoundingClientRect();
+  if (!(x >= 0 && y >= 0 && x < width && y < height)) {
+    return buildFailure("bad_value", `at: [${x}, ${y}] is outside of its ${Math.round(width)}×${Math.round(height)} pixels`, "choose a point inside");
+  }
+  const hit = hitTestScrolled(element, x, y);
+  if (hit && isSameTarget(element, hit)) return toViewportPoint(element, x, y);
+  return hit ? buildFailure("covered", `covered there by ${describeElement(hit)}`, "choose another point") : explainOffScreen(element);
+}
+
+// Hit-tests a point of the element where it is, and if something else is there, in the middle of the viewport.
+function hitTestScrolled(element, x, y) {
+  const hitTest = () => {
+    const point = toViewportPoint(element, x, y);
+    return elementAtPoint(point.x, point.y);
+  };
+  const hit = hitTest();
+  if (hit && isSameTarget(element, hit)) return hit;
+  element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  return hitTest();
+}
+
+function toViewportPoint(element, x, y) {
+  const { left, top } = element.getBoundingClientRect();
+  return { x: left + x, y: top + y };
+}
+
+// The middle, even where that is under the dragged element, or inside a shape that is only an outline.
+function findDropPoint(element, carried) {
+  const [point] = listPoints(element);
+  const hit = point && elementAtPoint(point.x, point.y);
+  if (!hit) return null;
+  const drawn = element instanceof SVGElement && (hit.ownerSVGElement || hit) === element.ownerSVGElement;
+  return drawn || (carried && containsNode(carried, hit)) ? point : null;
+}
+
+function scrollToPoint(element) {
+  for (const block of ["center", "end", "start"]) {
+    element.scrollIntoView({ block, inline: "center", behavior: "instant" });
+    const point = findPoint(element);
+    if (point) return point;
+  }
+  return null;
+}
+
+// Tries the middle of the largest visible box, then points around it.
+function findPoint(element) {
+  if (!isToggle(element) && element.type !== "file" && findTransparentAncestor(element)) return null;
+  for (const { x, y } of listPoints(element)) {
+    const hit = elementAtPoint(x, y);
+    if (hit && isSameTarget(element, hit)) return { x, y };
+  }
+  return null;
+}
+
+const POINT_SHARES = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.1], [0.9, 0.9], [0.1, 0.9], [0.9, 0.1]];
+
+function listPoints(element) {
+  const box = findVisibleBox(element);
+  if (!box) return [];
+  return POINT_SHARES.map(([across, down]) => ({ x: box.left + across * box.width, y: box.top + down * box.height }));
+}
+
+function findVisibleBox(element) {
+  let best = null;
+  for (const { left, top, right, bottom } of listClientRects(element)) {
+    const box = { left: Math.max(left, 0), top: Math.max(top, 0) };
+    box.width = Math.min(right, innerWidth) - box.left;
+    box.height = Math.min(bottom, innerHeight) - box.top;
+    if (box.width > 0 && box.height > 0 && (!best || box.width * box.height > best.width * best.height)) best = box;
+  }
+  return best;
+}
+
+function listClientRects(element) {
+  if (tagOf(element) === "area") return listAreaRects(element);
+  const boxes = element.getClientRects();
+  if (boxes.length && [...boxes].some((box) => box.width >= 1 && box.height >= 1)) return boxes;
+  return [...element.children].flatMap((child) => [...child.getClientRects()]);
+}
+
+function listAreaRects(area) {
+  const image = document.querySelector(`img[usemap="#${CSS.escape(area.closest("map")?.name || "")}"]`);
+  if (!image) return [];
+  const { left, top } = image.getBoundingClientRect();
+  const numbers = area.coords.split(",").map(Number);
+  if (area.shape === "circle") return [toSides(left + numbers[0], top + numbers[1], numbers[2], numbers[2])];
+  const across = numbers.filter((_, at) => at % 2 === 0);
+  const down = numbers.filter((_, at) => at % 2 === 1);
+  const [x1, x2, y1, y2] = [Math.min(...across), Math.max(...across), Math.min(...down), Math.max(...down)];
+  return [toSides(left + (x1 + x2) / 2, top + (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2)];
+}
+
+function toSides(x, y, halfWidth, halfHeight) {
+  return { left: x - halfWidth, right: x + halfWidth, top: y - halfHeight, bottom: y + halfHeight };
+}
+
+// A press on `hit` counts as a press on the element if it is inside, or if one is the other's label.
+function isSameTarget(element, hit) {
+  if (containsNode(element, hit)) return true;
+  const label = findClosest(hit, (each) => tagOf(each) === "label");
+  if (label && label.control === element) return true;
+  return tagOf(element) === "label" && element.control === hit;
+}
+
+function explainUnreachable(element) {
+  const transparent = findTransparentAncestor(element);
+  if (transparent) return { ...explainHidden(element, transparent, "opacity: 0"), transparent: true };
+  const [point] = listPoints(element);
+  if (!point) return explainOffScreen(element);
+  const hit = elementAtPoint(point.x, point.y);
+  const blocker = findClosest(element, (each) => getComputedStyle(each).pointerEvents === "none");
+  if (blocker && getComputedStyle(element).pointerEvents === "none") return explainPointerEventsNone(element, blocker);
+  if (!hit || containsNode(hit, element)) return explainClipped(element, hit);
+  const cover = findCover(element, hit);
+  return buildFailure("covered", `covered by ${describeElement(cover)}`, suggestDismissal(cover), describeCover(cover));
+}
+
+function explainPointerEventsNone(element, blocker) {
+  const top = findTopmostBlocker(blocker);
+  const subject = top === element ? "it has" : `${describeElement(top)} around it has`;
+  return buildFailure("pointer_events_none", `${subject} pointer-events: none`, "something on the page must release it first");
+}
+
+function findTopmostBlocker(blocker) {
+  let top = blocker;
+  for (let each = blocker; each && getComputedStyle(each).pointerEvents === "none"; each = parentElementOf(each)) top = each;
+  return top;
+}
+
+function explainOffScreen(element) {
+  const { x, y } = boxOf(element);
+  return buildFailure("off_screen", `outside the viewport at ${x}, ${y}, and scrolling does not bring it in`, suggestOpener(element));
+}
+
+function explainClipped(element, hit) {
+  const by = hit ? ` by ${describeElement(hit)}` : "";
+  return buildFailure("off_screen", `clipped${by}: no part of it can be reached`, suggestOpener(element), { cause: "clipped" });
+}
+
+function findTransparentAncestor(element) {
+  return findClosest(element, (each) => getComputedStyle(each).opacity === "0");
+}
+
+// The outermost element over it that does not contain it as well.
+function findCover(element, hit) {
+  let cover = hit;
+  for (let each = parentElementOf(hit); each && !containsNode(each, element); each = parentElementOf(each)) cover = each;
+  return cover;
+}
+
+function isMoving(element) {
+  if (!document.getAnimations) return false;
+  return document.getAnimations().some((each) => each.playState === "running" && each.effect?.target && containsNode(each.effect.target, element) && movesElement(each));
+}
+
+const STATIC_PROPERTIES = new Set(["color", "background-color", "backgroundColor", "opacity", "boxShadow", "outline", "filter", "offset", "easing", "composite", "computedOffset"]);
+
+function movesElement(animation) {
+  if (animation.transitionProperty) return !STATIC_PROPERTIES.has(animation.transitionProperty);
+  return animation.effect.getKeyframes().some((frame) => Object.keys(frame).some((name) => !STATIC_PROPERTIES.has(name)));
+}
+
+async function waitUntilStill(element) {
+  let before = null;
+  let still = 0;
+  for (let frame = 0; frame < MAX_STEADY_FRAMES; frame++) {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const now = `${x} ${y} ${width} ${height}`;
+    still = now === before ? still + 1 : 0;
+    if (still >= 2) return true;
+    before = now;
+    await waitForFrame(250);
+  }
+  return false;
+}
+
+function explainMoving() {
+  return buildFailure("timeout", "it does not stop moving", "wait until it is still, or stop what moves it", { cause: "moving" });
+}
+
+// Animation frames stop in a background tab, so a timer ends the wait as well.
+function waitForFrame(timeoutMs = 50) {
+  return new Promise((done) => {
+    const timer = setTimeout(done, timeoutMs);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      done();
+    });
+  });
+}
+
+// Maps a point of a child frame to this document, if a press reaches the frame there.
+function mapThroughFrame(ref, x, y) {
+  const element = elementOf(ref);
+  if (!element) return { ok: false, ...buildFailure("not_found", "the frame is gone", "take a snapshot") };
+  const problem = findObstacle(element, "click");
+  if (problem) return { ok: false, ...problem, ...collectEvidence(element) };
+  let point = frameToPagePoint(element, x, y);
+  if (point.x < 0 || point.y < 0 || point.x > innerWidth || point.y > innerHeight) {
+    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    scrollBy({ top: frameToPagePoint(element, x, y).y - innerHeight / 2, left: frameToPagePoint(element, x, y).x - innerWidth / 2, behavior: "instant" });
+    point = frameToPagePoint(element, x, y);
+  }
+  const hit = elementAtPoint(point.x, point.y);
+  if (hit === element) return { ok: true, ...point };
+  if (!hit || containsNode(hit, element)) return { ok: false, ...explainClipped(element, hit), ...collectEvidence(element) };
+  const cover = findCover(element, hit);
+  return { ok: false, ...buildFailure("covered", `its frame is covered by ${describeElement(cover)}`, suggestDismissal(cover), describeCover(cover)), ...collectEvidence(element) };
+}
+
+function frameToPagePoint(frame, x, y) {
+  const { left, top } = frame.getBoundingClientRect();
+  const style = getComputedStyle(frame);
+  return {
+    x: left + frame.clientLeft + parseFloat(style.paddingLeft) + x,
+    y: top + frame.clientTop + parseFloat(style.paddingTop) + y,
+  };
+}

@@ -1,0 +1,137 @@
+// Lets a press reach only its target, and observes the effects of an action.
+
+const PRESS_EVENTS = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "dblclick", "contextmenu", "auxclick"];
+const QUIET_MS = 50;
+const MAX_WAIT_MS = 500;
+const MAX_ARMED_MS = 8000; // an abandoned press must not block the page's own input
+
+class PressGuard {
+  constructor() {
+    this.target = null;
+    this.armed = false;
+    this.listener = (event) => this.checkEvent(event);
+    this.observer = new MutationObserver((records) => this.countChanges(records.length));
+  }
+
+  arm(element, pressing) {
+    this.disarm();
+    Object.assign(this, { target: element, armed: true, landed: null, on: null, clicks: 0, changes: 0, lastChangeAt: 0, started: performance.now() });
+    this.url = location.href;
+    this.focus = focusedElement();
+    if (pressing) for (const kind of PRESS_EVENTS) addEventListener(kind, this.listener, { capture: true, passive: false });
+    this.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  }
+
+  checkEvent(event) {
+    if (!event.isTrusted || !this.target || isSynthesizedClick(event) || performance.now() - this.started > MAX_ARMED_MS) return;
+    const hit = event.composedPath()[0];
+    if (this.landed === null) {
+      this.landed = hit.nodeType === Node.ELEMENT_NODE && (isSameTarget(this.target, findDeepestTarget(hit, event)) || !this.target.isConnected);
+      this.on = hit;
+    }
+    if (event.type === "click" || event.type === "contextmenu") this.clicks += 1;
+    if (this.landed) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  countChanges(count) {
+    if (!count) return;
+    this.changes += count;
+    this.lastChangeAt = performance.now();
+  }
+
+  disarm() {
+    if (!this.armed) return;
+    this.countChanges(this.observer.takeRecords().length);
+    this.observer.disconnect();
+    for (const kind of PRESS_EVENTS) removeEventListener(kind, this.listener, { capture: true });
+    this.target = null;
+    this.armed = false;
+  }
+}
+
+// A click that a key press or a form submission causes has no position.
+function isSynthesizedClick(event) {
+  return event.type === "click" && event.detail === 0;
+}
+
+// A closed root ends the event's path at its host; hit-testing finds the element inside.
+function findDeepestTarget(hit, event) {
+  return closedRoots.has(hit) ? elementAtPoint(event.clientX, event.clientY) || hit : hit;
+}
+
+const guard = new PressGuard();
+
+// Observes the page without a target: keys go to whatever has the focus.
+function startObserving() {
+  guard.arm(null, false);
+  return true;
+}
+
+function focusedElement() {
+  let active = document.activeElement;
+  while (active && shadowOf(active)?.activeElement) active = shadowOf(active).activeElement;
+  return active === bodyOf(document) ? null : active;
+}
+
+// Waits until the page is quiet, then reports what the action has changed.
+async function reportEffects(ref, { wait = true, timeoutMs = MAX_WAIT_MS } = {}) {
+  if (wait) await waitForQuiet(timeoutMs);
+  const element = elementOf(ref);
+  const active = focusedElement();
+  const report = {
+    landed: guard.landed ?? null,
+    on: guard.on && guard.landed === false ? describeElement(guard.on) : "",
+    clicks: guard.clicks || 0,
+    changes: (guard.changes || 0) + guard.observer.takeRecords().length,
+    connected: element !== null,
+    after: element ? readState(element) : null,
+    url: location.href,
+    title: titleOf(document),
+    focused: active && active !== guard.focus ? `${refOf(active)} ${describeElement(active)}` : "",
+  };
+  guard.disarm();
+  return report;
+}
+
+// Waits again, after requests that the action started have ended.
+async function waitUntilQuiet(timeoutMs = 300) {
+  await waitForQuiet(timeoutMs);
+  return { url: location.href, title: titleOf(document) };
+}
+
+async function waitForQuiet(timeoutMs) {
+  const start = performance.now();
+  await waitForFrame();
+  await waitForFrame();
+  while (performance.now() - start < timeoutMs) {
+    const since = Math.max(guard.lastChangeAt || 0, start - QUIET_MS / 2);
+    const remaining = QUIET_MS - (performance.now() - since);
+    if (remaining <= 0 && !hasBriefAnimation()) return;
+    await (remaining > 0 ? sleep(remaining) : waitForFrame());
+  }
+}
+
+function sleep(milliseconds) {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}
+
+function hasBriefAnimation() {
+  return document.getAnimations().some((each) => each.playState === "running" && endsSoon(each.effect?.getComputedTiming()));
+}
+
+function endsSoon(timing) {
+  return timing && timing.endTime !== Infinity && timing.endTime - (timing.localTime || 0) < 500;
+}
+
+// The states that an action can change, to compare before with after; no secrets.
+function readState(element) {
+  return {
+    checked: readChecked(element) ?? (tagOf(element) === "label" && element.control ? readChecked(element.control) : null),
+    value: FIELD_ROLES.has(computeRole(element)) || isEditingHost(element) ? shorten(readValue(element), 2000) : null,
+    expanded: readExpanded(element),
+    pressed: element.getAttribute("aria-pressed"),
+    selected: element.getAttribute("aria-selected"),
+  };
+}

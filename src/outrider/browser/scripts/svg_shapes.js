@@ -1,0 +1,45 @@
+// Lists the shapes of a clickable drawing by kind, colour and size, because nothing else identifies them.
+
+const SHAPE_SELECTOR = "rect,circle,ellipse,polygon,polyline,path,line,text,image";
+const MAX_SHAPES = 60;
+
+function isClickableDrawing(element) {
+  return tagOf(element) === "svg" && element.querySelectorAll(SHAPE_SELECTOR).length <= MAX_SHAPES;
+}
+
+function emitShapes(svg, out) {
+  const name = computeName(svg, "img");
+  out.item(`<svg${name ? ` ${quote(name)}` : ""} ${out.refer(svg, "img", name)}>`);
+  for (const shape of svg.querySelectorAll(SHAPE_SELECTOR)) {
+    if (!isShapeVisible(shape)) continue;
+    const label = describeShape(shape);
+    out.item(`<${label} ${out.refer(shape, "", nameFromContent(shape))}>`);
+  }
+}
+
+function isShapeVisible(shape) {
+  const { width, height } = shape.getBoundingClientRect();
+  return (width > 0 || height > 0) && shape.checkVisibility({ visibilityProperty: true }) && !shape.closest("defs,clipPath,mask,symbol");
+}
+
+function describeShape(shape) {
+  const { width, height } = shape.getBoundingClientRect();
+  const size = `${Math.round(width)}×${Math.round(height)}`;
+  const kind = tagOf(shape) === "text" ? quote(collapseSpace(shape.textContent)) : tagOf(shape);
+  return [kind, readShapeColor(shape), size].filter(Boolean).join(" ");
+}
+
+function readShapeColor(shape) {
+  const given = shape.getAttribute("fill") || shape.style.fill;
+  if (given && given !== "none" && !given.startsWith("url")) return shorten(given, 20);
+  const stroke = shape.getAttribute("stroke");
+  return stroke && stroke !== "none" ? shorten(stroke, 20) : "";
+}
+
+// The colour of an empty box, as in a palette: often all that distinguishes it.
+function readSwatchColor(element) {
+  if (firstChildOf(element) || NATIVE_CONTROLS.has(tagOf(element)) || tagOf(element) === "input") return "";
+  const { backgroundColor, backgroundImage } = getComputedStyle(element);
+  const parts = backgroundImage === "none" && /^rgb\((\d+), (\d+), (\d+)\)$/.exec(backgroundColor);
+  return parts ? `#${parts.slice(1).map((part) => Number(part).toString(16).padStart(2, "0")).join("")}` : "";
+}
