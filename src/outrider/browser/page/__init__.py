@@ -1,1 +1,1 @@
-"""Operations on one page: navigation, dialogs, files, console and network."""
+"""Operations on a page: navigation, dialogs, files, logs and screenshots."""

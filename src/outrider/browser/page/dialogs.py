@@ -1,8 +1,8 @@
-"""alert, confirm, prompt and beforeunload: answered at once by policy, and reported.
+"""Answer and record alert, confirm, prompt and beforeunload dialogs.
 
-An open dialog stops the page's scripts, so nothing may wait behind one unnoticed. alert() has only
-one answer; leaving a page that asks to stay is what whoever navigates wants; confirm() and prompt()
-are dismissed unless told otherwise, because that is the answer without effect.
+An open dialog stops the page's scripts, so each is answered at once by policy. alert() has only one
+answer; beforeunload is accepted, because a navigation was asked for; confirm() and prompt() are
+dismissed by default, because that is the answer without an effect.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ class Dialog:
 
     Attributes:
         answer: `accepted`, `dismissed`, or empty while it is open.
-        default: What a prompt suggests.
-        typed: What a prompt was answered with.
-        is_answering: Its answer is on its way.
+        default: The text that a prompt suggests.
+        typed: The text that a prompt was answered with.
+        is_answering: An answer has been sent.
     """
 
     at: float
@@ -41,20 +41,19 @@ class Dialog:
 
 
 class Dialogs:
-    """The dialogs of one session, the newest 50, and how many there were in all.
+    """The newest 50 dialogs of a session, and the total number.
 
     Args:
-        policy: What happens to confirm() and prompt(): `dismiss`, `accept`, or `ask` (stay open).
+        policy: The answer to confirm() and prompt(): `dismiss`, `accept`, or `ask` (leave them open).
 
     Attributes:
-        open_dialog: The dialog that waits for an answer, if one does.
-        is_person_acting: Whether a person acts in the session: then they answer, whatever the policy.
+        open_dialog: The dialog that waits for an answer, if there is one.
+        is_person_acting: Whether a person controls the session; then no policy answers.
     """
 
     def __init__(self, policy: DialogPolicy = "dismiss") -> None:
-        max_dialogs = 50
         self.policy: DialogPolicy = policy
-        self.history: deque[Dialog] = deque(maxlen=max_dialogs)
+        self.history: deque[Dialog] = deque(maxlen=50)
         self.total = 0
         self.open_dialog: Dialog | None = None
         self.is_person_acting: Callable[[], bool] = lambda: False
@@ -64,46 +63,46 @@ class Dialogs:
 
     @property
     def unanswered(self) -> Dialog | None:
-        """The open dialog, if nobody has answered it: not one whose answer is on its way."""
+        """The open dialog, unless its answer has been sent."""
         return self.open_dialog if self.open_dialog and not self.open_dialog.is_answering else None
 
     @property
     def is_storm(self) -> bool:
         """Whether dialogs come faster than a person could answer them."""
-        storm_threshold = 3  # dialogs in a second
-        return sum(time.time() - each.at < 1.0 for each in self.history) >= storm_threshold
+        min_dialogs_in_second = 3
+        return sum(time.time() - dialog.at < 1.0 for dialog in self.history) >= min_dialogs_in_second
 
     def set_up_channel(self, channel: TargetChannel) -> list[Future[dict[str, Any]]]:
-        """Listens to a channel of a page."""
+        """Subscribe to a channel of a page."""
         channel.on("Page.javascriptDialogOpening", lambda event: self._handle_opening(channel, event))
         channel.on("Page.javascriptDialogClosed", lambda event: self._handle_closed(channel, event))
         return []
 
     def on_open(self, watcher: Callable[[Dialog], None]) -> Callable[[], None]:
-        """Calls `watcher` with each dialog that opens; returns how to stop that."""
+        """Call `watcher` with each dialog that opens; return a function that unsubscribes it."""
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher) if watcher in self._watchers else None
 
     def preset_answer(self, *, accept: bool, text: str | None = None) -> None:
-        """How the next confirm() or prompt() is answered, whatever the policy."""
+        """Set the answer to the next confirm() or prompt(), whatever the policy."""
         self._preset_answer = (accept, text)
 
     def list_since(self, total: int) -> list[Dialog]:
-        """What opened after there had been so many dialogs."""
+        """List the dialogs after the first `total` ones."""
         return list(self.history)[-(self.total - total) :] if self.total > total else []
 
     async def answer(self, *, accept: bool, text: str | None = None) -> Dialog:
-        """Answers the open dialog. Raises NotFound when there is none."""
+        """Answer the open dialog. Raises NotFound when there is none."""
         dialog, channel = self.open_dialog, self._channel
         if dialog is None or channel is None:
-            raise NotFound("no dialog is open", code="no_dialog", hint="go on without it")
+            raise NotFound("no dialog is open", code="no_dialog", hint="continue without an answer")
         params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
         dialog.typed = text or ""
         await channel.send("Page.handleJavaScriptDialog", params, timeout=5.0)
         return dialog
 
     def forget_channel(self, channel: TargetChannel) -> None:
-        """A page is gone, and its dialog with it."""
+        """Forget the open dialog of a page that is gone."""
         if self._channel is channel:
             self.open_dialog = self._channel = None
 
@@ -121,7 +120,7 @@ class Dialogs:
             self._answer_by_policy(dialog, channel)
 
     def resume_policy(self) -> None:
-        """What a person has left open is answered by the policy."""
+        """Let the policy answer a dialog that a person has left open."""
         if self.open_dialog is not None and self._channel is not None and not self.open_dialog.is_answering:
             self._answer_by_policy(self.open_dialog, self._channel)
 
@@ -135,16 +134,17 @@ class Dialogs:
             channel.connection.spawn_task(self._answer_until_closed(channel, dialog, params), "answering a dialog")
 
     async def _answer_until_closed(self, channel: TargetChannel, dialog: Dialog, params: dict[str, Any]) -> None:
-        """Answers until the dialog is closed: an answer that comes while the next document does is lost."""
-        max_attempts = 6  # attempts at answering one dialog, each twice as long after the one before
-        for number in range(max_attempts):
+        """Answer until the dialog is closed, because an answer during a navigation is lost."""
+        max_attempts = 6  # each waits twice as long as the one before
+        for attempt in range(max_attempts):
             with suppress(ProtocolError, OutriderError):
                 await channel.send("Page.handleJavaScriptDialog", params, timeout=5.0)
             if self.open_dialog is not dialog or channel.lost:
                 return
-            await asyncio.sleep(0.02 * 2**number)
+            await asyncio.sleep(0.02 * 2**attempt)
 
     def _choose_answer(self, dialog: Dialog) -> tuple[bool, str | None] | None:
+        """Return whether to accept and with what text; None leaves the dialog open."""
         if dialog.kind in ("alert", "beforeunload"):
             return True, None
         if self._preset_answer is not None:

@@ -1,4 +1,4 @@
-"""Files that pages hand out: kept apart while they come, then moved to the folder that was asked for."""
+"""Receive downloads in a staging folder and move finished ones to the session's folder."""
 
 import shutil
 import time
@@ -20,9 +20,9 @@ class Download:
     """One file.
 
     Attributes:
-        name: Made safe.
+        name: The suggested name, made safe.
         state: `coming`, `done`, `failed` or `refused` (too large, or too many).
-        path: Where it is, once it is done.
+        path: Its path once it is done.
         size: Bytes so far.
         total: Bytes expected; 0 when unknown.
     """
@@ -38,12 +38,12 @@ class Download:
 
 
 class Downloads:
-    """The downloads of one session.
+    """The newest downloads of a session.
 
     Args:
-        staging: Where files come in.
-        folder: Where they are moved when they are whole.
-        limit: Bytes of the largest; 0 refuses all.
+        staging: The folder for unfinished files.
+        folder: The folder for finished files.
+        limit: The largest accepted size in bytes; 0 refuses all downloads.
     """
 
     def __init__(self, staging: Path, folder: Path, limit: int) -> None:
@@ -58,7 +58,7 @@ class Downloads:
         self._bytes = 0
 
     def reset_burst(self) -> None:
-        """A call begins, which may set off so many downloads again."""
+        """Reset the number of downloads that one call may start."""
         self._count_in_call = 0
 
     @property
@@ -69,8 +69,8 @@ class Downloads:
     async def start(
         self, connection: CdpConnection, context_id: str | None, is_own_frame: Callable[[str], bool]
     ) -> None:
-        """Takes the downloads of a context; `is_own_frame` says whether a frame belongs to it."""
-        self._connection, self._context = connection, context_id
+        """Receive the downloads of a context; `is_own_frame` tells whether a frame belongs to the session."""
+        self._connection, self._context_id = connection, context_id
         self.stop()
         self._subscriptions = [
             connection.root.on("Browser.downloadWillBegin", lambda event: self._handle_begin(event, is_own_frame)),
@@ -84,27 +84,27 @@ class Downloads:
         await connection.send("Browser.setDownloadBehavior", behaviour | scope)
 
     def stop(self) -> None:
-        """Listens no more."""
-        for each in self._subscriptions:
-            each()
+        """Stop receiving downloads."""
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
         self._subscriptions.clear()
 
     def list_since(self, total: int) -> list[Download]:
-        """What began after there had been so many downloads."""
+        """List the downloads after the first `total` ones."""
         return self.entries[-(self.total - total) :] if self.total > total else []
 
     async def wait_until_finished(self, number: int = -1, seconds: float = 60.0) -> Download:
-        """Waits for a download (the last one by default) to end. Raises NotFound or Unavailable."""
+        """Wait for a download (the last one by default) to end. Raises NotFound or Unavailable."""
         if not self._downloads:
             raise NotFound("nothing has been downloaded", code="no_download", hint="click what starts the download")
         download = self.entries[number]
         if not await self._changed.wait_until(lambda: download.state != "coming", seconds):
-            hint = "wait again"
-            raise Unavailable(f"{download.name} is still coming ({download.size:,} bytes)", code="timeout", hint=hint)
+            message = f"{download.name} is not finished ({download.size:,} bytes so far)"
+            raise Unavailable(message, code="timeout", hint="wait again")
         return download
 
     def _handle_begin(self, event: dict[str, Any], is_own_frame: Callable[[str], bool]) -> None:
-        max_per_call = 20  # that one call may set off; a page left alone does not fill the disk
+        max_per_call = 20  # so that a page cannot fill the disk unattended
         max_downloads = 50
         if not is_own_frame(event["frameId"]):
             return
@@ -119,7 +119,7 @@ class Downloads:
         self._changed.notify_all()
 
     def _handle_progress(self, event: dict[str, Any]) -> None:
-        session_factor = 5  # times the largest: bytes of all that a session keeps
+        session_factor = 5  # a session may keep this many times the largest size
         download = self._downloads.get(event["guid"])
         if download is None or download.state != "coming":
             return
@@ -132,7 +132,7 @@ class Downloads:
             self._finish_download(download, "failed")
 
     def _refuse_download(self, download: Download) -> None:
-        scope = {"browserContextId": self._context} if self._context else {}
+        scope = {"browserContextId": self._context_id} if self._context_id else {}
         self._connection.root.send_and_forget("Browser.cancelDownload", {"guid": download.guid} | scope)
         self._finish_download(download, "refused")
 

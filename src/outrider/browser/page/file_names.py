@@ -1,4 +1,4 @@
-"""File names that a website suggests, made safe for every file system."""
+"""Make file names from websites safe for every file system."""
 
 import re
 import unicodedata
@@ -9,11 +9,11 @@ UNSAFE_CHARACTER_PATTERN = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*\u200b-\u20
 
 
 def make_safe_name(suggested: str, default: str = "download") -> str:
-    """The last part of the suggestion without anything that means something to a system.
+    """Return the last part of a suggested name without anything special to a file system.
 
     No separators, no control and direction characters, no leading dots, no reserved device names.
     """
-    max_chars = 120  # characters; file systems allow 255 bytes
+    max_chars = 120  # file systems allow 255 bytes
     text = unicodedata.normalize("NFC", suggested.encode("utf-8", "replace").decode())
     last = re.split(r"[/\\]", text)[-1]
     name = re.sub(r"\.{2,}", ".", UNSAFE_CHARACTER_PATTERN.sub("_", last)).strip(" .")
@@ -27,7 +27,7 @@ def make_safe_name(suggested: str, default: str = "download") -> str:
 
 
 def find_free_path(folder: Path, name: str) -> Path:
-    """A path in the folder that nothing has yet: `report.pdf`, `report (1).pdf`."""
+    """Return an unused path in the folder: `report.pdf`, `report (1).pdf`."""
     candidate, number = folder / name, 0
     while candidate.exists() or candidate.is_symlink():
         number += 1

@@ -1,4 +1,4 @@
-"""Whether a page still answers: a script without end lets nothing else in."""
+"""Detect pages whose own scripts block them."""
 
 from collections.abc import Callable
 
@@ -7,56 +7,52 @@ from outrider.browser.protocol.cdp import BrowserGone
 from outrider.browser.protocol.page import BrowserPage
 from outrider.core.errors import Unavailable
 
-ANSWER_TIMEOUT_S = 5.0  # seconds that a page may be busy with itself before it counts as one that hangs
+ANSWER_TIMEOUT_S = 5.0  # a page that is busy for longer counts as hanging
 REOPEN_HINT = "reopen the session; it goes back to that address"
 
 
 class HangDetector:
-    """Feels the pages of one session.
+    """Probes the pages of one session.
 
     Args:
-        dialogs: One that is open holds a page up, and is to be answered first.
-        note: Tells what happened without being asked for.
+        dialogs: The session's dialogs; an open one blocks a page without a hang.
+        add_note: Receives notes for the session's next result.
     """
 
-    def __init__(self, dialogs: Dialogs, note: Callable[[str], None]) -> None:
+    def __init__(self, dialogs: Dialogs, add_note: Callable[[str], None]) -> None:
         self._dialogs = dialogs
-        self._add_note = note
+        self._add_note = add_note
         self._hanging: BrowserPage | None = None
 
     def is_hanging(self, page: BrowserPage | None) -> bool:
-        """Whether this page was found hanging."""
+        """Return whether this page was hanging when last probed."""
         return page is not None and page is self._hanging
 
     async def require_responsive(self, page: BrowserPage) -> BrowserPage:
-        """The page, if it still answers. Raises Unavailable (code `page_hangs`) within seconds if not."""
+        """Return the page if it answers. Raises Unavailable (code `page_hangs`) within seconds if not."""
         if not await self.detect_hang(page):
             return page
-        message = f"the page does not answer: a script of it seems to run without end; it is at {page.url}"
+        message = f"the page at {page.url} does not answer: one of its scripts seems to run without end"
         raise Unavailable(message, code="page_hangs", hint=REOPEN_HINT, details={"url": page.url})
 
     async def detect_hang(self, page: BrowserPage) -> bool:
-        """Whether a page has stopped to answer; not while a dialog holds it up."""
-        known_hang_timeout_s = 1.0  # the same for one that has hung before
+        """Probe a page and return whether it hangs; an open dialog does not count as a hang."""
+        known_hang_timeout_s = 1.0  # for a page that was hanging before
         if self._dialogs.open_dialog or page.lost:
             return False
-        known = page is self._hanging
-        hangs = not await page.is_responsive(known_hang_timeout_s if known else ANSWER_TIMEOUT_S)
-        if hangs and (there := page.loading.navigating):
-            hangs = not await self._unblock_navigation(page, there)
+        timeout_s = known_hang_timeout_s if page is self._hanging else ANSWER_TIMEOUT_S
+        hangs = not await page.is_responsive(timeout_s)
+        if hangs and (target := page.loading.navigating):
+            # The browser may hold everything back until the server of a navigation answers.
+            page.stop_loading()
+            hangs = not await page.is_responsive(ANSWER_TIMEOUT_S)
+            if not hangs:
+                self._add_note(f"the page was loading {target}, which did not answer: loading was stopped")
         self._hanging = page if hangs else None
         return hangs
 
-    async def _unblock_navigation(self, page: BrowserPage, there: str) -> bool:
-        """Whether the page answers again once it is no longer on its way elsewhere."""
-        page.stop_loading()
-        if not await page.is_responsive(ANSWER_TIMEOUT_S):
-            return False
-        self._add_note(f"the page was on its way to {there}, which did not answer: that was stopped")
-        return True
-
 
 def build_browser_gone(reason: str, url: str) -> BrowserGone:
-    """What is said of a session whose browser is gone."""
+    """Build the error of a session whose browser is gone."""
     message = f"the browser is gone: {reason}; the session was at {url}"
     return BrowserGone(message, code="browser_gone", hint=REOPEN_HINT, details={"url": url})

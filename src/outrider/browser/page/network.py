@@ -1,4 +1,4 @@
-"""Which requests a page has made, and how they ended: no bodies, no headers, no queries."""
+"""Record a session's network requests, without bodies, headers or queries."""
 
 import time
 from asyncio import Future
@@ -19,8 +19,8 @@ class NetworkRequest:
 
     Attributes:
         status: The HTTP status; None while there is none.
-        error: Why it failed; empty if it did not.
-        milliseconds: How long it took; None while it is under way.
+        error: Reason of the failure; empty if it did not fail.
+        milliseconds: Duration; None while it is running.
     """
 
     at: float
@@ -37,16 +37,16 @@ class NetworkRequest:
 
 
 class NetworkLog:
-    """The requests of one session, the newest 500, and how many there were in all.
+    """The newest 500 requests of a session, and the total number.
 
     Args:
-        failure: Tells why the egress proxy knew no way to an address.
+        explain_failure: Returns the error by which the egress proxy did not reach an address, if there was one.
     """
 
-    def __init__(self, failure: Callable[[str], OutriderError | None] = lambda _: None) -> None:
+    def __init__(self, explain_failure: Callable[[str], OutriderError | None] = lambda _: None) -> None:
         self._requests: OrderedDict[tuple[str, str], NetworkRequest] = OrderedDict()
         self._started_at: dict[tuple[str, str], float] = {}
-        self._explain_failure = failure
+        self._explain_failure = explain_failure
         self._redirect_count = 0
         self.total = 0
 
@@ -56,29 +56,33 @@ class NetworkLog:
         return list(self._requests.values())
 
     def set_up_channel(self, channel: TargetChannel) -> list[Future[dict[str, Any]]]:
-        """Listens to a channel of a page."""
-        name = channel.session_id
-        channel.on("Network.requestWillBeSent", lambda event: self._handle_request(name, event))
-        channel.on("Network.responseReceived", lambda event: self._handle_response(name, event))
-        channel.on("Network.loadingFinished", lambda event: self._handle_request_end(name, event))
-        channel.on("Network.loadingFailed", lambda event: self._handle_request_end(name, event))
+        """Subscribe to a channel of a page."""
+        session_id = channel.session_id
+        channel.on("Network.requestWillBeSent", lambda event: self._handle_request(session_id, event))
+        channel.on("Network.responseReceived", lambda event: self._handle_response(session_id, event))
+        channel.on("Network.loadingFinished", lambda event: self._handle_request_end(session_id, event))
+        channel.on("Network.loadingFailed", lambda event: self._handle_request_end(session_id, event))
         return []
 
     def list_failed(self) -> list[NetworkRequest]:
-        """Those that failed, oldest first."""
-        return [each for each in self._requests.values() if each.has_failed]
+        """List the failed requests, oldest first."""
+        return [request for request in self._requests.values() if request.has_failed]
 
     def list_since(self, total: int) -> list[NetworkRequest]:
-        """What came after there had been so many requests."""
+        """List the requests after the first `total` ones."""
         return self.requests[-(self.total - total) :] if self.total > total else []
 
-    def _handle_request(self, name: str, event: dict[str, Any]) -> None:
-        max_requests = 500  # requests of a session
-        key, request = (name, event["requestId"]), event["request"]
+    def _handle_request(self, session_id: str, event: dict[str, Any]) -> None:
+        max_requests = 500
+        key, request = (session_id, event["requestId"]), event["request"]
         if request["url"].startswith(("data:", "blob:")):
             return
-        if (hop := event.get("redirectResponse")) and key in self._requests:
-            self._finish_redirect(key, hop)
+        if (response := event.get("redirectResponse")) and key in self._requests:
+            # A redirect keeps its request id, so the finished request gets another key.
+            redirect = self._requests.pop(key)
+            redirect.status, redirect.milliseconds = response.get("status"), 0.0
+            self._redirect_count += 1
+            self._requests[(session_id, f"{key[1]}#{self._redirect_count}")] = redirect
         kind = str(event.get("type", "other")).lower()
         self._requests[key] = NetworkRequest(time.time(), request["method"], clean_url(request["url"]), kind)
         self._started_at[key] = event["timestamp"]
@@ -86,15 +90,8 @@ class NetworkLog:
         while len(self._requests) > max_requests:
             self._started_at.pop(self._requests.popitem(last=False)[0], None)
 
-    def _finish_redirect(self, key: tuple[str, str], response: dict[str, Any]) -> None:
-        """A redirect keeps its request's name: the hop that is over moves out of the way."""
-        hop = self._requests.pop(key)
-        hop.status, hop.milliseconds = response.get("status"), 0.0
-        self._redirect_count += 1
-        self._requests[(key[0], f"{key[1]}#{self._redirect_count}")] = hop
-
-    def _handle_response(self, name: str, event: dict[str, Any]) -> None:
-        request = self._requests.get((name, event["requestId"]))
+    def _handle_response(self, session_id: str, event: dict[str, Any]) -> None:
+        request = self._requests.get((session_id, event["requestId"]))
         if request is None:
             return
         response = event["response"]
@@ -102,16 +99,16 @@ class NetworkLog:
         if is_proxy_answer(response):
             request.error = self._explain_refusal(request.url) or "the egress proxy could not reach it"
 
-    def _handle_request_end(self, name: str, event: dict[str, Any]) -> None:
-        key = (name, event["requestId"])
+    def _handle_request_end(self, session_id: str, event: dict[str, Any]) -> None:
+        key = (session_id, event["requestId"])
         request = self._requests.get(key)
         if request is None:
             return
         request.milliseconds = round(1_000 * (event["timestamp"] - self._started_at.pop(key, event["timestamp"])), 1)
         if error := event.get("errorText"):
             blocked = event.get("blockedReason")
-            known = self._explain_refusal(request.url) if "TUNNEL" in error else None
-            request.error = known or (f"{error} ({blocked})" if blocked else error)
+            refusal = self._explain_refusal(request.url) if "TUNNEL" in error else None
+            request.error = refusal or (f"{error} ({blocked})" if blocked else error)
 
     def _explain_refusal(self, url: str) -> str | None:
         error = self._explain_failure(url)

@@ -1,4 +1,4 @@
-"""Pictures and prints of a page."""
+"""Take screenshots and print pages to PDF."""
 
 from base64 import b64decode
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PAPER_SIZES_IN = {
 
 @dataclass(frozen=True)
 class Screenshot:
-    """A picture. `cut` says that the page goes on below; sizes are in CSS pixels."""
+    """An image. `cut` means that the page continues below; sizes are in CSS pixels."""
 
     data: bytes
     mime_type: str
@@ -35,15 +35,15 @@ async def take_screenshot(
     full: bool = False,
     element: Handle | None = None,
     clip: tuple[float, float, float, float] | None = None,
-    format: ImageFormat = "png",  # noqa: A002 - the word everybody uses
+    format: ImageFormat = "png",  # noqa: A002 - the usual name
     quality: int = 70,
 ) -> Screenshot:
-    """A picture of the viewport, the whole page, or a part.
+    """Take a screenshot of the viewport, the whole page, or a part.
 
     Args:
         page: The page.
         full: The whole page, up to 16,384 pixels of height.
-        element: Only this element; it is scrolled to first.
+        element: Only this element; it is scrolled into view first.
         clip: Only this part: x, y, width, height in CSS pixels of the page.
         format: `png`, `jpeg` or `webp`.
         quality: 0 to 100, for `jpeg` and `webp`.
@@ -52,20 +52,19 @@ async def take_screenshot(
         InvalidInput: The element has no size.
     """
     timeout_s = 20.0
-    asked = page.send("Page.getLayoutMetrics", timeout=timeout_s)
+    metrics = page.send("Page.getLayoutMetrics", timeout=timeout_s)
     params: dict[str, Any] = {"format": format, "optimizeForSpeed": format == "png"}
     params |= {"quality": quality} if format != "png" else {}
     if not (full or element or clip):
-        taken = page.send("Page.captureScreenshot", params, timeout=timeout_s)
-        viewport = (await asked)["cssVisualViewport"]
+        screenshot = page.send("Page.captureScreenshot", params, timeout=timeout_s)
+        viewport = (await metrics)["cssVisualViewport"]
         width, height = round(viewport["clientWidth"]), round(viewport["clientHeight"])
-        return Screenshot(b64decode((await taken)["data"]), f"image/{format}", width, height)
-    layout = await asked
+        return Screenshot(b64decode((await screenshot)["data"]), f"image/{format}", width, height)
+    layout = await metrics
     if element is not None:
         clip = await _measure_element(page, element, layout)
-    content = layout["cssContentSize"]
     if full or clip is None:
-        clip = (0, 0, content["width"], content["height"])
+        clip = (0, 0, layout["cssContentSize"]["width"], layout["cssContentSize"]["height"])
     area = _clamp_clip(clip)
     params |= {"clip": area | {"scale": 1}, "captureBeyondViewport": True}
     answer = await page.send("Page.captureScreenshot", params, timeout=timeout_s)
@@ -74,9 +73,9 @@ async def take_screenshot(
 
 
 def _clamp_clip(clip: tuple[float, float, float, float]) -> dict[str, float]:
-    """The part of the page that a picture may show: browsers paint no longer sides and no larger areas."""
+    """Limit an area to what browsers can paint in one image."""
     max_area_px = 40_000_000
-    max_side_px = 16_384  # CSS pixels; what a graphics card draws at once
+    max_side_px = 16_384
     x, y, width, height = clip
     side = min(width, max_side_px)
     tall = min(height, max_side_px, max_area_px // max(int(width), 1))
@@ -98,16 +97,16 @@ async def _measure_element(
 
 
 async def print_pdf(page: BrowserPage, *, paper: str = "a4", landscape: bool = False, background: bool = True) -> bytes:
-    """The page as a PDF, as its print style sheet wants it. Raises InvalidInput or Unavailable."""
-    margin_in = 0.4  # inches
+    """Print the page to PDF with its print style sheet. Raises InvalidInput or Unavailable."""
+    margin_in = 0.4
     size = PAPER_SIZES_IN.get(paper.lower())
     if size is None:
         raise InvalidInput(f"paper: {paper!r} is unknown", hint=f"one of {', '.join(PAPER_SIZES_IN)}")
     margins = {f"margin{side}": margin_in for side in ("Top", "Bottom", "Left", "Right")}
-    look = {"landscape": landscape, "printBackground": background, "preferCSSPageSize": True}
-    params = {"paperWidth": size[0], "paperHeight": size[1], "transferMode": "ReturnAsBase64"} | margins | look
+    style = {"landscape": landscape, "printBackground": background, "preferCSSPageSize": True}
+    params = {"paperWidth": size[0], "paperHeight": size[1], "transferMode": "ReturnAsBase64"} | margins | style
     answer = await page.send("Page.printToPDF", params, timeout=60.0)
     data = b64decode(answer["data"])
     if not data.startswith(b"%PDF"):
-        raise Unavailable("the browser printed nothing", code="print")
+        raise Unavailable("the browser returned no PDF", code="print", hint="try again")
     return data

@@ -1,4 +1,4 @@
-"""The open pages of a session, and which of them is in front."""
+"""Track the tabs of a session and which one is current."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,13 +8,13 @@ from outrider.core.errors import NotFound
 
 
 class Tabs:
-    """Pages in the order in which they opened.
+    """The pages of a session in the order in which they opened.
 
     Args:
-        limit: How many there may be.
+        limit: The most tabs that may be open.
 
     Attributes:
-        opened_total: How many opened by themselves in all, those closed again included.
+        opened_total: How many pop-ups have opened so far, closed ones included.
     """
 
     def __init__(self, limit: int) -> None:
@@ -24,7 +24,7 @@ class Tabs:
         self._watchers: list[Callable[[], None]] = []
         self.opened_total = 0
         self._changed = Condition()
-        self.on_crash: Callable[[BrowserPage], None] = lambda _: None
+        self.on_crash: Callable[[BrowserPage], None] = lambda _: None  # set by the session
 
     def __iter__(self) -> Iterator[BrowserPage]:
         return iter(list(self._pages))
@@ -34,7 +34,7 @@ class Tabs:
 
     @property
     def current(self) -> BrowserPage | None:
-        """The one that is worked on."""
+        """The page that calls act on."""
         return self._current
 
     @current.setter
@@ -45,16 +45,16 @@ class Tabs:
 
     @property
     def alive_page(self) -> BrowserPage | None:
-        """The one that is worked on, unless it has crashed."""
+        """The current page, unless it has crashed."""
         return self._current if self._current and self._current.lost is None else None
 
     @property
     def url(self) -> str:
-        """The address of the one that is worked on."""
+        """The current page's address."""
         return self._current.frames.main.url if self._current and self._current.frames.main else "about:blank"
 
     def on_current_change(self, watcher: Callable[[], None]) -> None:
-        """Calls `watcher` whenever another page may be worked on."""
+        """Call `watcher` whenever the current page may have changed."""
         self._watchers.append(watcher)
 
     @property
@@ -62,12 +62,12 @@ class Tabs:
         return len(self._pages) >= self._limit
 
     def count_opened(self) -> None:
-        """One more has opened by itself."""
+        """Count a pop-up."""
         self.opened_total += 1
         self._changed.notify_all()
 
     def add(self, page: BrowserPage, *, front: bool) -> None:
-        """A further page; it leaves by itself when it closes."""
+        """Add a page; it is removed when it closes."""
         self._pages.append(page)
         self._changed.notify_all()
         page.on_lost(self._handle_lost)
@@ -75,41 +75,41 @@ class Tabs:
             self.current = page
 
     async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Waits until a condition about the tabs holds; False when it did not in time."""
+        """Wait until a condition about the tabs holds; return False when the time is up first."""
         return await self._changed.wait_until(condition, seconds)
 
     def get_page(self, number: int) -> BrowserPage:
-        """The page of that number, counted from 1. Raises NotFound."""
+        """Return the page of that number, counted from 1. Raises NotFound."""
         if not 1 <= number <= len(self._pages):
             raise NotFound(f"tab: there is no tab {number}", hint=f"tabs are 1 to {len(self._pages)}")
         return self._pages[number - 1]
 
     def find_number(self, page: BrowserPage) -> int:
-        """The number of a page, counted from 1; 0 when it is gone."""
+        """Return the number of a page, counted from 1; 0 when it is gone."""
         return self._pages.index(page) + 1 if page in self._pages else 0
 
     def remove_page(self, page: BrowserPage) -> None:
-        """Forgets a page."""
+        """Remove a page."""
         if page in self._pages:
             self._pages.remove(page)
         if self.current is page:
             self.current = self._pages[-1] if self._pages else None
 
     def clear(self) -> list[BrowserPage]:
-        """Forgets all pages, and returns them."""
+        """Remove and return all pages."""
         pages, self._pages, self.current = self._pages, [], None
         return pages
 
     def _handle_lost(self, page: BrowserPage) -> None:
-        """A closed page goes, and the one that opened it, or the last one, comes to the front; a crashed one stays."""
+        """Remove a closed page and make its opener, or the last page, current; keep a crashed one."""
         self._changed.notify_all()
         if page.crashed:
             self.on_crash(page)
-            self.current = self._current  # still the same, and there is nothing to be seen of it any more
+            self.current = self._current  # notify the watchers: it has no picture any more
             return
         if page not in self._pages:
             return
         self._pages.remove(page)
         if self.current is page:
-            opener = next((each for each in self._pages if each.target_id == page.opener), None)
+            opener = next((tab for tab in self._pages if tab.target_id == page.opener), None)
             self.current = opener or (self._pages[-1] if self._pages else None)

@@ -1,4 +1,4 @@
-"""What a page does beside its document while an action runs: navigations, dialogs, new pages, downloads."""
+"""Monitor navigations, dialogs, new pages and downloads during an action."""
 
 import asyncio
 import time
@@ -9,18 +9,18 @@ from outrider.browser.protocol.page import BrowserPage
 
 
 class ActionMonitor:
-    """Listens to a page for as long as the context is open.
+    """Records a page's events while the context is open.
 
     Attributes:
-        dialogs: Those that were opened: type, message, url, open.
-        new_pages: Addresses of windows that were asked for.
-        downloads: Suggested names.
-        is_navigating: Another document was asked for and is on its way.
-        is_committed: It has come.
-        is_loaded: And its content has been read.
+        dialogs: Dialogs that opened: type, message, url, open.
+        new_pages: Addresses of windows that were requested.
+        downloads: Suggested file names.
+        is_navigating: Another document was requested.
+        is_committed: The frame has started to show it.
+        is_loaded: Its content has been parsed.
         dialog_opened: Set while a dialog is open.
-        opened_at: When, by `time.monotonic`.
-        navigation_started_at: When it first went elsewhere.
+        opened_at: When the monitor started, by `time.monotonic`.
+        navigation_started_at: When the first navigation started.
     """
 
     def __init__(self, page: BrowserPage) -> None:
@@ -35,40 +35,49 @@ class ActionMonitor:
         self.opened_at = self.navigation_started_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        on, main = self._page.channel.on, self._page.main.id
+        on, main_id = self._page.channel.on, self._page.main.id
+
+        def add_download(event: dict[str, Any]) -> None:
+            self.downloads.append(event.get("suggestedFilename", ""))
+            self._changed.set()
+
+        def mark_loaded(_: dict[str, Any]) -> None:
+            self.is_loaded = self.is_loaded or self.is_committed
+            self._changed.set()
+
         handlers: dict[str, Callable[[dict[str, Any]], None]] = {
             "Page.javascriptDialogOpening": self._handle_dialog_opened,
-            "Page.javascriptDialogClosed": lambda _: self._handle_dialog_closed(),
+            "Page.javascriptDialogClosed": self._handle_dialog_closed,
             "Page.windowOpen": lambda event: self.new_pages.append(event.get("url", "")),
-            "Page.downloadWillBegin": self._handle_download,
-            "Page.frameStartedNavigating": lambda event: self._handle_navigation_start(event, main),
-            "Page.frameRequestedNavigation": lambda event: self._handle_navigation_start(event, main),
-            "Page.frameNavigated": lambda event: self._handle_commit(event["frame"], main),
-            "Page.domContentEventFired": lambda _: self._handle_content_loaded(),
-            "Page.frameStoppedLoading": lambda event: self._handle_loading_stopped(event, main),
+            "Page.downloadWillBegin": add_download,
+            "Page.frameStartedNavigating": lambda event: self._handle_navigation_start(event, main_id),
+            "Page.frameRequestedNavigation": lambda event: self._handle_navigation_start(event, main_id),
+            "Page.frameNavigated": lambda event: self._handle_commit(event["frame"], main_id),
+            "Page.domContentEventFired": mark_loaded,
+            "Page.frameStoppedLoading": lambda event: self._handle_loading_stopped(event, main_id),
         }
         self._subscriptions = [on(event, handler) for event, handler in handlers.items()]
         return self
 
     def __exit__(self, *_: object) -> None:
-        for off in self._subscriptions:
-            off()
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
 
     @property
     def is_blocked(self) -> bool:
-        """A dialog is open, so the page stands still."""
-        return any(each["open"] for each in self.dialogs)
+        """Whether a dialog is open, which stops the page's scripts."""
+        return any(dialog["open"] for dialog in self.dialogs)
 
     @property
     def is_awaiting_server(self) -> bool:
-        """A server has not answered yet, and until then the browser keeps all that the page is asked."""
+        """Whether a navigation's server has not answered, during which the browser holds back commands to the page."""
         return self.is_navigating and not (self.is_committed or self.is_loaded or self.downloads)
 
     async def wait_until_loaded(self) -> None:
-        """Waits until the document on its way has been read; gives up after some seconds."""
-        waited = 0.0 if self.is_committed else time.monotonic() - self.navigation_started_at
+        """Wait until the new document has been parsed, at most the page's arrival timeout."""
+        waited_s = 0.0 if self.is_committed else time.monotonic() - self.navigation_started_at
         try:
-            async with asyncio.timeout(max(self._page.patience - waited, 0.0)):
+            async with asyncio.timeout(max(self._page.arrival_timeout_s - waited_s, 0.0)):
                 while not (self.is_loaded or self.downloads or self.is_blocked):
                     self._changed.clear()
                     await self._changed.wait()
@@ -76,39 +85,31 @@ class ActionMonitor:
             return
 
     def _handle_dialog_opened(self, event: dict[str, Any]) -> None:
-        told = {"type": event["type"], "message": event["message"], "url": event.get("url", ""), "open": True}
-        self.dialogs.append(told)
+        dialog = {"type": event["type"], "message": event["message"], "url": event.get("url", ""), "open": True}
+        self.dialogs.append(dialog)
         self.dialog_opened.set()
         self._changed.set()
 
-    def _handle_dialog_closed(self) -> None:
-        for each in self.dialogs:
-            each["open"] = False
+    def _handle_dialog_closed(self, _: dict[str, Any]) -> None:
+        for dialog in self.dialogs:
+            dialog["open"] = False
         self.dialog_opened.clear()
         self._changed.set()
 
-    def _handle_download(self, event: dict[str, Any]) -> None:
-        self.downloads.append(event.get("suggestedFilename", ""))
-        self._changed.set()
-
-    def _handle_navigation_start(self, event: dict[str, Any], main: str) -> None:
-        same = event.get("navigationType") in ("sameDocument", "historySameDocument")
-        elsewhere = event.get("disposition", "currentTab") != "currentTab"
-        if event["frameId"] == main and not (same or elsewhere):
+    def _handle_navigation_start(self, event: dict[str, Any], main_id: str) -> None:
+        same_document = event.get("navigationType") in ("sameDocument", "historySameDocument")
+        other_tab = event.get("disposition", "currentTab") != "currentTab"
+        if event["frameId"] == main_id and not (same_document or other_tab):
             self.navigation_started_at = self.navigation_started_at if self.is_navigating else time.monotonic()
             self.is_navigating = True
 
-    def _handle_commit(self, frame: dict[str, Any], main: str) -> None:
-        if frame["id"] == main:
+    def _handle_commit(self, frame: dict[str, Any], main_id: str) -> None:
+        if frame["id"] == main_id:
             self.is_committed, self.is_loaded = True, False
             self._changed.set()
 
-    def _handle_content_loaded(self) -> None:
-        self.is_loaded = self.is_loaded or self.is_committed
-        self._changed.set()
-
-    def _handle_loading_stopped(self, event: dict[str, Any], main: str) -> None:
-        """Also how an answer without a document ends: 204, or a download."""
-        if event["frameId"] == main and self.is_navigating:
+    def _handle_loading_stopped(self, event: dict[str, Any], main_id: str) -> None:
+        # Answers without a document end like this too: 204, or a download.
+        if event["frameId"] == main_id and self.is_navigating:
             self.is_loaded = True
             self._changed.set()
