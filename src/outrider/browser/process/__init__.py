@@ -1,1 +1,1 @@
-"""Browser processes: find, install, launch, attach and pool them."""
+"""Browser processes: find, install, launch, attach to and pool them."""

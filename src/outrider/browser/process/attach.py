@@ -1,6 +1,6 @@
-"""Using a browser that somebody else has started: a remote one, or the user's own Chrome.
+"""Attach to a browser that this process did not start: a remote one or the user's own Chrome.
 
-Its traffic does not pass the egress guard. Only what we open is touched, and only that is closed.
+Its traffic does not pass the egress guard. Only contexts and pages opened here are used and closed.
 """
 
 import os
@@ -32,11 +32,11 @@ USER_DATA_FOLDERS = {
 
 
 class AttachedBrowser:
-    """Somebody else's browser, with the same face as `Engine`.
+    """An attached browser, with the interface of `BrowserEngine`.
 
     Args:
-        connection: The protocol.
-        own: Whether it is the user's own: then its own context is used, with their sign-ins.
+        connection: The CDP connection.
+        own: Whether it is the user's own Chrome; then its default context is used, with the user's sign-ins.
     """
 
     guarded = False
@@ -46,32 +46,32 @@ class AttachedBrowser:
         self.browser = Browser(connection)
         self.version = ""
         self.user_agent = ""
-        self.reserved_sessions = 0  # sessions that are about to come
+        self.reserved_sessions = 0  # sessions that will open soon
         self._is_own = own
         self._folder = tempfile.TemporaryDirectory(prefix="outrider-downloads-", ignore_cleanup_errors=True)
 
     @property
     def connection(self) -> CdpConnection:
-        """Its protocol connection."""
+        """The CDP connection."""
         return self.browser.connection
 
     @property
     def staging(self) -> Path:
-        """A folder of ours, for downloads on their way."""
+        """A temporary folder for unfinished downloads."""
         return Path(self._folder.name)
 
     async def start(self) -> None:
-        """Begins to follow the pages that are ours."""
+        """Start following the pages that are opened here."""
         await self.browser.start(others=True)
-        told = await self.connection.send("Browser.getVersion")
-        self.version = str(told.get("product", ""))
+        answer = await self.connection.send("Browser.getVersion")
+        self.version = str(answer.get("product", ""))
 
     def reserve_session(self) -> None:
-        """A session is about to come."""
+        """Count a session that will open soon."""
         self.reserved_sessions += 1
 
     async def acquire_context(self) -> tuple[BrowserContext, BrowserPage]:
-        """A page in a context of its own, or in the user's."""
+        """Return a new page in a new context, or in the user's own one."""
         self.reserved_sessions = max(0, self.reserved_sessions - 1)
         if not self._is_own:
             return await open_context(self.browser, None)
@@ -79,22 +79,25 @@ class AttachedBrowser:
         return context, await context.new_page()
 
     async def aclose(self) -> None:
-        """Lets the browser go; it stays open."""
+        """Disconnect; the browser stays open."""
         await self.connection.aclose()
         self._folder.cleanup()
 
 
 async def attach_from_settings(settings: BrowserSettings, guard: EgressGuard) -> AttachedBrowser:
-    """Connects to the browser of `browser.cdp_url`. Raises NotConfigured or Unavailable."""
+    """Connect to the browser of `browser.cdp_url`. Raises NotConfigured or Unavailable."""
     return await attach_to_url(settings.cdp_url.get_secret_value() if settings.cdp_url else "", guard)
 
 
-async def attach_to_url(wanted: str, guard: EgressGuard) -> AttachedBrowser:
-    """Connects to the browser at `ws://…`, `http://host:port`, or to the user's own. Raises as `attach`."""
-    url = _find_own_browser_url() if wanted == OWN_CHROME else await _resolve_websocket_url(wanted, guard)
+async def attach_to_url(address: str, guard: EgressGuard) -> AttachedBrowser:
+    """Connect to the browser at `ws://…` or `http://host:port`, or for `chrome` to the user's own.
+
+    Raises NotConfigured or Unavailable.
+    """
+    url = _find_own_browser_url() if address == OWN_CHROME else await _resolve_websocket_url(address, guard)
     connection = CdpConnection(await open_websocket(guard, url))
     connection.start()
-    attached = AttachedBrowser(connection, own=wanted == OWN_CHROME)
+    attached = AttachedBrowser(connection, own=address == OWN_CHROME)
     try:
         await attached.start()
     except BaseException:
@@ -104,28 +107,26 @@ async def attach_to_url(wanted: str, guard: EgressGuard) -> AttachedBrowser:
 
 
 async def _resolve_websocket_url(url: str, guard: EgressGuard) -> str:
-    """The WebSocket address behind `http://host:port`, which a browser tells under /json/version."""
+    """Return the WebSocket address that a browser at `http://host:port` reports under /json/version."""
     if not url.startswith(("http://", "https://")):
         return url
 
     http = HttpClient(guard)
     try:
-        told = (await http.get(url.rstrip("/") + "/json/version", trusted=True)).json()
+        version = (await http.get(url.rstrip("/") + "/json/version", trusted=True)).json()
     finally:
         await http.close()
-    address = told.get("webSocketDebuggerUrl") if isinstance(told, dict) else None
+    address = version.get("webSocketDebuggerUrl") if isinstance(version, dict) else None
     if not address:
-        raise Unavailable("browser.cdp_url answers, but not as a browser", code="protocol", hint="check the port")
-    # The browser tells the host by which it was asked for, but not the port of a tunnel to it.
-    return urlsplit(address)._replace(netloc=urlsplit(url).netloc, scheme=_secure(url)).geturl()
-
-
-def _secure(url: str) -> str:
-    return "wss" if url.startswith("https:") else "ws"
+        raise Unavailable("the server at browser.cdp_url is not a browser", code="protocol", hint="check the port")
+    # Behind a tunnel the reported port is the browser's own, so host and port are those of the request.
+    parts = urlsplit(url)
+    scheme = "wss" if parts.scheme == "https" else "ws"
+    return urlsplit(address)._replace(netloc=parts.netloc, scheme=scheme).geturl()
 
 
 def _find_own_browser_url() -> str:
-    """Where the user's running Chrome listens, if they let it."""
+    """Return the WebSocket address of the user's running Chrome, if it allows debugging."""
     port_file = "DevToolsActivePort"  # Chrome writes its port and path there
     names = USER_DATA_FOLDERS.get(sys.platform, ())
     folders = [Path(name).expanduser() for name in (os.environ.get("CHROME_USER_DATA_DIR", ""), *names) if name]
@@ -136,7 +137,7 @@ def _find_own_browser_url() -> str:
             continue
         return f"ws://127.0.0.1:{int(port)}{path}"
     raise NotConfigured(
-        "no running Chrome lets itself be used",
+        "no running Chrome allows remote debugging",
         code="no_browser",
         hint="open chrome://inspect/#remote-debugging in it and allow remote debugging",
     )

@@ -1,8 +1,8 @@
-"""A clipboard for each session: the browser has only one, which all its contexts share.
+"""Separate the clipboards of sessions, because a browser has only one for all contexts.
 
-What a session has copied is kept here and put into the browser's clipboard for no longer than the press
-that pastes it. What a page's script copies by itself goes into the browser's clipboard unseen; it can be
-pasted as long as the browser has had one session only.
+Text that a session copies is kept here, and is in the browser's clipboard only during the key press that
+pastes it. Text that a page's script copies goes to the browser's clipboard unnoticed; it can be pasted only
+while the browser has a single session.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from outrider.browser.process.browser import Browser
 from outrider.browser.protocol.keys import parse_chord
 from outrider.browser.protocol.page import BrowserPage
 
-# Both work without a permission and where a page is no secure context.
+# Both scripts need no permission and no secure context.
 COPY_SCRIPT = """(text) => {
   addEventListener('copy', (event) => { event.clipboardData.setData('text/plain', text); event.preventDefault(); },
     {once: true});
@@ -26,10 +26,10 @@ PASTE_FIELD_SCRIPT = """() => {
 
 
 class Clipboard:
-    """The clipboard of one browser, shared out to its sessions.
+    """The clipboard of one browser.
 
     Args:
-        browser: Whose.
+        browser: The browser.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -39,17 +39,17 @@ class Clipboard:
         self._page: BrowserPage | None = None
 
     def add_session(self) -> "SessionClipboard":
-        """One more session's part."""
+        """Return the clipboard of one more session."""
         self.session_count += 1
         return SessionClipboard(self)
 
     async def write(self, text: str) -> None:
-        """Replaces what the browser's clipboard holds."""
+        """Replace the content of the browser's clipboard."""
         page = await self._ensure_page()
         await page.evaluate_in("", COPY_SCRIPT, text)
 
     async def read(self) -> str:
-        """The text in it."""
+        """Return the text in the browser's clipboard."""
         paste_event = {"type": "rawKeyDown", "key": "v", "code": "KeyV", "commands": ["paste"]}
         read_script = "() => document.body.firstChild.value"
         page = await self._ensure_page()
@@ -58,20 +58,20 @@ class Clipboard:
         return str(await page.evaluate_in("", read_script))
 
     async def _ensure_page(self) -> BrowserPage:
-        """A page of nobody's session, opened when it is first needed."""
+        """Return a page outside all sessions; open it on first use."""
         if self._page is None or self._page.lost is not None:
             self._page = await self._browser.new_page()
         return self._page
 
 
 class SessionClipboard:
-    """What one session has copied.
+    """The clipboard of one session.
 
     Args:
-        clipboard: The browser's.
+        clipboard: The browser's clipboard.
 
     Attributes:
-        text: Copied last by keys; empty if nothing was.
+        text: The text that was last copied by keys; empty if there is none.
     """
 
     def __init__(self, clipboard: Clipboard) -> None:
@@ -80,7 +80,7 @@ class SessionClipboard:
 
     @asynccontextmanager
     async def isolate_press(self, chord: str) -> AsyncGenerator[None]:
-        """Around a press of keys: what it pastes is the session's own, and so is what it copies."""
+        """Use the session's own text for a key press that pastes or copies."""
         if self._clipboard.session_count == 1 or not can_touch_clipboard(chord):
             yield
             return
@@ -92,7 +92,7 @@ class SessionClipboard:
 
 
 def can_touch_clipboard(chord: str) -> bool:
-    """Whether keys may copy, cut or paste. Raises InvalidInput as `read_chord`."""
+    """Return whether a chord may copy, cut or paste. Raises InvalidInput as `parse_chord`."""
     clipboard_keys = frozenset({"c", "x", "v", "insert", "delete"})
     held, last = parse_chord(chord)
     return bool(held) and last.name.lower() in clipboard_keys

@@ -1,4 +1,4 @@
-"""What a page believes about its window, its language and its place."""
+"""Emulate viewport, language, time zone and user agent of pages."""
 
 import re
 from asyncio import Future
@@ -16,16 +16,16 @@ TIMEZONE_PATTERN = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}")
 
 @dataclass(frozen=True)
 class Emulation:
-    """How a session's pages look at the world.
+    """Emulation settings of a session's pages.
 
     Attributes:
-        size: Viewport in CSS pixels.
-        locale: As `de-AT`; empty for the browser's.
-        timezone: As `Europe/Vienna`; empty for the system's.
-        user_agent: What the browser calls itself; empty for its own word.
-        version: The browser's version, for the headers that go with the name.
-        scale: Device pixels for each CSS pixel.
-        window: Pages are as large as their window, which a person may resize; `size` is what it begins with.
+        size: Width and height of the viewport in CSS pixels.
+        locale: For instance `de-AT`; empty for the browser's.
+        timezone: For instance `Europe/Vienna`; empty for the system's.
+        user_agent: The user agent string; empty for the browser's own.
+        version: The browser's version, for the client hints that go with the user agent.
+        scale: Device pixels per CSS pixel.
+        window: Pages follow the size of their window, which a person may resize; `size` is the initial one.
     """
 
     size: tuple[int, int] = (1200, 800)
@@ -37,23 +37,23 @@ class Emulation:
     window: bool = False
 
     def validate(self) -> None:
-        """Raises InvalidInput naming the field that cannot be."""
-        if not all(50 <= side <= 10_000 for side in self.size):
-            raise InvalidInput("viewport: sides are 50 to 10,000 pixels", hint="for instance 1200x800")
+        """Raise InvalidInput that names the field with an impossible value."""
+        if not all(50 <= length <= 10_000 for length in self.size):
+            raise InvalidInput("viewport: width and height must be 50 to 10,000 pixels", hint="for instance 1200x800")
         if self.locale and not LOCALE_PATTERN.fullmatch(self.locale):
-            raise InvalidInput(f"locale: {self.locale!r} is none", hint="for instance de-AT")
+            raise InvalidInput(f"locale: {self.locale!r} is not a locale", hint="for instance de-AT")
         if self.timezone and not _is_known_timezone(self.timezone):
-            raise InvalidInput(f"timezone: {self.timezone!r} is none", hint="for instance Europe/Vienna")
+            raise InvalidInput(f"timezone: {self.timezone!r} is not a time zone", hint="for instance Europe/Vienna")
 
-    def set_up_channel(self, channel: TargetChannel, *, whole: bool) -> list[Future[dict[str, Any]]]:
-        """Asks a channel for it; `whole` for the page itself, not for a frame below."""
-        if self.timezone:  # refused where another page of the same process has it already
+    def set_up_channel(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
+        """Send the settings to a channel; `is_page` is False for a cross-origin frame."""
+        if self.timezone:  # refused where another page of the same process has set it already
             channel.send_and_forget("Emulation.setTimezoneOverride", {"timezoneId": self.timezone})
         if self.locale:
             channel.send_and_forget("Emulation.setLocaleOverride", {"locale": self.locale.replace("-", "_")})
         if self.user_agent or self.locale:
             channel.send_and_forget("Emulation.setUserAgentOverride", self._build_user_agent_override())
-        if not whole:
+        if not is_page:
             return []
         channel.send_and_forget("Emulation.setFocusEmulationEnabled", {"enabled": True})
         if self.window:
@@ -74,19 +74,19 @@ class Emulation:
 
 
 async def fit_window(channel: TargetChannel, size: tuple[int, int]) -> None:
-    """Makes a page's window so large that the page has that size; a browser that cannot leaves it as it is."""
+    """Resize a page's window so that the page has that size, if the browser supports it."""
     with suppress(ProtocolError):
         window = (await channel.send("Browser.getWindowForTarget"))["windowId"]
         await channel.send("Browser.setContentsSize", {"windowId": window, "width": size[0], "height": size[1]})
 
 
 def strip_headless_marker(user_agent: str) -> str:
-    """The name that the same browser has when it shows windows."""
+    """Return the user agent of the same browser with windows."""
     return user_agent.replace("HeadlessChrome/", "Chrome/")
 
 
 def _build_client_hints(user_agent: str, version: str) -> dict[str, Any]:
-    """The client hints that belong to the name (https://wicg.github.io/ua-client-hints/)."""
+    """Build the client hints that match the user agent (https://wicg.github.io/ua-client-hints/)."""
     major = re.search(r"Chrome/(\d+)", user_agent)
     number = major.group(1) if major else "0"
     system = "Windows" if "Windows" in user_agent else "macOS" if "Mac OS X" in user_agent else "Linux"

@@ -1,4 +1,4 @@
-"""One browser that sessions live in: started when first needed, with empty contexts kept warm."""
+"""Run a launched browser with a stock of warm contexts for new sessions."""
 
 import asyncio
 from collections import deque
@@ -17,16 +17,16 @@ from outrider.core.errors import OutriderError
 
 
 class BrowserEngine:
-    """A running browser of ours.
+    """A browser that this process launched.
 
     Args:
-        running: The process and its connection.
-        guard: What its contexts may reach.
-        warm: How many empty contexts it keeps ready.
+        running: The browser's process and connection.
+        guard: Decides what its contexts may reach.
+        warm: The number of empty contexts to keep ready.
 
     Attributes:
-        user_agent: What it calls itself.
-        clipboard: What keeps the sessions' clipboards apart; None with windows, where a person shares it.
+        user_agent: Its user agent string.
+        clipboard: Separates the sessions' clipboards; None with windows, where a person uses it too.
         guarded: Whether all its traffic passes the egress guard.
     """
 
@@ -48,23 +48,23 @@ class BrowserEngine:
 
     @property
     def connection(self) -> CdpConnection:
-        """Its protocol connection."""
+        """The CDP connection."""
         return self.browser.connection
 
     @property
     def staging(self) -> Path:
-        """A folder that goes with it, for downloads on their way."""
+        """A folder inside its profile for unfinished downloads."""
         return self.running.profile.path / "coming"
 
     async def start(self, user_agent: str = "") -> None:
-        """Makes it ready for contexts."""
+        """Start following pages and fill the stock of warm contexts."""
         await self.browser.start()
-        told = (await self.connection.send("Browser.getVersion"))["userAgent"]
-        self.user_agent = user_agent or strip_headless_marker(told)
+        own_user_agent = (await self.connection.send("Browser.getVersion"))["userAgent"]
+        self.user_agent = user_agent or strip_headless_marker(own_user_agent)
         self.refill_warm()
 
     async def acquire_context(self) -> tuple[BrowserContext, BrowserPage]:
-        """An empty context with its page: a warm one, or a new one."""
+        """Return an empty context with its page: a warm one if there is one, or a new one."""
         while self._warm_contexts:
             context, page = self._warm_contexts.popleft()
             if page.lost is None:
@@ -75,49 +75,47 @@ class BrowserEngine:
         return await open_context(self.browser, self._guard)
 
     def refill_warm(self) -> None:
-        """Makes warm contexts in the background until there are enough."""
-        while (
-            len(self._warm_contexts) + self._contexts_pending < self._warm
-            and not self._closing
-            and self.connection.lost is None
-        ):
+        """Open warm contexts in the background until there are enough."""
+        if self._closing or self.connection.lost is not None:
+            return
+        while len(self._warm_contexts) + self._contexts_pending < self._warm:
             self._contexts_pending += 1
             self.connection.spawn_task(self._add_warm_context(), "keeping a page warm")
 
     def start_cleanup(self) -> None:
-        """Clears up after a browser that ended by itself; `aclose` waits for it."""
+        """End the browser and its contexts in the background; `aclose` waits for it."""
         self._closing = True
         if self._cleanup_task is None:
-            self._cleanup_task = asyncio.get_running_loop().create_task(self._clean_up())
+            self._cleanup_task = asyncio.get_running_loop().create_task(self._end_browser())
 
     async def aclose(self) -> None:
-        """Ends the browser."""
+        """End the browser."""
         self.start_cleanup()
         assert self._cleanup_task is not None
         await asyncio.shield(self._cleanup_task)
 
-    async def _clean_up(self) -> None:
+    async def _end_browser(self) -> None:
         await self.running.aclose()
         while self._warm_contexts:
             await self._warm_contexts.popleft()[0].aclose()
 
     async def _add_warm_context(self) -> None:
-        # A moment later, so that whoever has just opened a session goes first.
+        # Delayed, so that a session that is opening now goes first.
         await asyncio.sleep(0.3)
         try:
-            made = await open_context(self.browser, self._guard)
+            context, page = await open_context(self.browser, self._guard)
         except (OutriderError, TimeoutError):
             return
         finally:
             self._contexts_pending -= 1
         if self._closing:
-            await made[0].aclose()
+            await context.aclose()
         else:
-            self._warm_contexts.append(made)
+            self._warm_contexts.append((context, page))
 
 
 async def start_engine(settings: BrowserSettings, guard: EgressGuard, *, headless: bool) -> BrowserEngine:
-    """Starts a browser as the settings want it. Raises NotConfigured or Unavailable."""
+    """Launch a browser according to the settings. Raises NotConfigured or Unavailable."""
     running = await launch_browser(
         settings.executable, headless=headless, sandbox=settings.sandbox, extra=tuple(settings.flags)
     )

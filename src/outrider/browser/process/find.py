@@ -1,4 +1,4 @@
-"""Where a Chrome, Chromium or Edge is installed, or a build that Playwright downloaded."""
+"""Find an installed Chrome, Chromium or Edge, or one that Playwright downloaded."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from outrider.core.errors import NotConfigured
 
-# Behind Debian's wrapper script is the program itself, which starts sooner.
+# On Debian this is the program itself, which starts sooner than the wrapper script in /usr/bin.
 LINUX_PATHS = (
     "/usr/lib/chromium/chromium",
     "/usr/lib64/chromium-browser/chromium-browser",
@@ -37,7 +37,7 @@ WINDOWS_PATHS = (
     "Chromium/Application/chrome.exe",
     "Microsoft/Edge/Application/msedge.exe",
 )
-# https://playwright.dev/docs/browsers: the folders of its downloads, and what lies in one.
+# The folders of Playwright's downloads (https://playwright.dev/docs/browsers) and the programs in them.
 PLAYWRIGHT_FOLDERS = {"linux": "~/.cache/ms-playwright", "darwin": "~/Library/Caches/ms-playwright"}
 PLAYWRIGHT_BUILDS = (
     "chrome-linux*/chrome",
@@ -50,21 +50,21 @@ PLAYWRIGHT_BUILDS = (
 
 @dataclass(frozen=True)
 class BrowserExecutable:
-    """A browser that is installed: the program, and how it was found."""
+    """An installed browser: the program, and how it was found."""
 
     path: Path
     how: str
 
 
 def find_browser(executable: str = "", environ: Mapping[str, str] | None = None) -> BrowserExecutable:
-    """The browser to start.
+    """Find the browser to launch.
 
     Args:
-        executable: A path or a command that the operator named; nothing else is looked at then.
-        environ: The environment; the default is this process's.
+        executable: A path or command from the settings; nothing else is considered then.
+        environ: The environment; None means this process's.
 
     Raises:
-        NotConfigured: There is none, or the named one does not exist.
+        NotConfigured: There is no browser, or the configured one does not exist.
     """
     install_hint = "run `outrider browser install`, or set OUTRIDER_BROWSER__EXECUTABLE"
     if executable:
@@ -79,7 +79,7 @@ def _find_named(executable: str) -> BrowserExecutable:
     path = shutil.which(Path(executable).expanduser())
     if path is None:
         raise NotConfigured(
-            f"browser.executable: {executable} is no program",
+            f"browser.executable: {executable} is not a program",
             code="no_browser",
             hint="correct it, or leave it empty to use an installed browser",
         )
@@ -109,16 +109,16 @@ def _iter_installed(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _iter_downloaded(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Playwright's builds, the newest first."""
+    """Yield Playwright's builds, newest first."""
     default = PLAYWRIGHT_FOLDERS.get(sys.platform) or f"{environ.get('LOCALAPPDATA', '~')}/ms-playwright"
     folder = Path(environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
-    revisions = sorted(folder.glob("chromium*-*"), key=_rank_revision, reverse=True)
+
+    def rank_revision(build: Path) -> tuple[bool, int]:
+        """Sort full browsers after the headless shell, then by revision number."""
+        number = re.search(r"-(\d+)$", build.name)
+        return "headless" not in build.name, int(number.group(1)) if number else 0
+
+    revisions = sorted(folder.glob("chromium*-*"), key=rank_revision, reverse=True)
     for revision in revisions:
         for build in PLAYWRIGHT_BUILDS:
             yield from sorted(revision.glob(build))
-
-
-def _rank_revision(folder: Path) -> tuple[bool, int]:
-    """Whole browsers before the headless shell, then by number."""
-    number = re.search(r"-(\d+)$", folder.name)
-    return "headless" not in folder.name, int(number.group(1)) if number else 0

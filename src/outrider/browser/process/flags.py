@@ -1,14 +1,14 @@
-"""The browser's command line: quiet, small, and with no way out but the proxy.
+"""Build the browser's command line, with the egress proxy as the only network access.
 
-Flags: https://peter.sh/experiments/chromium-command-line-switches/. The ways out that the egress
-flags close are each held by a test (`tests/e2e/browser/engine/test_egress.py`).
+Flags: https://peter.sh/experiments/chromium-command-line-switches/. Each network path that the egress flags
+close has a test in `tests/e2e/browser/engine/test_egress.py`.
 """
 
 import os
 import sys
 from pathlib import Path
 
-# Nothing that a person would want and an agent does not: no traffic and no renderers of the browser's own.
+# Turn off features for people, and the browser's own network traffic and renderers.
 QUIET_FLAGS = (
     "--no-first-run",
     "--no-default-browser-check",
@@ -32,7 +32,7 @@ QUIET_FLAGS = (
     "--force-color-profile=srgb",
     "--hide-crash-restore-bubble",
 )
-# A page that is not in front is still at work.
+# Pages in the background keep working at full speed.
 NO_THROTTLING_FLAGS = (
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
@@ -41,7 +41,7 @@ NO_THROTTLING_FLAGS = (
     "--disable-prompt-on-repost",
     "--disable-ipc-flooding-protection",
 )
-# The two WebUI features keep one hidden renderer for each context.
+# The two WebUI features would keep one hidden renderer per context.
 DISABLED_FEATURES = (
     "AcceptCHFrame",
     "AutofillServerCommunication",
@@ -58,7 +58,7 @@ DISABLED_FEATURES = (
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxPopup",
 )
-# What remains after the proxy: WebRTC's own sockets, QUIC, and names that the browser would resolve itself.
+# Close what bypasses the proxy: WebRTC's own sockets, QUIC, and the browser's own name resolution.
 EGRESS_FLAGS = (
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -67,22 +67,22 @@ EGRESS_FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-features=AsyncDns,DnsOverHttpsUpgrade",
 )
-DISCARD_PROXY_URL = "http://127.0.0.1:9"  # the discard port: whatever belongs to no session gets nowhere
+DISCARD_PROXY_URL = "http://127.0.0.1:9"  # the discard port: traffic outside sessions goes nowhere
 
 
 def build_command_line(
     profile: Path, *, headless: bool, sandbox: bool, proxy: str | None, extra: tuple[str, ...] = ()
 ) -> list[str]:
-    """The arguments after the program's name.
+    """Build the arguments after the program's name.
 
     Args:
-        profile: The directory of this run's own profile.
+        profile: The profile directory of this run.
         headless: Without windows.
-        sandbox: Whether the browser shuts its renderers in.
-        proxy: Where traffic goes that belongs to no session, as `http://host:port`; None for a direct way.
-        extra: The operator's own flags, which come last and win.
+        sandbox: Whether Chromium's own sandbox is on.
+        proxy: The proxy for traffic outside sessions, as `http://host:port`; None for direct connections.
+        extra: The operator's flags, which come last and win.
     """
-    # Pasting by the middle button: what is marked in one session would land in another.
+    # Turn off pasting by the middle button, which would paste text that another session has selected.
     clipboard_flags = ("--blink-settings=selectionClipboardBufferAvailable=false",)
     cache_flags = ("--disk-cache-size=33554432", "--media-cache-size=1048576", "--disable-dev-shm-usage")
     egress = () if proxy is None else (f"--proxy-server={proxy}", *EGRESS_FLAGS)
@@ -104,25 +104,25 @@ def build_command_line(
 
 
 def can_sandbox() -> bool:
-    """Whether Chromium's own sandbox can work here; it refuses to for root."""
+    """Return whether Chromium's own sandbox works here; it refuses to for root."""
     return sys.platform != "linux" or os.geteuid() != 0
 
 
 def has_graphics() -> bool:
-    """Whether there may be a graphics card.
+    """Return whether there may be a graphics card.
 
-    Without one the browser need not look for it: pages have WebGL all the same, and ten sessions held 600 MB, not 679.
+    Without one the browser need not look for it, which saves memory; pages have WebGL all the same.
     """
     return sys.platform != "linux" or any(Path("/dev", name).exists() for name in ("dri", "nvidia0", "dxg"))
 
 
 def has_display() -> bool:
-    """Whether a window could be shown."""
+    """Return whether a window can be shown."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _merge_disabled_features(flags: list[str]) -> list[str]:
-    """One `--disable-features`: of several the browser obeys only the last."""
+    """Merge all `--disable-features` into one, because the browser uses only the last."""
     name = "--disable-features="
     features = [feature for flag in flags if flag.startswith(name) for feature in flag.removeprefix(name).split(",")]
     return [*(flag for flag in flags if not flag.startswith(name)), name + ",".join(dict.fromkeys(features))]

@@ -1,4 +1,4 @@
-"""Getting a browser onto this machine with what it has for that: its packages, else Playwright's build."""
+"""Install a browser by the system's packages or Playwright."""
 
 import importlib.util
 import os
@@ -17,45 +17,46 @@ OS_RELEASE_PATH = Path("/etc/os-release")
 
 @dataclass(frozen=True)
 class InstallMethod:
-    """One way to install a browser: what to run, one after the other, and what it is called."""
+    """One way to install a browser: its title, and the commands to run one after the other."""
 
     title: str
     commands: tuple[tuple[str, ...], ...]
 
 
 def install_browser(say: Callable[[str], None] = lambda _: None, *, again: bool = False) -> BrowserExecutable:
-    """Installs a browser, unless there is one.
+    """Install a browser, unless there is one.
 
     Args:
-        say: Hears each command before it runs.
-        again: Installs even where a browser is found.
+        say: Called with each command before it runs.
+        again: Install even if a browser is found.
 
     Returns:
         The browser that will be used.
 
     Raises:
-        NotConfigured: There is no way to install one here; the hint says what a person can do.
-        Unavailable: Every way failed.
+        NotConfigured: None of the methods works here; the hint says what a person can do.
+        Unavailable: Every method failed.
     """
     manual_hint = "install Google Chrome, Chromium or Microsoft Edge, or set OUTRIDER_BROWSER__EXECUTABLE"
     if not again and (found := _find_installed()):
         return found
     failed: list[str] = []
-    for way in iter_install_methods():
-        failure = _run_method(way, say)
+    for method in iter_install_methods():
+        failure = _run_method(method, say)
         if failure is None and (found := _find_installed()):
             return found
-        failed.append(f"{way.title}: {failure or 'no browser is there afterwards'}")
+        failed.append(f"{method.title}: {failure or 'it ended, but no browser is installed'}")
     if not failed:
         raise NotConfigured("no browser can be installed from here", code="no_browser", hint=manual_hint)
     raise Unavailable("; ".join(failed), code="install", hint=manual_hint)
 
 
 def iter_install_methods(os_release: Path = OS_RELEASE_PATH) -> Iterator[InstallMethod]:
-    """What could be tried on this machine, best first."""
+    """Yield the methods for this machine, best first."""
     # Ubuntu's package of that name only asks for a snap, which does not run in containers.
-    if _detect_system(os_release) == "debian" and shutil.which("apt-get") and _find_privilege_prefix() is not None:
-        apt = (*(_find_privilege_prefix() or ()), "apt-get")
+    sudo_prefix = _find_privilege_prefix()
+    if _detect_system(os_release) == "debian" and shutil.which("apt-get") and sudo_prefix is not None:
+        apt = (*sudo_prefix, "apt-get")
         packages = ("chromium", "fonts-liberation")
         commands = ((*apt, "update", "-q"), (*apt, "install", "-y", "-q", "--no-install-recommends", *packages))
         yield InstallMethod("Debian's chromium", commands)
@@ -73,7 +74,7 @@ def _find_installed() -> BrowserExecutable | None:
 
 
 def _detect_system(os_release: Path) -> str:
-    """`debian` for Debian itself, or what else the system calls itself."""
+    """Return the system's ID in os-release, such as `debian`, or the platform without one."""
     try:
         lines = os_release.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -83,7 +84,7 @@ def _detect_system(os_release: Path) -> str:
 
 
 def _find_privilege_prefix() -> tuple[str, ...] | None:
-    """What to put before a command of the system's administrator; None when we may not."""
+    """Return the prefix that runs a command as administrator; None when that is not allowed."""
     if os.geteuid() == 0:
         return ()
     sudo = shutil.which("sudo")
@@ -94,7 +95,7 @@ def _find_privilege_prefix() -> tuple[str, ...] | None:
 
 
 def _run_method(method: InstallMethod, say: Callable[[str], None]) -> str | None:
-    """Runs the commands; what went wrong, or None."""
+    """Run the commands; return the error, or None."""
     timeout_s = 900
     environ = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in method.commands:

@@ -1,4 +1,4 @@
-"""Starts a browser and says hello to it."""
+"""Launch a browser with an empty profile and connect to it."""
 
 import shutil
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from outrider.core.errors import NotConfigured, Unavailable
 
 @dataclass
 class RunningBrowser:
-    """A browser that answers.
+    """A launched browser that answers.
 
     Attributes:
-        connection: The protocol, over the pipe.
-        process: The process.
-        profile: Its directory.
-        found: Which program it is.
-        version: As it calls itself, for instance `Chrome/156.0.1`.
+        connection: The CDP connection over pipes.
+        process: Its process.
+        profile: Its profile directory.
+        found: The program.
+        version: Product and version, for instance `Chrome/156.0.1`.
         sandboxed: Whether Chromium's own sandbox is on.
     """
 
@@ -36,8 +36,8 @@ class RunningBrowser:
     sandboxed: bool
 
     async def aclose(self) -> None:
-        """Ends the browser with everything that it started, and removes its profile."""
-        exit_grace_s = 0.5  # seconds in which a browser may end by itself; its profile is thrown away in any case
+        """End the browser with all its processes and remove its profile."""
+        exit_grace_s = 0.5  # short, because the profile is deleted anyway
         with anyio.CancelScope(shield=True):
             if self.connection.lost is None:
                 self.connection.root.send_and_forget("Browser.close")
@@ -55,18 +55,18 @@ async def launch_browser(
     extra: tuple[str, ...] = (),
     folder: Path | None = None,
 ) -> RunningBrowser:
-    """Starts a browser with an empty profile.
+    """Launch a browser with an empty profile.
 
     Args:
-        executable: Which one; the default is the first that is installed.
+        executable: The program; empty means the first that is installed.
         headless: Without windows.
-        sandbox: Whether Chromium's sandbox is on; None: wherever it can be.
-        proxy: Where traffic of no session goes; None lets it out directly.
+        sandbox: Whether Chromium's sandbox is on; None means wherever it works.
+        proxy: The proxy for traffic outside sessions; None for direct connections.
         extra: Further flags.
-        folder: Where the profile is made; default: the system's temporary folder.
+        folder: The parent of the profile; None means the system's temporary folder.
 
     Raises:
-        NotConfigured: There is no browser, no display, or no sandbox.
+        NotConfigured: There is no browser, no display for a window, or no sandbox.
         Unavailable: It does not start.
     """
     found = find_browser(executable)
@@ -76,16 +76,16 @@ async def launch_browser(
             code="no_display",
             hint="open it headless, or start Outrider where there is a display",
         )
-    shut_in = flags.can_sandbox() if sandbox is None else sandbox
+    sandboxed = flags.can_sandbox() if sandbox is None else sandbox
     await anyio.to_thread.run_sync(remove_stale_profiles, folder)
     profile = BrowserProfile(folder)
-    arguments = flags.build_command_line(profile.path, headless=headless, sandbox=shut_in, proxy=proxy, extra=extra)
+    arguments = flags.build_command_line(profile.path, headless=headless, sandbox=sandboxed, proxy=proxy, extra=extra)
     try:
         process = spawn_browser(found.path, arguments, profile.path)
     except BaseException:
         profile.remove()
         raise
-    return await _connect_browser(process, profile, found, sandboxed=shut_in)
+    return await _connect_browser(process, profile, found, sandboxed=sandboxed)
 
 
 async def _connect_browser(
@@ -98,9 +98,9 @@ async def _connect_browser(
     try:
         answer = await connection.send("Browser.getVersion", timeout=start_timeout_s)
     except (BrowserGone, CommandTimeout) as error:
-        words = process.read_last_output()
+        output = process.read_last_output()
         await running.aclose()
-        raise _explain_start_failure(found, words) from error
+        raise _explain_start_failure(found, output) from error
     except BaseException:
         process.kill()
         await running.aclose()
@@ -109,14 +109,14 @@ async def _connect_browser(
     return running
 
 
-def _explain_start_failure(found: BrowserExecutable, words: str) -> NotConfigured | Unavailable:
-    if "sandbox" in words.lower():
+def _explain_start_failure(found: BrowserExecutable, output: str) -> NotConfigured | Unavailable:
+    if "sandbox" in output.lower():
         return NotConfigured(
-            f"{found.path} cannot build its sandbox here",
+            f"{found.path} cannot create its sandbox here",
             code="no_sandbox",
             hint="allow unprivileged user namespaces, or set `browser.sandbox` to false",
         )
-    last = words.splitlines()[-1][:300] if words else "it said nothing"
-    free = shutil.disk_usage("/tmp").free  # noqa: S108 - only its size is asked for
-    hint = "free space for its profile" if free < 50_000_000 else "try `outrider doctor`"
-    return Unavailable(f"{found.path} ended before it answered: {last}", code="browser_start", hint=hint)
+    last_line = output.splitlines()[-1][:300] if output else "it printed nothing"
+    free_bytes = shutil.disk_usage("/tmp").free  # noqa: S108 - only its size is read
+    hint = "free disk space for its profile" if free_bytes < 50_000_000 else "try `outrider doctor`"
+    return Unavailable(f"{found.path} ended before it answered: {last_line}", code="browser_start", hint=hint)

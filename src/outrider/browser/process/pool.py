@@ -1,7 +1,7 @@
-"""Several browsers elsewhere: each new session goes to the one with the fewest, and one that fails is left out a while.
+"""Distribute sessions over several attached browsers and leave out those that fail.
 
-A session stays where it began. When its browser is lost, it says so, with its address; reopened, it goes to another
-browser of the pool, with what its sites had stored.
+A new session goes to the browser with the fewest and stays there. When its browser is lost, its calls fail with
+its address; reopened, it moves to another browser of the pool with its cookies and storage.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from outrider.core.egress import EgressGuard
 from outrider.core.errors import OutriderError, Unavailable
 
 log = logging.getLogger(__name__)
-ANSWER_TIMEOUT_S = 5.0  # seconds that an answer may take
-RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)  # seconds that one is left out after so many failures in a row
+PROBE_TIMEOUT_S = 5.0
+RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)  # after the first, second … failure in a row
 
 
 @dataclass
@@ -27,10 +27,10 @@ class PooledBrowser:
     """One browser of the pool.
 
     Attributes:
-        url: Its address, which may hold a secret.
-        attached: The connection to it; None while it is left out or not yet needed.
-        failures: In a row.
-        retry_at: When it is tried again, by the monotonic clock.
+        url: Its address, which may contain a secret.
+        attached: The connection; None while it is left out or not needed yet.
+        failures: The number of failures in a row.
+        retry_at: When it is tried again, by `time.monotonic`.
     """
 
     url: str
@@ -41,7 +41,7 @@ class PooledBrowser:
 
     @property
     def name(self) -> str:
-        """Its host and port, which are no secret."""
+        """Its host and port, without secrets."""
         parts = urlsplit(self.url)
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
@@ -55,11 +55,11 @@ class PooledBrowser:
 
 
 class BrowserPool:
-    """Browsers that somebody else runs.
+    """Attached browsers that share the sessions.
 
     Args:
-        urls: Where they are.
-        guard: Lets connections out.
+        urls: Their addresses.
+        guard: Checks connections to them.
     """
 
     def __init__(self, urls: Sequence[str], guard: EgressGuard) -> None:
@@ -70,38 +70,38 @@ class BrowserPool:
 
     @property
     def running(self) -> list[AttachedBrowser]:
-        """Those that are connected."""
-        return [each.attached for each in self._members if each.attached is not None and each.is_up]
+        """The browsers that are connected."""
+        return [member.attached for member in self._members if member.attached is not None and member.is_up]
 
     async def acquire_browser(self) -> AttachedBrowser:
-        """The browser with the fewest sessions of ours. Raises Unavailable when none can be reached."""
+        """Return the browser with the fewest sessions. Raises Unavailable when none can be reached."""
         if self._maintenance_task is None:
             self._maintenance_task = asyncio.get_running_loop().create_task(self._run_maintenance())
-        await asyncio.gather(*(self._connect_member(each) for each in self._list_due()))
-        up = [each for each in self._members if each.is_up]
+        await asyncio.gather(*(self._connect_member(member) for member in self._list_due()))
+        up = [member for member in self._members if member.is_up]
         if not up:
-            names = ", ".join(each.name for each in self._members)
+            names = ", ".join(member.name for member in self._members)
             message = f"none of the {len(self._members)} browsers of browser.cdp_urls can be reached: {names}"
-            hint = "call again in a moment; an operator should look at them"
+            hint = "call again in a moment; an operator should check the browsers"
             raise Unavailable(message, code="no_browser", hint=hint, retry_after=RETRY_DELAYS_S[0])
-        best = min(up, key=lambda each: each.session_count).attached
+        best = min(up, key=lambda member: member.session_count).attached
         assert best is not None
         best.reserve_session()
         return best
 
     async def aclose(self) -> None:
-        """Lets them all go; they stay open."""
+        """Disconnect from all browsers; they stay open."""
         if self._maintenance_task is not None:
             self._maintenance_task.cancel()
             await asyncio.gather(self._maintenance_task, return_exceptions=True)
-        for each in self._members:
-            self._drop_connection(each)
-        gone, self._closing = self._closing, []
-        await asyncio.gather(*(each.aclose() for each in gone), return_exceptions=True)
+        for member in self._members:
+            self._drop_connection(member)
+        dropped, self._closing = self._closing, []
+        await asyncio.gather(*(browser.aclose() for browser in dropped), return_exceptions=True)
 
     def _list_due(self) -> list[PooledBrowser]:
         now = time.monotonic()
-        return [each for each in self._members if not each.is_up and each.retry_at <= now]
+        return [member for member in self._members if not member.is_up and member.retry_at <= now]
 
     async def _connect_member(self, member: PooledBrowser) -> None:
         async with member.connecting:
@@ -109,38 +109,37 @@ class BrowserPool:
                 return
             self._drop_connection(member)
             try:
-                async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                async with asyncio.timeout(PROBE_TIMEOUT_S):
                     member.attached = await attach_to_url(member.url, self._guard)
                 member.failures = 0
             except (OutriderError, ProtocolError, TimeoutError, OSError) as error:
                 self._handle_failure(member, error)
 
     async def _run_maintenance(self) -> None:
-        """Looks again and again who answers, and brings back who does again."""
-        check_interval_s = 5.0  # seconds between two looks at whether they answer
+        """Probe the connected browsers forever and reconnect the others when they are due."""
         while True:
-            await asyncio.sleep(min(check_interval_s, RETRY_DELAYS_S[0]))
-            await asyncio.gather(*(self._probe_member(each) for each in self._members if each.is_up))
-            await asyncio.gather(*(self._connect_member(each) for each in self._list_due()))
-            gone, self._closing = self._closing, []
-            for each in gone:
+            await asyncio.sleep(RETRY_DELAYS_S[0])
+            await asyncio.gather(*(self._probe_member(member) for member in self._members if member.is_up))
+            await asyncio.gather(*(self._connect_member(member) for member in self._list_due()))
+            dropped, self._closing = self._closing, []
+            for browser in dropped:
                 with suppress(OutriderError):
-                    await each.aclose()
+                    await browser.aclose()
 
     async def _probe_member(self, member: PooledBrowser) -> None:
         assert member.attached is not None
         try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            async with asyncio.timeout(PROBE_TIMEOUT_S):
                 await member.attached.connection.send("Browser.getVersion")
         except (OutriderError, ProtocolError, TimeoutError, OSError) as error:
             self._handle_failure(member, error)
 
     def _handle_failure(self, member: PooledBrowser, error: Exception) -> None:
         self._drop_connection(member)
-        pause = RETRY_DELAYS_S[min(member.failures, len(RETRY_DELAYS_S) - 1)]
+        delay_s = RETRY_DELAYS_S[min(member.failures, len(RETRY_DELAYS_S) - 1)]
         member.failures += 1
-        member.retry_at = time.monotonic() + pause
-        log.warning("the browser at %s is left out for %g seconds: %s", member.name, pause, type(error).__name__)
+        member.retry_at = time.monotonic() + delay_s
+        log.warning("the browser at %s failed, next attempt in %g s: %s", member.name, delay_s, type(error).__name__)
 
     def _drop_connection(self, member: PooledBrowser) -> None:
         if member.attached is not None:

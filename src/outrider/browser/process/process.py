@@ -1,4 +1,4 @@
-"""The browser's process: started with two pipes of ours as its descriptors 3 and 4, and ended for certain."""
+"""Start the browser's process with two pipes for CDP, and end it with all its children."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ from outrider.core.errors import NotConfigured, Unavailable
 
 @dataclass
 class BrowserProcess:
-    """A running browser, and our ends of its pipes.
+    """A browser process and this side's ends of its pipes.
 
     Attributes:
-        pid: Its process, which leads a group of its own.
-        reading: Its messages to us.
-        writing: Ours to it.
-        log_path: The file that it writes its complaints to.
+        pid: Its process id; it leads its own process group.
+        reading: Descriptor of its messages.
+        writing: Descriptor for messages to it.
+        log_path: The file with its standard error output.
     """
 
     pid: int
@@ -30,7 +30,7 @@ class BrowserProcess:
     status: int | None = None
 
     def has_ended(self) -> bool:
-        """Whether it is over; collects it if so."""
+        """Return whether it has ended; reap it if so."""
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -40,7 +40,7 @@ class BrowserProcess:
         return self.status is not None
 
     async def terminate(self, patience: float) -> None:
-        """Waits so many seconds for it to end by itself, then kills it and all that it started."""
+        """Wait `patience` seconds for it to end by itself, then kill it and all that it started."""
         with anyio.move_on_after(patience):
             await self._wait_for_exit()
         with anyio.CancelScope(shield=True):
@@ -49,46 +49,46 @@ class BrowserProcess:
                 await self._wait_for_exit()
 
     def kill(self) -> None:
-        """Kills the whole group; harmless when it is over."""
+        """Kill the whole process group; does nothing when it has ended."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
     def read_last_output(self) -> str:
-        """The end of what it complained about."""
-        max_chars = 2_000  # characters of its last words that are kept
+        """Return the end of its standard error output."""
+        max_chars = 2_000
         with suppress(OSError):
             return self.log_path.read_text(errors="replace")[-max_chars:].strip()
         return ""
 
     async def _wait_for_exit(self) -> None:
-        poll_interval_s = 0.01  # seconds between two looks at whether it has ended
+        poll_interval_s = 0.01
         while not self.has_ended():  # noqa: ASYNC110 - there is no event for it on every platform
             await anyio.sleep(poll_interval_s)
 
 
 def spawn_browser(program: Path, arguments: list[str], folder: Path) -> BrowserProcess:
-    """Starts the browser; its own temporary files go into the folder too. Raises NotConfigured or Unavailable."""
+    """Start the browser; its temporary files go into the folder too. Raises NotConfigured or Unavailable."""
     if sys.platform == "win32":
         raise NotConfigured(
             "a browser cannot be started on Windows yet", hint="start one yourself and set `browser.cdp_url`"
         )
-    words = folder / "words.log"
-    theirs_in, ours_out = _open_pipe()
-    ours_in, theirs_out = _open_pipe()
+    log_path = folder / "stderr.log"
+    browser_reading, own_writing = _open_pipe()
+    own_reading, browser_writing = _open_pipe()
     try:
-        pid = _spawn_process(program, arguments, words, theirs_in, theirs_out)
+        pid = _spawn_process(program, arguments, log_path, browser_reading, browser_writing)
     except OSError as error:
-        os.close(ours_in)
-        os.close(ours_out)
+        os.close(own_reading)
+        os.close(own_writing)
         raise Unavailable(f"{program} does not start: {error.strerror}", code="browser_start") from error
     finally:
-        os.close(theirs_in)
-        os.close(theirs_out)
-    return BrowserProcess(pid, ours_in, ours_out, words)
+        os.close(browser_reading)
+        os.close(browser_writing)
+    return BrowserProcess(pid, own_reading, own_writing, log_path)
 
 
 def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading: int, writing: int) -> int:
-    """posix_spawn, because a fork of a big process with threads is slow and unsafe."""
+    """Start the program by posix_spawn, because forking a big process with threads is slow and unsafe."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
@@ -105,21 +105,22 @@ def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading:
 
 
 def _choose_temp_folder(folder: Path) -> Path:
-    """Where the browser puts its socket: a killed one leaves it there, and its path must fit into 104 bytes."""
-    max_path_bytes = 104 - len("/org.chromium.Chromium.123456/SingletonSocket") - 1  # sockaddr_un of macOS and the BSDs
+    """Choose the folder for the browser's socket, which a killed browser leaves behind."""
+    # The path of a socket is limited to 104 bytes (sockaddr_un of macOS and the BSDs).
+    max_path_bytes = 104 - len("/org.chromium.Chromium.123456/SingletonSocket") - 1
     own = folder / "tmp"
     if len(os.fsencode(own)) > max_path_bytes:
-        return Path("/tmp")  # noqa: S108 - the browser makes a folder of its own in it
+        return Path("/tmp")  # noqa: S108 - the browser creates its own folder there
     own.mkdir(exist_ok=True)
     return own
 
 
 def _open_pipe() -> tuple[int, int]:
-    first_descriptor = 10  # our ends lie above the descriptors that the browser expects
-    import fcntl
+    first_descriptor = 10  # above 3 and 4, which the browser expects
+    import fcntl  # missing on Windows
 
     ends = os.pipe()
-    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, first_descriptor) for end in ends]
+    reading, writing = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, first_descriptor) for end in ends)
     for end in ends:
         os.close(end)
-    return high[0], high[1]
+    return reading, writing

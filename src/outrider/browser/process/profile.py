@@ -1,4 +1,4 @@
-"""A profile directory for one run of the browser, gone with it; those of runs that were killed are swept."""
+"""Create a profile directory per browser run and remove those of killed processes."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ LOCK_FILE_NAME = ".owner"
 
 
 class BrowserProfile:
-    """A new directory, locked as long as this process lives.
+    """A new profile directory, locked for as long as this process lives.
 
     Attributes:
         path: The directory.
@@ -23,14 +23,14 @@ class BrowserProfile:
         _lock_file(self._lock)
 
     def remove(self) -> None:
-        """Removes the directory with all that the browser wrote."""
+        """Remove the directory with all that the browser wrote."""
         shutil.rmtree(self.path, ignore_errors=True)
         with suppress(OSError):
             os.close(self._lock)
 
 
 def remove_stale_profiles(parent: Path | None = None) -> int:
-    """Removes the profiles whose owner is dead; returns how many."""
+    """Remove the profiles whose process has ended; return how many."""
     folder = parent or Path(tempfile.gettempdir())
     return sum(_remove_if_stale(path) for path in folder.glob(f"{PROFILE_PREFIX}*"))
 
@@ -39,7 +39,7 @@ def _remove_if_stale(path: Path) -> bool:
     try:
         lock = os.open(path / LOCK_FILE_NAME, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
-        return False  # just being made, or somebody else's
+        return False  # being created just now, or another user's
     try:
         _lock_file(lock)
     except OSError:
@@ -52,7 +52,7 @@ def _remove_if_stale(path: Path) -> bool:
 
 
 def _lock_file(descriptor: int) -> None:
-    """Takes the file for this process. Raises OSError when another has it."""
-    import fcntl
+    """Lock the file for this process. Raises OSError when another has it."""
+    import fcntl  # missing on Windows
 
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""What is to be said about the browser: which one, how shut in, and what its traffic passes."""
+"""Report which browser is used, its sandbox and its network guard."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,22 +14,18 @@ from outrider.core.errors import NotConfigured
 def collect_status(
     settings: BrowserSettings, running: "Sequence[BrowserEngine | AttachedBrowser]" = ()
 ) -> dict[str, Any]:
-    """Facts for `doctor`: executable, version, sandbox, guarded, running, and warnings. Never raises."""
-    root_warning = (
-        "Chromium's sandbox is off: it does not run for root; run as another user, or in a container of its own"
-    )
-    unguarded_warning = (
-        "an attached browser uses its own network: the egress guard only checks addresses that are asked for"
-    )
+    """Return executable, sandbox, guarded, running, display and warnings for `doctor`. Never raises."""
+    root_warning = "Chromium's sandbox is off, because it does not run as root; run as another user, or in a container"
+    unguarded_warning = "an attached browser uses its own network: the egress guard checks only requested addresses"
     warnings = []
     if settings.cdp_url or settings.cdp_urls:
         warnings.append(unguarded_warning)
         facts: dict[str, Any] = {"executable": None, "how": "attached", "sandbox": None, "guarded": False}
     else:
-        shut_in = flags.can_sandbox() if settings.sandbox is None else settings.sandbox
-        if not shut_in:
+        sandboxed = flags.can_sandbox() if settings.sandbox is None else settings.sandbox
+        if not sandboxed:
             warnings.append(root_warning if settings.sandbox is None else "Chromium's sandbox is off by the settings")
-        facts = _find_executable(settings) | {"sandbox": shut_in, "guarded": True}
+        facts = _find_executable(settings) | {"sandbox": sandboxed, "guarded": True}
     versions = [engine.version for engine in running]
     return facts | {"running": versions, "display": flags.has_display(), "warnings": warnings}
 

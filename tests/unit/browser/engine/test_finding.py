@@ -22,13 +22,13 @@ def program(path: Path) -> Path:
 def test_the_named_browser_is_used_and_no_other(tmp_path):
     mine = program(tmp_path / "my-chromium")
     assert find_browser(str(mine)).path == mine
-    with pytest.raises(NotConfigured, match="no program"):
+    with pytest.raises(NotConfigured, match="not a program"):
         find_browser(str(tmp_path / "nothing"))
 
 
 def test_playwrights_newest_whole_build_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("outrider.browser.find.LINUX", ())
-    monkeypatch.setattr("outrider.browser.find.MAC", ())
+    monkeypatch.setattr("outrider.browser.process.find.LINUX_PATHS", ())
+    monkeypatch.setattr("outrider.browser.process.find.MAC_PATHS", ())
     builds = tmp_path / "builds"
     program(builds / "chromium-900" / "chrome-linux" / "chrome")
     newest = program(builds / "chromium-1200" / "chrome-linux" / "chrome")
