@@ -76,7 +76,7 @@ async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_contro
     control.handle_disconnect("ada")
     assert (control.holder, control.held_since, control.paused) == (None, None, False)
     assert live_control.handed_back == 1
-    assert control.take("bob").ok
+    assert control.take_control("bob").ok
 
 
 async def test_a_pause_without_control_hands_nothing_back(live_control: Hall):

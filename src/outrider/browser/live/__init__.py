@@ -1,1 +1,1 @@
-"""Live view and manual control of a browser session."""
+"""Live view and manual control of browser sessions."""

@@ -1,7 +1,7 @@
-"""Who acts in a session: its agent, or a person who has paused it and taken control. One holder at a time.
+"""Give control of a session to its agent or to one person.
 
-The rules are those of gsd-browser's dashboard: input only from the holder and only while paused; taking control
-pauses; release and loss of connection clear the pause; what is queued is dropped when the agent goes on.
+The rules are those of gsd-browser's dashboard: only the holder sends input, and only while the session is
+paused; taking control pauses; release and loss of connection end the pause; queued input is dropped then.
 """
 
 import time
@@ -18,11 +18,11 @@ from outrider.browser.protocol.page import BrowserPage
 
 @dataclass(frozen=True)
 class Ack:
-    """The answer to a command or an input: `error` is one of the contract's words, empty where it was taken.
+    """The answer to a command or an input. `error` is one of the contract's codes, empty on success.
 
     Attributes:
-        dropped: The queue was full, and the oldest input went for this one.
-        message: What else there is to say of an error.
+        dropped: The queue was full, so the oldest input was dropped.
+        message: A further explanation of an error.
     """
 
     error: str = ""
@@ -35,24 +35,24 @@ class Ack:
         return not self.error
 
     def to_dict(self) -> dict[str, Any]:
-        """As it goes over the wire."""
+        """Return the answer as the dashboard's JSON."""
         if self.error:
             return {"ok": False, "error": self.error} | ({"message": self.message} if self.message else {})
         return {"ok": True, "queued": self.queued, "dropped": self.dropped}
 
 
 class SessionControl:
-    """One session's gate, its holder, and the holder's inputs.
+    """Pause gate, holder and input queue of one session.
 
     Args:
-        gate: Holds the agent up.
-        page: The page in front, or None while there is none to act on.
-        handed_back: Called when the agent goes on after a person has had control.
+        gate: Blocks the agent's calls while the session is paused.
+        page: Returns the current page; None while there is none to act on.
+        handed_back: Called when the agent continues after a person had control.
 
     Attributes:
-        holder: The connection that has control; None while nobody has.
-        held_since: In seconds since the epoch.
-        changed: Rings when any of this has changed.
+        holder: The connection that has control; None for the agent.
+        held_since: When it took control, in seconds since the epoch.
+        changed: Notified when any of this changes.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class SessionControl:
         return self.gate.paused
 
     def pause(self) -> Ack:
-        """Holds the agent up before its next call. Anybody may."""
+        """Block the agent's next call; every viewer may do this."""
         self.gate.pause()
         self.changed.notify_all()
         return Ack()
 
     def resume(self, connection_id: str) -> Ack:
-        """Lets the agent go on; while somebody has control, only they may. `not_holder` else."""
+        """Let the agent continue; while a connection has control, only that one may. Error `not_holder` otherwise."""
         if self.holder not in (None, connection_id):
             return Ack("not_holder")
         self._resume_agent()
         return Ack()
 
     def take_control(self, connection_id: str) -> Ack:
-        """Gives control to a connection, and pauses. `not_holder` while another has it."""
+        """Give control to a connection and pause. Error `not_holder` while another one has it."""
         if self.holder not in (None, connection_id):
             return Ack("not_holder")
         if self.holder is None:
@@ -94,7 +94,7 @@ class SessionControl:
         return self.pause()
 
     def release_control(self, connection_id: str) -> Ack:
-        """Hands back: the pause ends, what is queued is dropped. `not_holder` if it was not theirs."""
+        """Return control to the agent and drop queued input. Error `not_holder` if the connection did not have it."""
         if self.holder != connection_id:
             return Ack("not_holder")
         self.holder = self.held_since = None
@@ -102,14 +102,17 @@ class SessionControl:
         return Ack()
 
     def handle_disconnect(self, connection_id: str) -> None:
-        """A connection is lost: if it had control, that is released."""
+        """Release control if a lost connection had it."""
         self.release_control(connection_id)
 
     def submit_input(self, connection_id: str, kind: str, payload: object) -> Ack:
-        """Takes what a person did, for the page in front; it is on its way when this returns."""
-        error = self._get_input_error(connection_id)
-        if error:
-            return Ack(error)
+        """Queue an input of a person for the current page."""
+        if self.holder != connection_id:
+            return Ack("not_holder")
+        if not self.paused:
+            return Ack("not_paused")
+        if self._page() is None:
+            return Ack("no_active_session")
         try:
             event = parse_input(kind, payload)
         except InputRejected as rejected:
@@ -117,7 +120,7 @@ class SessionControl:
         return Ack(queued=True, dropped=self._queue.add(event))
 
     def serialize_state(self) -> dict[str, Any]:
-        """What everybody who watches may know."""
+        """Return the state that every viewer may see, as JSON."""
         return {
             "holder": self.holder,
             "held_since": self.held_since,
@@ -128,17 +131,10 @@ class SessionControl:
         }
 
     def close(self) -> None:
-        """The session is over: nobody holds it, and whoever waits at the gate may go and see."""
+        """Release control and let waiting calls find out that the session is closed."""
         self.holder = self.held_since = None
         self._was_controlled = False
         self._resume_agent()
-
-    def _get_input_error(self, connection_id: str) -> str:
-        if self.holder != connection_id:
-            return "not_holder"
-        if not self.paused:
-            return "not_paused"
-        return "" if self._page() is not None else "no_active_session"
 
     def _resume_agent(self) -> None:
         self._queue.clear()

@@ -1,14 +1,14 @@
-"""Drop-down lists for a person who has control: the browser draws theirs beside the page, where no picture shows it."""
+"""Read and set drop-down lists, which the browser draws outside the page where no screencast shows them."""
 
 from typing import Any
 
 from outrider.browser.protocol.cdp import ProtocolError
 from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.core.errors import NotFound, OutriderError
 
-ISOLATED_WORLD = "outrider"
 SCRIPT_TIMEOUT_S = 2.0
-# The list under a point of the viewport, through frames of the same origin and open shadow roots.
+# Finds the list at a point of the viewport, through frames of the same origin and open shadow roots.
 FIND_LIST_SCRIPT = """(x, y) => {
   let root = document, found = null;
   for (let depth = 0; depth < 10; depth += 1) {
@@ -22,15 +22,15 @@ FIND_LIST_SCRIPT = """(x, y) => {
   const list = found?.closest('select');
   return list && !list.disabled && !list.multiple && list.size <= 1 ? list : null;
 }"""
-DESCRIBE_LIST_SCRIPT = """(x, y, most) => {
+DESCRIBE_LIST_SCRIPT = """(x, y, maxOptions) => {
   const list = (%s)(x, y);
   return list && {
     selected: list.selectedIndex,
-    options: [...list.options].slice(0, most)
+    options: [...list.options].slice(0, maxOptions)
       .map((each) => ({label: each.label.slice(0, 200), disabled: each.disabled})),
   };
 }"""
-# Without focus the browser takes its own list away.
+# Removing the focus closes the browser's own list.
 CHOOSE_OPTION_SCRIPT = """(x, y, index) => {
   const list = (%s)(x, y), option = list?.options[index];
   if (!option || option.disabled) return false;
@@ -45,19 +45,19 @@ CHOOSE_OPTION_SCRIPT = """(x, y, index) => {
 
 
 async def find_dropdown(page: BrowserPage, x: float, y: float) -> dict[str, Any] | None:
-    """The drop-down list at a point: `{selected, options: [{label, disabled}]}`; None if none is there."""
-    max_options = 500  # options that are told
+    """Return the drop-down list at a point, `{selected, options: [{label, disabled}]}`, or None."""
+    max_options = 500
     try:
         return await page.evaluate_in(
             ISOLATED_WORLD, DESCRIBE_LIST_SCRIPT % FIND_LIST_SCRIPT, x, y, max_options, timeout=SCRIPT_TIMEOUT_S
         )
-    except (OutriderError, ProtocolError):  # on its way elsewhere, or busy with itself
+    except (OutriderError, ProtocolError):  # the page is navigating or busy
         return None
 
 
 async def choose_option(page: BrowserPage, x: float, y: float, index: int) -> None:
-    """Chooses an option of the list at a point, as a person does who clicks it. Raises NotFound."""
+    """Choose an option of the list at a point, as a click of a person does. Raises NotFound."""
     if not await page.evaluate_in(
         ISOLATED_WORLD, CHOOSE_OPTION_SCRIPT % FIND_LIST_SCRIPT, x, y, index, timeout=SCRIPT_TIMEOUT_S
     ):
-        raise NotFound("this option cannot be chosen any more", hint="click the list again")
+        raise NotFound("this option can no longer be chosen", hint="click the list again")

@@ -1,4 +1,4 @@
-"""Inputs on their way to a page: in order, never waited for, and bounded when the page does not take them."""
+"""Send a person's inputs to the page in order, with a bounded queue."""
 
 import asyncio
 from collections import deque
@@ -9,15 +9,15 @@ from outrider.browser.live.control_input import InputState, UserInput
 from outrider.browser.protocol.keys import MODIFIER_BITS
 from outrider.browser.protocol.page import INPUT_TIMEOUT_S, BrowserPage
 
-MAX_QUEUED_INPUTS = 1_000  # inputs that wait
-MAX_UNANSWERED_INPUTS = 8  # that the browser has not answered yet: while it is behind, moves are joined
+MAX_QUEUED_INPUTS = 1_000
+MAX_UNANSWERED_INPUTS = 8  # more wait in the queue, where moves are merged
 
 
 class InputQueue:
-    """The inputs of one session's holder.
+    """Queued inputs of the person who controls a session.
 
     Args:
-        page: Whom they go to: the page in front, or None while there is none.
+        page: Returns the page that receives them; None while there is none.
     """
 
     def __init__(self, page: Callable[[], BrowserPage | None]) -> None:
@@ -31,18 +31,18 @@ class InputQueue:
         return len(self._waiting)
 
     def add(self, event: UserInput) -> bool:
-        """Takes an input; whether the oldest had to go for it."""
+        """Queue an input; return whether the oldest one was dropped for it."""
         if self._waiting and self._waiting[-1].try_merge(event):
             return False
-        full = len(self._waiting) >= MAX_QUEUED_INPUTS
-        if full:
+        is_full = len(self._waiting) >= MAX_QUEUED_INPUTS
+        if is_full:
             self._waiting.popleft()
         self._waiting.append(event)
         self._send_waiting()
-        return full
+        return is_full
 
     def clear(self) -> None:
-        """Drops what waits, and lets go whatever is held down."""
+        """Drop all queued inputs and release all held buttons and keys."""
         self._waiting.clear()
         page, commands = self._target_page, self._input_state.build_release_commands()
         self._input_state, self._target_page, self._unanswered = InputState(), None, 0
@@ -57,7 +57,7 @@ class InputQueue:
             if page is None:
                 self._waiting.clear()
                 return
-            if page is not self._target_page:  # buttons and keys are held on one page, not on the next
+            if page is not self._target_page:  # held buttons and keys belong to the previous page
                 self._input_state, self._target_page, self._unanswered = InputState(), page, 0
             event = self._waiting.popleft()
             for answer in self._send_input(page, event):
@@ -67,12 +67,12 @@ class InputQueue:
     def _send_input(self, page: BrowserPage, event: UserInput) -> list["asyncio.Future[Any]"]:
         commands = self._input_state.build_commands(event)
         chord = self._find_clipboard_chord(event)
-        if chord and page.clipboard is not None:  # sessions share one clipboard: see `clipboard`
+        if chord and page.clipboard is not None:  # see `process.clipboard`
             return [asyncio.ensure_future(page.dispatch_key(chord))]
         return [page.send(method, params, timeout=INPUT_TIMEOUT_S) for method, params in commands]
 
     def _find_clipboard_chord(self, event: UserInput) -> str:
-        """The keys that copy, cut or paste; empty for all else."""
+        """Return the chord if an input copies, cuts or pastes, else an empty string."""
         clipboard_keys = frozenset({"c", "x", "v", "insert"})
         if event.kind != "keydown" or event.key is None or event.key.name.lower() not in clipboard_keys:
             return ""
@@ -81,7 +81,7 @@ class InputQueue:
 
     def _handle_answer(self, future: "asyncio.Future[Any]", page: BrowserPage) -> None:
         if not future.cancelled():
-            future.exception()  # a page that goes away takes its inputs with it
+            future.exception()  # the page may be gone
         if page is self._target_page:
             self._unanswered = max(0, self._unanswered - 1)
             self._send_waiting()

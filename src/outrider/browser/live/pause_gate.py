@@ -1,4 +1,4 @@
-"""The gate in front of a session: its agent's calls pass it one by one, and wait there while a person has paused it."""
+"""Block an agent's calls while a person has paused its session."""
 
 import asyncio
 import time
@@ -11,42 +11,42 @@ from outrider.core.pausable_timeout import pause_timeouts
 
 
 class PauseGate:
-    """One session's gate.
+    """Pause gate of one session.
 
     Args:
-        patience: Seconds that a call waits here before it is told to come back later.
+        max_wait_s: Seconds that a call waits before it fails with a request to call again later.
 
     Attributes:
-        paused_at: Since when it is shut, in seconds since the epoch; None while it is open.
+        paused_at: When it was paused, in seconds since the epoch; None while it is open.
         waiting: How many calls wait.
-        changed: Rings when it opens, and when a call comes to wait.
+        changed: Notified when it opens and when a call starts to wait.
     """
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, max_wait_s: float) -> None:
         self.paused_at: float | None = None
         self.waiting = 0
-        self._patience = patience
+        self._max_wait_s = max_wait_s
         self.changed = Condition()
 
     @property
     def paused(self) -> bool:
-        """Whether a person has shut it."""
+        """Whether a person has paused the session."""
         return self.paused_at is not None
 
     def pause(self) -> None:
-        """Lets no call through until `open`; one that is inside already goes on."""
+        """Block new calls until `resume`; a running call continues."""
         if self.paused_at is None:
             self.paused_at = time.time()
 
     def resume(self) -> None:
-        """Lets all calls through."""
+        """Let all calls pass."""
         self.paused_at = None
         self.changed.notify_all()
 
     async def wait_until_open(self) -> None:
-        """Waits until the gate is open. Time spent here counts for no limit of whoever waits.
+        """Wait until the gate is open; the time does not count against the caller's timeouts.
 
-        Raises Unavailable (code `paused`) when a person needs very long.
+        Raises Unavailable (code `paused`) after `max_wait_s`.
         """
         reason = "paused by a person in the dashboard"
         if not self.paused:
@@ -55,24 +55,21 @@ class PauseGate:
         self.changed.notify_all()
         try:
             async with pause_timeouts(reason):
-                is_open = await self.changed.wait_until(lambda: not self.paused, self._patience)
+                is_open = await self.changed.wait_until(lambda: not self.paused, self._max_wait_s)
         finally:
             self.waiting -= 1
         if not is_open:
-            raise self._build_timeout_error()
-
-    def _build_timeout_error(self) -> Unavailable:
-        hint = "make the same call again later, or ask the person to resume the session in the dashboard"
-        minutes = (time.time() - (self.paused_at or time.time())) / 60
-        message = f"a person has paused this session in the dashboard, {minutes:.0f} minutes ago; nothing was done"
-        return Unavailable(message, code="paused", hint=hint, details={"paused_at": self.paused_at})
+            hint = "make the same call again later, or ask the person to resume the session in the dashboard"
+            minutes = (time.time() - (self.paused_at or time.time())) / 60
+            message = f"a person paused this session in the dashboard {minutes:.0f} minutes ago; nothing was done"
+            raise Unavailable(message, code="paused", hint=hint, details={"paused_at": self.paused_at})
 
 
 class CallLock:
-    """One call at a time on a session, and none of its agent's while the gate is shut.
+    """Lets one call at a time use a session, and none of its agent's while the gate is paused.
 
     Args:
-        gate: The session's.
+        gate: The session's pause gate.
     """
 
     def __init__(self, gate: PauseGate) -> None:
@@ -81,23 +78,23 @@ class CallLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether a call is under way."""
+        """Whether a call is running."""
         return self._lock.locked()
 
     @asynccontextmanager
     async def hold(self, *, gated: bool = True) -> AsyncGenerator[None]:
-        """A turn; those who only look, and the person, need not wait for the gate. Raises Unavailable (`paused`)."""
-        await self._acquire_lock(gated=gated)
-        try:
-            yield
-        finally:
-            self._lock.release()
+        """Hold the session for one call. Raises Unavailable (code `paused`).
 
-    async def _acquire_lock(self, *, gated: bool) -> None:
+        `gated` False ignores the gate, for readers that change nothing and for the person in control.
+        """
         while True:
             if gated:
                 await self.gate.wait_until_open()
             await self._lock.acquire()
             if not (gated and self.gate.paused):
-                return
-            self._lock.release()  # it was shut while we waited for our turn
+                break
+            self._lock.release()  # the session was paused while this call waited for the lock
+        try:
+            yield
+        finally:
+            self._lock.release()

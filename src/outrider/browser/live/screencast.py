@@ -1,8 +1,8 @@
-"""A session as a moving picture: one screencast of the page in front, however many watch, and none while nobody does.
+"""Stream a session's current page as a screencast to any number of viewers.
 
-The browser sends a frame whenever something has changed, and no further one than a few until they are acknowledged
-(https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). That is done when the quickest
-viewer has taken one; slower ones see fewer pictures, never old ones.
+The browser sends a frame whenever the page changes, but only a few that are not acknowledged
+(https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). Frames are acknowledged
+when the fastest viewer has taken them; slower viewers get fewer frames, never old ones.
 """
 
 import asyncio
@@ -19,18 +19,15 @@ from outrider.browser.protocol.condition import Condition
 from outrider.browser.protocol.page import BrowserPage
 
 QualityName = Literal["low", "med", "high"]
-VIEWER_QUEUE_FRAMES = 2  # frames that wait for one viewer
-MAX_FRAMES_IN_FLIGHT = (
-    3  # frames that Chromium sends without an acknowledgement; what it draws then it drops, the last one, too
-)
-FRAME_INTERVAL_S = (
-    1 / 30
-)  # seconds between two acknowledgements: more pictures cost an agent time, and a person sees no more
+VIEWER_QUEUE_FRAMES = 2
+# Chromium drops what it draws while this many frames are not acknowledged, even the last change.
+MAX_FRAMES_IN_FLIGHT = 3
+FRAME_INTERVAL_S = 1 / 30  # between acknowledgements; more frames would only slow down the agent
 
 
 @dataclass(frozen=True)
 class ScreencastQuality:
-    """JPEG quality in percent, and the box in pixels that a frame must fit into."""
+    """JPEG quality in percent and the largest frame size in pixels."""
 
     jpeg: int
     width: int
@@ -46,15 +43,15 @@ SCREENCAST_QUALITIES: dict[QualityName, ScreencastQuality] = {
 
 @dataclass(frozen=True)
 class ScreencastFrame:
-    """One picture.
+    """One frame of a screencast.
 
     Attributes:
-        seq: Rises by one with each frame of the session.
+        seq: Increases by one with each frame of the session.
         data: A JPEG.
-        captured_at: When the browser had drawn it, in seconds since the epoch.
-        received_at: When it came here.
-        size: Of the page's viewport in CSS pixels, which coordinates of inputs are in.
-        scale: How far the page is zoomed in by pinching; 1 for not at all.
+        captured_at: When the browser drew it, in seconds since the epoch.
+        received_at: When it arrived, in seconds since the epoch.
+        size: The viewport in CSS pixels, which coordinates of inputs refer to.
+        scale: The pinch zoom factor of the page.
     """
 
     seq: int
@@ -67,15 +64,15 @@ class ScreencastFrame:
 
 @dataclass
 class ScreencastCounters:
-    """What has happened so far.
+    """Totals of one session's screencast.
 
     Attributes:
-        starts: Screencasts begun in the browser.
+        starts: Screencasts that were started in the browser.
         received: Frames that the browser sent.
         emitted: Frames that viewers took.
-        dropped: Frames that a viewer never took because newer ones had come.
-        latency_ms: From drawn in the browser to taken by a viewer, of the newest.
-        error: What the browser said when it would not begin; empty if it did.
+        dropped: Frames that newer ones replaced before a viewer took them.
+        latency_ms: Time from the browser to a viewer, of the newest frame.
+        error: The browser's error when it did not start; empty otherwise.
     """
 
     starts: int = 0
@@ -90,7 +87,7 @@ class ScreencastCounters:
 
 @dataclass(eq=False)
 class ScreencastViewer:
-    """Somebody who watches."""
+    """A viewer's queue of frames."""
 
     quality: QualityName
     frames: deque[ScreencastFrame] = field(default_factory=lambda: deque(maxlen=VIEWER_QUEUE_FRAMES))
@@ -99,7 +96,7 @@ class ScreencastViewer:
     is_over: bool = False
 
     async def next_frame(self, seconds: float = 3_600) -> ScreencastFrame | None:
-        """The newest frame that this viewer has not had; None when the session is over, or nothing came in time."""
+        """Return the next frame, or None when the session is closed or no frame comes in time."""
         if not await self.changed.wait_until(lambda: bool(self.frames) or self.is_over, seconds) or not self.frames:
             return None
         frame = self.frames.popleft()
@@ -108,22 +105,22 @@ class ScreencastViewer:
 
 
 class Screencast:
-    """One session's picture.
+    """Screencast of one session.
 
     Args:
-        tabs: The session's pages; the one in front is shown.
-        raises: Whether its page may be brought to the front: not where that would push windows before a person's eyes.
+        tabs: The session's tabs; the current one is shown.
+        may_raise: Returns whether the page may be brought to the front: False where a person uses the window.
 
     Attributes:
-        last_frame: The newest frame, also after nobody watches any more or the session was put away.
-        counters: What has happened so far.
+        last_frame: The newest frame, kept when nobody watches any more and while the session is parked.
+        counters: The totals so far.
     """
 
-    def __init__(self, tabs: Tabs, raises: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, tabs: Tabs, may_raise: Callable[[], bool] = lambda: True) -> None:
         self.last_frame: ScreencastFrame | None = None
         self.counters = ScreencastCounters()
         self._tabs = tabs
-        self._may_raise = raises
+        self._may_raise = may_raise
         self._viewers: list[ScreencastViewer] = []
         self._cast: _PageScreencast | None = None
         self._over = False
@@ -131,17 +128,17 @@ class Screencast:
 
     @property
     def viewer_count(self) -> int:
-        """How many watch."""
+        """The number of viewers."""
         return len(self._viewers)
 
     @property
     def queued_frames(self) -> int:
-        """Frames that viewers have not taken yet."""
-        return sum(len(each.frames) for each in self._viewers)
+        """The number of frames that viewers have not taken yet."""
+        return sum(len(viewer.frames) for viewer in self._viewers)
 
     @contextmanager
     def watch(self, quality: QualityName = "med") -> Generator[ScreencastViewer]:
-        """Shows the session to one more viewer; all see it in the best quality that one of them wants."""
+        """Add a viewer for the length of the context; all see the best quality that one of them wants."""
         viewer = ScreencastViewer(quality, on_taken=self._handle_taken, is_over=self._over)
         viewer.frames.extend([self.last_frame] if self.last_frame else [])
         self._viewers.append(viewer)
@@ -153,7 +150,7 @@ class Screencast:
             self._update_cast()
 
     def close(self) -> None:
-        """The session is over, and so is watching it."""
+        """End the screencast for all viewers."""
         self._over = True
         for viewer in self._viewers:
             viewer.is_over = True
@@ -166,21 +163,21 @@ class Screencast:
         page = self._tabs.current
         if not self._viewers or self._over or page is None or page.lost is not None:
             return None
-        return page, max((each.quality for each in self._viewers), key=ranking.index)
+        return page, max((viewer.quality for viewer in self._viewers), key=ranking.index)
 
     def _update_cast(self) -> None:
-        """Begins, ends or moves the screencast, as viewers and tabs are now."""
-        wanted, now = self._wanted_source, self._cast
-        if wanted == ((now.page, now.quality) if now else None):
+        """Start, stop or move the screencast to match the viewers and the current tab."""
+        wanted, current = self._wanted_source, self._cast
+        if wanted == ((current.page, current.quality) if current else None):
             return
-        if now is not None:
-            now.stop()
+        if current is not None:
+            current.stop()
         self._cast = None
         if wanted is not None:
             self.counters.starts += 1
             self.counters.error = ""
             self._cast = _PageScreencast(
-                *wanted, received=self._handle_frame, failed=self._handle_failure, raises=self._may_raise
+                *wanted, received=self._handle_frame, failed=self._handle_failure, may_raise=self._may_raise
             )
 
     def _handle_frame(self, data: str, metadata: dict[str, Any]) -> None:
@@ -209,7 +206,7 @@ class Screencast:
 
 
 class _PageScreencast:
-    """The browser's screencast of one page."""
+    """The CDP screencast of one page."""
 
     def __init__(
         self,
@@ -218,13 +215,13 @@ class _PageScreencast:
         *,
         received: Callable[[str, dict[str, Any]], None],
         failed: Callable[[str], None],
-        raises: Callable[[], bool],
+        may_raise: Callable[[], bool],
     ) -> None:
         self.page = page
         self.quality: QualityName = quality
         self._on_frame = received
         self._on_failure = failed
-        self._may_raise = raises
+        self._may_raise = may_raise
         self._unseen_frames: list[int] = []
         self._pending_acks: list[int] = []
         self._may_have_lost = False
@@ -238,24 +235,24 @@ class _PageScreencast:
         self._start_cast()
 
     def acknowledge(self) -> None:
-        """Lets the browser send further frames, one after the other."""
+        """Acknowledge all frames, one after the other, so that the browser sends more."""
         self._pending_acks += self._unseen_frames
         self._unseen_frames = []
         if self._ack_timer is None and self._pending_acks:
             self._schedule_ack(self._last_ack_at + FRAME_INTERVAL_S - _get_loop_time())
 
     def stop(self) -> None:
-        """Ends it."""
+        """Stop the screencast."""
         for timer in (self._ack_timer, self._quiet_timer):
             if timer is not None:
                 timer.cancel()
-        for each in self._subscriptions:
-            each()
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
         self.page.channel.send_and_forget("Page.stopScreencast")
 
     def _start_cast(self) -> None:
-        wish = SCREENCAST_QUALITIES[self.quality]
-        params = {"format": "jpeg", "quality": wish.jpeg, "maxWidth": wish.width, "maxHeight": wish.height}
+        quality = SCREENCAST_QUALITIES[self.quality]
+        params = {"format": "jpeg", "quality": quality.jpeg, "maxWidth": quality.width, "maxHeight": quality.height}
         self.page.channel.send("Page.startScreencast", params).add_done_callback(self._handle_start_answer)
 
     def _handle_start_answer(self, answer: "asyncio.Future[dict[str, Any]]") -> None:
@@ -273,8 +270,8 @@ class _PageScreencast:
         self._ack_timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._send_ack)
 
     def _send_ack(self) -> None:
-        """One acknowledgement; when all are given, a look whether the browser has kept the last change to itself."""
-        quiet_s = 0.1  # seconds without a frame after which a page counts as one that has come to rest
+        """Acknowledge one frame; after the last one, restart the cast if the browser may have dropped a change."""
+        quiet_s = 0.1  # a page that sends no frame for this long is quiet
         self._ack_timer, self._last_ack_at = None, _get_loop_time()
         self.page.channel.send_and_forget("Page.screencastFrameAck", {"sessionId": self._pending_acks.pop(0)})
         if self._pending_acks:
@@ -283,13 +280,13 @@ class _PageScreencast:
             self._quiet_timer = asyncio.get_running_loop().call_later(quiet_s, self._restart_cast)
 
     def _restart_cast(self) -> None:
-        """Begins anew, which sends the page as it is: what changed while nothing was acknowledged was never sent."""
+        """Restart the screencast, which sends the page as it is now, with changes that were never sent."""
         self._may_have_lost, self._quiet_timer = False, None
         self.page.channel.send_and_forget("Page.stopScreencast")
         self._start_cast()
 
     def _handle_visibility(self, event: dict[str, Any]) -> None:
-        """Only the page in front of its window is drawn: a pop-up may have pushed ours behind."""
+        """Bring the page to the front again: Chromium draws no page that a pop-up has covered."""
         if not event.get("visible") and self._may_raise():
             self.page.channel.send_and_forget("Page.bringToFront")
 
