@@ -1,5 +1,5 @@
-"""A browser for agents: found, started, shut in, and driven over its own debugging protocol.
+"""Browser sessions for agents, driven over the Chrome DevTools Protocol.
 
-`Browsers` is the front door: it opens a `Session` for a caller. A session has `Page`s; `navigate`,
-`settle`, `screenshot` and their neighbours are functions over a page.
+`session.browsers.Browsers` opens a `Session` for a caller; a session has pages. `page`, `snapshot` and `actions`
+hold the functions that work on a page.
 """

@@ -1,4 +1,4 @@
-"""What an operator may choose about the browser."""
+"""Settings of the browser domain."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ DialogPolicy = Literal["dismiss", "accept", "ask"]
 
 
 class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
-    """Settings of the browser domain."""
+    """What an operator can configure about the browser."""
 
     executable: str = Field("", description="The browser to start; empty means the first that is installed")
     cdp_url: SecretStr | None = Field(
@@ -48,6 +48,6 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
 
     @property
     def viewport_size(self) -> tuple[int, int]:
-        """The viewport as width and height."""
+        """Width and height of the viewport in CSS pixels."""
         width, _, height = self.viewport.partition("x")
         return int(width), int(height)

@@ -1,1 +1,1 @@
-"""Browser sessions, their registry and their saved state."""
+"""Browser sessions, their registry and saved states."""

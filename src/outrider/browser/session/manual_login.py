@@ -1,4 +1,4 @@
-"""A person signs in, in a window of their own; what the browser then holds is kept as a saved state."""
+"""Let a person sign in in a window and save the browser's state."""
 
 import asyncio
 import time
@@ -23,13 +23,13 @@ ProgressCallback = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True)
 class LoginResult:
-    """What came of it, without anything that is in the state.
+    """The result of a sign-in, without the content of the state.
 
     Attributes:
-        saved: Whether there was anything to keep.
-        closed: The person closed the window; False when the time was up first.
-        cookies: How many are kept.
-        origins: The sites whose local storage is kept.
+        saved: Whether there was anything to save.
+        closed: Whether the person closed the window; False when the time was up first.
+        cookies: The number of saved cookies.
+        origins: The sites whose local storage is saved.
         path: The state's file.
     """
 
@@ -41,10 +41,6 @@ class LoginResult:
     path: Path | None = None
 
 
-async def _ignore_progress(_: float) -> None:
-    """Nobody asked how far it is."""
-
-
 async def sign_in(
     browsers: "Browsers",
     owner: str,
@@ -52,61 +48,61 @@ async def sign_in(
     state_id: str | None,
     *,
     seconds: float,
-    told: ProgressCallback = _ignore_progress,
+    on_progress: ProgressCallback | None = None,
     whose: str = "",
 ) -> LoginResult:
-    """Opens a window and keeps what a person does there until they close it, or until time is up.
+    """Open a window and save the state of its session until the person closes it or the time is up.
 
-    The state is written again whenever it has changed, so a crash costs a second of it at most. A state of that
-    name is what the window begins with.
+    The state is saved again whenever it has changed, so a crash loses a second of it at most. The window starts
+    with an existing state of that name.
 
     Args:
-        browsers: All sessions.
+        browsers: The sessions of this process.
         owner: The conversation that the window belongs to.
-        url: Where to begin; empty for an empty page.
+        url: The first address; empty for a blank page.
         state_id: The state's name; None and empty mean `default`.
-        seconds: How long the window stays open at most.
-        told: Called about once a second with the seconds that have passed.
-        whose: Among whose saved states it will be: see `Browsers.states_of`.
+        seconds: The longest time that the window stays open.
+        on_progress: Called about once a second with the seconds that have passed.
+        whose: The owner of the saved state: see `Browsers.get_state_store`.
 
     Raises:
-        InvalidInput: The name or the address.
+        InvalidInput: The name or the address is not accepted.
         NotConfigured: No window can be shown here.
-        Refused: The browser is the user's own, which has its sign-ins already; or the address.
-        Unavailable: The browser or the site failed before anything could be kept.
+        Refused: The browser is the user's own, which keeps its sign-ins itself; or the address is not allowed.
+        Unavailable: The browser or the site failed before anything could be saved.
     """
     blank_url = "about:blank"
     name = parse_state_id(state_id)
     check_window(browsers.settings)
-    before = name if browsers.get_state_store(whose).has_state(name) else None
-    options = SessionOptions("Sign in", headless=False, state_id=before, dialogs="ask", whose=whose)
+    existing = name if browsers.get_state_store(whose).has_state(name) else None
+    options = SessionOptions("Sign in", headless=False, state_id=existing, dialogs="ask", whose=whose)
     session = await _open_login_window(browsers, owner, url or blank_url, options)
     if session is None:
         return LoginResult(name, saved=False, closed=True)
     try:
-        return await _LoginRecorder(browsers, session, name).record_until_closed(seconds, told)
+        return await _LoginRecorder(browsers, session, name).record_until_closed(seconds, on_progress)
     finally:
         await asyncio.shield(browsers.end_session(session))
 
 
 async def _open_login_window(browsers: "Browsers", owner: str, url: str, options: SessionOptions) -> "Session | None":
-    """The session with the window; None when the person has closed it before the page was there."""
+    """Open the session with the window; return None if the person closed it before the page was loaded."""
     try:
         return (await browsers.open_session(owner, url, options))[0]
     except OutriderError as error:
-        left = error.details.pop("sessionId", "")
-        if not left:
+        session_id = error.details.pop("sessionId", "")
+        if not session_id:
             raise
-        if left not in [each.id for each in browsers.list_sessions(owner)]:
+        if session_id not in [session.id for session in browsers.list_sessions(owner)]:
             return None
-        await browsers.close_session(owner, left)
+        await browsers.close_session(owner, session_id)
         raise
 
 
 def check_window(settings: BrowserSettings) -> None:
-    """Whether somebody could sign in in a window. Raises NotConfigured or Refused."""
+    """Check that a person can sign in in a window. Raises NotConfigured or Refused."""
     if settings.cdp_url and settings.cdp_url.get_secret_value() == OWN_CHROME:
-        hint = "sign in there by hand; sessions in it are signed in then"
+        hint = "sign in there by hand; its sessions use that sign-in"
         raise Refused("the user's own Chrome is in use, which keeps its sign-ins itself", code="own_browser", hint=hint)
     if settings.cdp_url or settings.cdp_urls or flags.has_display():
         return
@@ -120,7 +116,7 @@ def check_window(settings: BrowserSettings) -> None:
 
 
 class _LoginRecorder:
-    """Looks at a session again and again, and keeps what it holds."""
+    """Saves the state of a session whenever it has changed."""
 
     def __init__(self, browsers: "Browsers", session: "Session", name: str) -> None:
         self._browsers = browsers
@@ -129,37 +125,35 @@ class _LoginRecorder:
         self._saved_state: dict[str, Any] = {"cookies": [], "origins": []}
         self._path: Path | None = None
 
-    async def record_until_closed(self, seconds: float, told: ProgressCallback) -> LoginResult:
-        check_interval_s = 1.0  # seconds between two looks at what there is to keep
+    async def record_until_closed(self, seconds: float, on_progress: ProgressCallback | None) -> LoginResult:
+        check_interval_s = 1.0
         started = time.monotonic()
         while (spent := time.monotonic() - started) < seconds:
             if await self._session.tabs.wait_until(self._is_finished, min(check_interval_s, seconds - spent)):
                 break
-            self._session.used_at = time.time()  # whoever reads a page is not idle
+            self._session.used_at = time.time()  # a person who only reads is not idle
             await self._save_changes()
-            await told(time.monotonic() - started)
+            if on_progress:
+                await on_progress(time.monotonic() - started)
         closed = self._is_finished()
         await self._save_changes()
         if self._session.lost is not None and self._path is None:
             raise self._session.lost
-        return self._result(closed=closed)
+        origins = tuple(origin["origin"] for origin in self._saved_state["origins"])
+        cookies = len(self._saved_state["cookies"])
+        return LoginResult(self._name, self._path is not None, closed, cookies, origins, self._path)
 
     def _is_finished(self) -> bool:
         return not len(self._session.tabs) or self._session.closed or self._session.lost is not None
 
     async def _save_changes(self) -> None:
-        """Writes the state if it is another one than before."""
+        """Save the state if it has changed."""
         try:
             state = await self._session.peek_state()
         except OutriderError:
-            return  # the window is just closing; what was there a moment ago is kept
+            return  # the window is closing; the last saved state is good
         if state == self._saved_state or not (state["cookies"] or state["origins"]):
             return
         states = self._browsers.get_state_store(self._session.options.whose)
         info = await asyncio.to_thread(states.save, self._name, state)
         self._saved_state, self._path = state, info.path
-
-    def _result(self, *, closed: bool) -> LoginResult:
-        origins = tuple(each["origin"] for each in self._saved_state["origins"])
-        saved = self._path is not None
-        return LoginResult(self._name, saved, closed, len(self._saved_state["cookies"]), origins, self._path)

@@ -1,4 +1,4 @@
-"""A short visit: an address is opened in a session of its own, looked at, and closed again."""
+"""Visit an address in a session of its own that is closed afterwards."""
 
 import asyncio
 import secrets
@@ -18,35 +18,40 @@ VISIT_TIMEOUT_S = 20.0
 
 
 async def render_url(browsers: Browsers, url: str, *, seconds: float = VISIT_TIMEOUT_S) -> str:
-    """The HTML of an address after its scripts have run, with shadow trees and frames in their places.
+    """Return the HTML of an address after its scripts have run, with shadow trees and frames in place.
 
     Raises:
         NotConfigured: There is no browser.
-        NotFound, Refused: The site's answer was an error, or a file.
-        Unavailable: It did not load in time, or there is no room for another session.
+        NotFound, Refused: The site answered with an error, or with a file.
+        Unavailable: It did not load in time, or there are too many sessions.
     """
     async with _limit_time(url, seconds), visit_url(browsers, url) as page:
-        _check_status(page)
+        status = page.loading.get_load(page.main.loader).status or 200
+        if status in (404, 410):
+            raise NotFound(f"{page.url} does not exist (HTTP {status})", details={"status": status})
+        if status >= 400:
+            message = f"{page.url} did not return the page (HTTP {status})"
+            raise Refused(message, code="http_status", details={"status": status}, hint="choose another source")
         return (await read_rendered_html(Snapshotter(page))).html
 
 
 async def screenshot_url(browsers: Browsers, url: str, *, full: bool, seconds: float = VISIT_TIMEOUT_S) -> "Screenshot":
-    """A PNG of an address: the viewport, or the whole page. Raises as `render`."""
+    """Return a PNG of an address: the viewport, or the whole page. Raises as `render_url`."""
     async with _limit_time(url, seconds), visit_url(browsers, url) as page:
         return await take_screenshot(page, full=full)
 
 
 @asynccontextmanager
 async def visit_url(browsers: Browsers, url: str) -> "AsyncGenerator[BrowserPage]":
-    """The page of an address once it has come to rest; its session belongs to nobody and ends with the context."""
-    settle_timeout_s = 6.0  # seconds after which a page that never rests is taken as it is
-    quiet_s = 0.4  # seconds without a change; scripts that fill a page often wait a moment before they begin
+    """Yield the page of an address once it is quiet; its session ends with the context."""
+    settle_timeout_s = 6.0
+    quiet_s = 0.4  # scripts that fill a page often wait a moment before they start
     owner = f"visit {secrets.token_hex(8)}"
     try:
         session, arrival = await browsers.open_session(owner, BLANK_URL)
         arrival = await session.goto(url)
         if arrival.download:
-            raise Refused(f"{url} is a file and no page", code="download", hint="fetch it without a browser")
+            raise Refused(f"{url} is a file, not a page", code="download", hint="fetch it without a browser")
         async with session.acquire_page() as page:
             from outrider.browser.page.settle import SettleBaseline, wait_until_settled
 
@@ -67,13 +72,3 @@ async def _limit_time(url: str, seconds: float) -> AsyncGenerator[None]:
     except TimeoutError:
         message = f"{url} was not rendered within {seconds:g} s"
         raise Unavailable(message, code="timeout", hint="try later, or without a browser") from None
-
-
-def _check_status(page: "BrowserPage") -> None:
-    missing_statuses = (404, 410)
-    status = page.loading.get_load(page.main.loader).status or 200
-    if status in missing_statuses:
-        raise NotFound(f"{page.url} does not exist (HTTP {status})", details={"status": status})
-    if status >= 400:
-        message = f"{page.url} did not give the page (HTTP {status})"
-        raise Refused(message, code="http_status", details={"status": status}, hint="choose another source")

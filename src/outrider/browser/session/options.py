@@ -1,4 +1,4 @@
-"""What a caller may wish for a session."""
+"""Options of a session."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +8,9 @@ from outrider.browser.settings import DialogPolicy
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What a caller may wish for a session; None and empty mean the settings'.
+    """A caller's options for a session; None and empty mean those of the settings.
 
-    `whose` says whose saved states `state_id` is looked for among: see `Browsers.states_of`.
+    `whose` is the owner of the saved states among which `state_id` is looked up: see `Browsers.get_state_store`.
     """
 
     title: str = ""

@@ -1,7 +1,7 @@
-"""Which browser sessions there are in all processes that share a database, and what is needed to open one again.
+"""Register browser sessions in the database that several processes share.
 
-A session lives in one process. The others find here which one that is; and when it is dead, where the session was and
-what its sites had stored, so that it can be opened again elsewhere under the same name.
+A session lives in one process. The others find here which one that is, and when it has ended, the session's
+address, cookies and storage, so that they can open it again under the same id.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class StateEncryptor(Protocol):
-    """Hides what is private in what is written down."""
+    """Encrypts private data for the database."""
 
     def seal(self, payload: bytes) -> str: ...
 
@@ -34,11 +34,11 @@ class StateEncryptor(Protocol):
 
 @dataclass(frozen=True)
 class SessionRecord:
-    """A session as the others know it.
+    """A session as other processes know it.
 
     Attributes:
-        replica: The process that it lives in.
-        memory: Its cookies and local storage, sealed.
+        replica: The process that runs it.
+        memory: Its cookies and local storage, encrypted.
     """
 
     id: str
@@ -54,27 +54,29 @@ class SessionRecord:
 
 
 class SessionRegistry:
-    """All sessions of all processes.
+    """The sessions of all processes.
 
     Args:
-        database: What the processes share.
+        database: The database that the processes share.
         replica: This process's name.
-        seal: For what sites have stored.
+        encryptor: Encrypts cookies and storage.
     """
 
-    def __init__(self, database: Database, replica: str, seal: StateEncryptor) -> None:
+    def __init__(self, database: Database, replica: str, encryptor: StateEncryptor) -> None:
         self._database = database
         self._replica = replica
-        self._seal = seal
+        self._encryptor = encryptor
         self._saved_stamps: dict[str, tuple[Any, ...]] = {}
 
     async def save_session(self, session: "Session") -> None:
-        """Writes down how the session is, if that has changed. Raises Unavailable."""
-        max_state_chars = 2_000_000  # characters of stored state that are kept for a session
+        """Save the session's record if it has changed. Raises Unavailable."""
+        max_state_chars = 2_000_000  # larger states are not saved
         memory = json.dumps(session.stored_state) if session.stored_state else ""
         stamp = (session.url, session.status, session.known_title, hashlib.sha256(memory.encode()).digest())
         if self._saved_stamps.get(session.id) == stamp:
             return
+        options = asdict(session.options)
+        options["download_folder"] = str(folder) if (folder := session.options.download_folder) else None
         row = {
             "id": session.id,
             "owner": to_storable_text(session.owner, 200),
@@ -82,8 +84,8 @@ class SessionRegistry:
             "url": to_storable_text(session.url, 8_000),
             "title": to_storable_text(session.known_title, 500),
             "status": session.status,
-            "options": _serialize_options(session.options),
-            "memory": self._seal.seal(memory.encode()) if 0 < len(memory) <= max_state_chars else None,
+            "options": options,
+            "memory": self._encryptor.seal(memory.encode()) if 0 < len(memory) <= max_state_chars else None,
             "created_at": session.created_at,
             "used_at": session.used_at,
         }
@@ -92,56 +94,57 @@ class SessionRegistry:
         self._saved_stamps[session.id] = stamp
 
     async def save_sessions(self, sessions: "Sequence[Session]") -> None:
-        """Writes down how all of them are. Raises Unavailable."""
+        """Save the records of several sessions. Raises Unavailable."""
         for session in sessions:
             await self.save_session(session)
 
     async def delete_session(self, session_id: str) -> None:
-        """A session was closed; a database that is away learns of it when its owner is dead."""
+        """Delete the record of a closed session; a failure is only logged, because old records are deleted later."""
         self._saved_stamps.pop(session_id, None)
-        gone = delete(browser_sessions).where(browser_sessions.c.id == session_id)
+        statement = delete(browser_sessions).where(browser_sessions.c.id == session_id)
         try:
-            await self._database.run_transaction(lambda connection: connection.execute(gone), write=True)
+            await self._database.run_transaction(lambda connection: connection.execute(statement), write=True)
         except OutriderError as error:
-            log.warning("a closed browser session is still known to the others: %s", error)
+            log.warning("the record of a closed browser session remains: %s", error)
 
     async def find_session(self, owner: str, session_id: str) -> SessionRecord | None:
-        """An owner's session, wherever it lives. Raises Unavailable."""
-        found = await self._select_records(
+        """Find an owner's session in any process. Raises Unavailable."""
+        records = await self._select_records(
             table.c.id == to_storable_text(session_id, 40), table.c.owner == to_storable_text(owner, 200)
         )
-        return found[0] if found else None
+        return records[0] if records else None
 
     async def list_remote(self, owner: str | None = None) -> list[SessionRecord]:
-        """The sessions in other processes, of an owner or all, oldest first. Raises Unavailable."""
-        theirs = [table.c.owner == to_storable_text(owner, 200)] if owner is not None else []
-        return await self._select_records(table.c.replica != self._replica, *theirs)
+        """List the sessions in other processes, of an owner or all, oldest first. Raises Unavailable."""
+        conditions = [table.c.owner == to_storable_text(owner, 200)] if owner is not None else []
+        return await self._select_records(table.c.replica != self._replica, *conditions)
 
     async def claim_session(self, record: SessionRecord) -> bool:
-        """Makes a dead process's session this one's; False if another was faster. Raises Unavailable."""
-        same = table.c.id == record.id, table.c.replica == record.replica
-        change = update(table).where(*same).values(replica=self._replica)
+        """Take over a session of a process that has ended; False if another was faster. Raises Unavailable."""
+        is_unclaimed = table.c.id == record.id, table.c.replica == record.replica
+        statement = update(table).where(*is_unclaimed).values(replica=self._replica)
         return await self._database.run_transaction(
-            lambda connection: connection.execute(change).rowcount == 1, write=True
+            lambda connection: connection.execute(statement).rowcount == 1, write=True
         )
 
     async def delete_stale(self, unused_since: float) -> None:
-        """Forgets sessions that nobody has used since then. Raises Unavailable."""
-        old = delete(table).where(table.c.used_at < unused_since, table.c.replica != self._replica)
-        await self._database.run_transaction(lambda connection: connection.execute(old), write=True)
+        """Delete the records of sessions in other processes that are unused since then. Raises Unavailable."""
+        statement = delete(table).where(table.c.used_at < unused_since, table.c.replica != self._replica)
+        await self._database.run_transaction(lambda connection: connection.execute(statement), write=True)
 
     def decrypt_memory(self, record: SessionRecord) -> dict[str, Any] | None:
-        """What the session's sites had stored; None where nothing is known or the key is another."""
+        """Decrypt a session's cookies and storage; None where there are none or the key is another."""
         if record.memory is None:
             return None
         try:
-            return json.loads(self._seal.unseal(record.memory))
+            return json.loads(self._encryptor.unseal(record.memory))
         except Exception as error:  # noqa: BLE001 - as many kinds as libraries
-            log.warning("what browser session %s had stored cannot be opened: %s", record.id, type(error).__name__)
+            log.warning(
+                "the stored state of browser session %s cannot be decrypted: %s", record.id, type(error).__name__
+            )
             return None
 
     async def _select_records(self, *conditions: Any) -> list[SessionRecord]:
-
         query = select(table).where(*conditions).order_by(table.c.created_at)
 
         def load_records(connection: "Connection") -> list[SessionRecord]:
@@ -150,14 +153,8 @@ class SessionRegistry:
         return await self._database.run_transaction(load_records, write=False)
 
 
-def _serialize_options(options: SessionOptions) -> dict[str, Any]:
-    facts = asdict(options)
-    facts["download_folder"] = str(options.download_folder) if options.download_folder else None
-    return facts
-
-
 def parse_options(record: SessionRecord) -> SessionOptions:
-    """How the session was opened."""
+    """Return the options that the session was opened with."""
     facts = dict(record.options)
     folder, size = facts.get("download_folder"), facts.get("size")
     facts |= {"download_folder": Path(folder) if folder else None, "size": tuple(size) if size else None}

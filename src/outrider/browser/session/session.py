@@ -1,4 +1,4 @@
-"""A session: one isolated browser window of one caller, with its tabs, its logs and its way back after a crash."""
+"""Browser session: tabs, logs, control and recovery after a crash."""
 
 import time
 import uuid
@@ -23,6 +23,7 @@ from outrider.browser.process.context import BrowserContext, authenticate_proxy
 from outrider.browser.process.emulate import Emulation, fit_window
 from outrider.browser.protocol.cdp import BrowserGone, PageGone, ProtocolError
 from outrider.browser.protocol.page import BrowserPage, ClipboardIsolation
+from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.parking import ParkedTabs, capture_tabs, restore_tabs
 from outrider.browser.session.storage_snapshot import StorageTracker
@@ -35,29 +36,29 @@ SessionStatus = Literal["active", "parked", "crashed", "closed"]
 
 
 class Session:
-    """One session. Made by `Browsers.open`.
+    """One caller's isolated browser window; opened by `Browsers.open_session`.
 
     Attributes:
-        id: Its name, a UUID.
+        id: Its id, a UUID.
         owner: The conversation that it belongs to.
-        tabs: Its pages.
-        console: What its pages have said.
-        network: What they have requested.
-        dialogs: What they have asked.
-        downloads: What they have handed out.
-        notes: What happened without being asked for, newest last; whoever reports them clears them.
-        clipboard: Keeps what it copies apart from other sessions.
-        control: Who acts in it: its agent, or a person.
-        screencast: Shows it to people.
+        tabs: Its open pages.
+        console: Console messages of its pages.
+        network: Requests of its pages.
+        dialogs: Dialogs of its pages.
+        downloads: Downloads of its pages.
+        notes: Unexpected events for the next result, newest last; the code that reports them clears them.
+        clipboard: Separates its clipboard from other sessions'.
+        control: Gives control to its agent or to a person.
+        screencast: Shows it to viewers.
     """
 
     def __init__(
-        self, owner: str, options: SessionOptions, look: Emulation, settings: BrowserSettings, guard: EgressGuard
+        self, owner: str, options: SessionOptions, emulation: Emulation, settings: BrowserSettings, guard: EgressGuard
     ) -> None:
         self.id = str(uuid.uuid4())
         self.owner = owner
         self.options = options
-        self.emulation = look
+        self.emulation = emulation
         self.created_at = self.used_at = time.time()
         self.tabs = Tabs(settings.max_tabs)
         self.clipboard: ClipboardIsolation | None = None
@@ -84,7 +85,7 @@ class Session:
     async def attach_context(
         self, context: BrowserContext, page: BrowserPage, staging: Path, state: dict[str, Any] | None = None
     ) -> None:
-        """Moves into a context, after the first start or after a crash."""
+        """Use a context, at the start or after a crash."""
         await self.leave_context()
         self._context, self.lost = context, None
         context.set_owner(self)
@@ -110,62 +111,63 @@ class Session:
 
     @property
     def url(self) -> str:
-        """Where it is, or was."""
+        """The address of its current tab, also while it is parked."""
         return self._parked.url if self._parked else self.tabs.url
 
     @property
     def known_title(self) -> str:
-        """Its title when it was last asked for."""
+        """Its title when it was last read."""
         return self._title
 
     @property
     def stored_state(self) -> dict[str, Any] | None:
-        """What it had stored a moment after the last call; a browser that dies takes the rest with it."""
+        """Its cookies and storage shortly after the last call, which survive the browser."""
         return self._storage.latest_state
 
     def mark_orphaned(self, session_id: str, url: str, memory: dict[str, Any] | None) -> None:
-        """Becomes a session of a process that has died: with nothing but its name, address and what it had stored."""
+        """Become the session of a process that has ended, of which only id, address and stored state are known."""
         self.id, self._storage.latest_state, self._parked = session_id, memory, ParkedTabs((url,), 0)
-        self.lost = build_browser_gone("the process that it was in has ended", url)
+        self.lost = build_browser_gone("its process has ended", url)
 
     @property
     def browser_gone(self) -> bool:
-        """Whether not only its page but its browser is lost."""
+        """Whether the whole browser is lost, not only a page."""
         return isinstance(self.lost, BrowserGone)
 
     @property
     def egress_proxy(self) -> EgressProxy | None:
-        """Its own way out; None while it has none, or in a browser that is not ours."""
+        """Its egress proxy; None without a context and in an attached browser."""
         return self._context.proxy if self._context else None
 
     @property
     def is_window_closed(self) -> bool:
         """Whether a person has closed its window."""
-        here = self.emulation.window and self._context is not None and self.lost is None
-        return here and not len(self.tabs) and not self._parked and not self.in_use
+        has_window = self.emulation.window and self._context is not None and self.lost is None
+        return has_window and not len(self.tabs) and not self._parked and not self.in_use
 
     @property
     def in_use(self) -> bool:
         return self._call_lock.is_held
 
     async def read_title(self) -> str:
-        """The page's title; the session's own while there is no page to ask."""
+        """Return the page's title; the last known one while no page can answer."""
         page = self.tabs.current
         if page is None or page.lost or self._parked or self.in_use:
             return self._title
         with suppress(OutriderError):
-            self._title = str(await page.evaluate_in("outrider", "() => document.title", timeout=1.0) or self._title)
+            title = await page.evaluate_in(ISOLATED_WORLD, "() => document.title", timeout=1.0)
+            self._title = str(title or self._title)
         return self._title
 
     @asynccontextmanager
     async def acquire_page(self, *, gated: bool = True) -> AsyncGenerator[BrowserPage]:
-        """The page in front, awake, for one call at a time.
+        """Yield the current page for one call at a time; wake a parked session.
 
         Args:
-            gated: Waits while a person has paused the session; False for those who only look, and for the person.
+            gated: Wait while a person has paused the session; False for readers and for the person.
 
-        Raises Unavailable (code `page_crashed`, `page_hangs`, `browser_gone`) naming the address, until `reopen`
-        or `goto`; `paused` when a person needs very long.
+        Raises Unavailable: `page_crashed`, `page_hangs` or `browser_gone` with the address, until `reopen` or `goto`;
+            `paused` when the person does not resume in time.
         """
         async with self._call_lock.hold(gated=gated):
             self._begin_call()
@@ -175,7 +177,7 @@ class Session:
                 self._finish_call()
 
     async def goto(self, url: str, *, gated: bool = True) -> NavigationResult:
-        """Goes to an address in the current tab; one that has crashed or hangs is replaced first. See `navigate`."""
+        """Navigate the current tab; replace it first if it has crashed or hangs. See `navigate_page`."""
         async with self._call_lock.hold(gated=gated):
             self._begin_call()
             if self.lost is not None and not self.browser_gone:
@@ -183,7 +185,7 @@ class Session:
             elif self.tabs.current and (
                 self.dialogs.is_storm or await self._hang_detector.detect_hang(self.tabs.current)
             ):
-                self.notes.append("the page did not answer any more and was replaced by a new one, without its history")
+                self._add_note("the page did not answer and was replaced by a new one, without its history")
                 await self._replace_page()
             if self._parked:
                 self._parked = self._parked.to_blank()
@@ -193,22 +195,22 @@ class Session:
                 self._finish_call()
 
     async def go_back(self, *, gated: bool = True) -> NavigationResult:
-        """One step back; `moved` is False at the beginning."""
+        """Go one step back; `moved` is False at the start of the history."""
         async with self.acquire_page(gated=gated) as page:
             return await step_history(page, -1, seconds=self._settings.navigation_seconds)
 
     async def go_forward(self, *, gated: bool = True) -> NavigationResult:
-        """One step forward; `moved` is False at the end."""
+        """Go one step forward; `moved` is False at the end of the history."""
         async with self.acquire_page(gated=gated) as page:
             return await step_history(page, 1, seconds=self._settings.navigation_seconds)
 
     async def reload(self, *, ignore_cache: bool = False, gated: bool = True) -> NavigationResult:
-        """Loads the page again."""
+        """Reload the page."""
         async with self.acquire_page(gated=gated) as page:
             return await reload_page(page, ignore_cache=ignore_cache, seconds=self._settings.navigation_seconds)
 
     async def open_tab(self, url: str = BLANK_URL) -> NavigationResult:
-        """Opens a tab, puts it in front and goes there. Raises Unavailable when there are too many."""
+        """Open a tab, make it current and navigate it. Raises Unavailable when there are too many tabs."""
         async with self._call_lock.hold():
             await self._require_page()
             if self.tabs.is_full:
@@ -217,7 +219,7 @@ class Session:
         return await self.goto(url)
 
     async def switch_tab(self, number: int, *, gated: bool = True) -> BrowserPage:
-        """Puts the tab of that number in front. Raises NotFound."""
+        """Make the tab of that number current. Raises NotFound."""
         async with self._call_lock.hold(gated=gated):
             await self._require_page()
             self.tabs.current = page = self.tabs.get_page(number)
@@ -225,31 +227,34 @@ class Session:
             return page
 
     async def close_tab(self, number: int) -> None:
-        """Closes a tab; the session keeps at least an empty one. Raises NotFound."""
+        """Close a tab; the next call opens an empty one if it was the last. Raises NotFound."""
         async with self._call_lock.hold():
             page = self.tabs.get_page(number)
             if await self._hang_detector.detect_hang(page):
-                page.channel.send_and_forget("Page.crash")  # one that hangs would not let itself be closed
+                page.channel.send_and_forget("Page.crash")  # a hanging page cannot be closed
             await self._require_context().browser.close_page(page)
 
     async def reopen(self) -> NavigationResult:
-        """Goes back to where it was with a new page, after a crash or when the page hangs."""
+        """Open the same address in a new page, after a crash or when the page hangs."""
         async with self._call_lock.hold():
             url = self.url
             await self._replace_page()
             return await self._navigate_page(await self._require_page(), url)
 
     async def read_state(self) -> dict[str, Any]:
-        """Its cookies and local storage, for `States.save`."""
+        """Return its cookies and local storage, for `StateStore.save`."""
         async with self._call_lock.hold():
             return await self._storage.capture_state(self._require_context())
 
     async def peek_state(self) -> dict[str, Any]:
-        """The same as far as its open pages show it, without opening one for it or waiting for a call to end."""
+        """Return the state as far as the open pages show it, without waiting for a running call."""
         return await self._storage.peek_state(self._require_context(), self.tabs)
 
     async def park(self) -> bool:
-        """Puts the pages away and keeps what they stored; False when something would be lost by it."""
+        """Close the pages of an idle session and keep what is needed to restore them.
+
+        Returns False when it is in use or something would be lost.
+        """
         if self.in_use or self.status != "active" or self.control.paused or self.dialogs.open_dialog:
             return False
         async with self._call_lock.hold(gated=False):
@@ -259,24 +264,24 @@ class Session:
             return self._parked is not None
 
     async def wake(self) -> None:
-        """Opens the pages again that were put away, also while it is paused: a person wants to see them."""
+        """Restore the pages of a parked session, even while it is paused: a person wants to see them."""
         async with self._call_lock.hold(gated=False):
             await self._require_page()
 
     async def aclose(self) -> None:
-        """Closes it, and forgets all that it stored."""
+        """Close the session and delete all that it stored."""
         self.mark_closed()
         self.tabs.clear()
         await self.leave_context()
 
     def mark_closed(self) -> None:
-        """Whoever waits for it or watches it hears that it is closed."""
+        """Mark the session as closed and release waiting calls and viewers."""
         self.closed = True
         self.control.close()
         self.screencast.close()
 
     async def leave_context(self) -> None:
-        """Gives its context up, with all that is stored there."""
+        """Close its context with all that is stored there."""
         self.downloads.stop()
         self._stop_listening()
         context, self._context = self._context, None
@@ -286,38 +291,38 @@ class Session:
             await context.aclose()
 
     def set_user_agent(self, user_agent: str, version: str) -> None:
-        """How its pages name their browser."""
+        """Set the user agent of its pages."""
         self.emulation = replace(self.emulation, user_agent=user_agent, version=version)
 
     async def prepare_page(self, page: BrowserPage) -> None:
-        """Sets up a page before its first document runs."""
+        """Set up a page before its first document runs."""
         if self.tabs.is_full:
             return
-        page.clipboard, page.patience = self.clipboard, self._settings.arrival_seconds
+        page.clipboard, page.arrival_timeout_s = self.clipboard, self._settings.arrival_seconds
         page.frames.on_navigation(self._storage.record_visit)
-        for dress in (self.console.set_up_channel, self.network.set_up_channel, self.dialogs.set_up_channel):
-            await page.add_channel_setup(dress)
+        for setup in (self.console.set_up_channel, self.network.set_up_channel, self.dialogs.set_up_channel):
+            await page.add_channel_setup(setup)
         await page.add_channel_setup(
-            lambda channel: self.emulation.set_up_channel(channel, whole=channel is page.channel)
+            lambda channel: self.emulation.set_up_channel(channel, is_page=channel is page.channel)
         )
         page.on_lost(lambda lost: self.dialogs.forget_channel(lost.channel))
 
     def adopt_popup(self, page: BrowserPage) -> None:
-        """A pop-up has opened: it becomes a tab, behind the current one."""
+        """Add a pop-up as a tab, without making it current."""
         self.tabs.count_opened()
         if self.tabs.is_full:
-            self.notes.append("a pop-up was closed: the session has too many tabs")
+            self._add_note("a pop-up was closed: the session has too many tabs")
             browser = self._require_context().browser
             browser.connection.spawn_task(browser.close_page(page), "closing a pop-up")
             return
         self.tabs.add(page, front=False)
 
     def has_target(self, target_id: str | None) -> bool:
-        """Whether one of its tabs is that target."""
+        """Return whether one of its tabs is that target."""
         return any(page.target_id == target_id for page in self.tabs)
 
     async def _navigate_page(self, page: BrowserPage, url: str) -> NavigationResult:
-        """Goes there; once more if the browser's network process has died and forgotten its credential."""
+        """Navigate a page; again if the browser's network process has restarted and lost the proxy's credential."""
         seconds = self._settings.navigation_seconds
         try:
             return await navigate_page(page, url, guard=self._guard, explainer=self._context, seconds=seconds)
@@ -328,13 +333,15 @@ class Session:
         return await navigate_page(page, url, guard=self._guard, explainer=self._context, seconds=seconds)
 
     async def _require_page(self) -> BrowserPage:
-        """The page in front. Raises what the session was lost by."""
+        """Return the current page. Raises the error by which the session was lost."""
         if self.closed:
             raise PageGone("the session has been closed", code="session_not_found", hint="create a new session")
         if self.lost is not None:
             raise self.lost
         if self._parked:
-            await self._wake()
+            parked, self._parked = self._parked, None
+            if await restore_tabs(parked, self._open_tab, self._navigate_page):
+                self._add_note("the session was parked: its pages were loaded again")
         return self.tabs.current or await self._open_tab()
 
     def _add_note(self, text: str) -> None:
@@ -349,13 +356,6 @@ class Session:
         if self._context is not None and self._context.id is not None and not self.lost:
             self._storage.schedule_capture(self._context, self.tabs)
 
-    async def _wake(self) -> None:
-        """Opens the pages again that were put away."""
-        parked, self._parked = self._parked, None
-        assert parked is not None
-        if await restore_tabs(parked, self._open_tab, self._navigate_page):
-            self.notes.append("the session was asleep: its pages were loaded again")
-
     async def _open_tab(self, front: bool = True) -> BrowserPage:
         page = await self._require_context().new_page()
         await self.prepare_page(page)
@@ -363,13 +363,13 @@ class Session:
         return page
 
     async def _replace_page(self) -> None:
-        """A new page in the place of one that crashed or hangs."""
+        """Replace a page that crashed or hangs."""
         if self.lost is not None and self.browser_gone:
             raise self.lost
         old = self.tabs.current
         if old is not None:
             self.tabs.remove_page(old)
-            if not old.crashed:  # one that hangs would not let itself be closed, and may keep the browser from all else
+            if not old.crashed:  # a hanging page cannot be closed, and may block the whole browser
                 old.channel.send_and_forget("Page.crash")
         await self._open_tab()
         self.lost = None
@@ -378,11 +378,11 @@ class Session:
                 await self._require_context().browser.close_page(old)
 
     def _handle_handback(self) -> None:
-        """A person had control: what the agent saw before holds no longer."""
+        """Tell the agent that a person had control, and that earlier snapshots no longer hold."""
         note = "a person had control of this session meanwhile: the page may be different from what you saw before"
         self.used_at = time.time()
         if note not in self.notes:
-            self.notes.append(note)
+            self._add_note(note)
         self.dialogs.resume_policy()
         for page in self.tabs:
             forget_snapshot(page)
@@ -392,7 +392,7 @@ class Session:
             self.lost = page.lost
         elif page in tuple(self.tabs):
             self.tabs.remove_page(page)
-            self.notes.append("a tab in the background has crashed and was closed")
+            self._add_note("a tab in the background has crashed and was closed")
 
     def _handle_browser_loss(self, reason: str) -> None:
         if not self.closed:

@@ -1,6 +1,6 @@
-"""Saved sign-ins: cookies and local storage in a file, readable by their owner only, encrypted if wished.
+"""Store saved states: cookies and local storage in files, optionally encrypted.
 
-The format is the one that Playwright calls storage state, so its files can be used here and ours there.
+The format is Playwright's storage state, so files can be exchanged with it. Only their owner can read them.
 """
 
 import json
@@ -21,12 +21,12 @@ ENCRYPTED_FORMAT = "outrider.state.v1"
 
 @dataclass(frozen=True)
 class StateInfo:
-    """A saved state, without anything that is in it.
+    """Facts about a saved state, without its content.
 
     Attributes:
-        saved_at: In seconds since the epoch.
-        cookies: How many; None for one that is encrypted or damaged.
-        origins: Sites with local storage; None for one that is encrypted or damaged.
+        saved_at: When it was saved, in seconds since the epoch.
+        cookies: The number of cookies; None if it is encrypted or damaged.
+        origins: The sites with local storage; None if it is encrypted or damaged.
     """
 
     state_id: str
@@ -38,12 +38,12 @@ class StateInfo:
 
 
 def parse_state_id(text: str | None) -> str:
-    """A state's name: trimmed, in lower case, of letters, digits, `-` and `_`. Raises InvalidInput."""
+    """Normalize a state's name to lower-case letters, digits, `-` and `_`. Raises InvalidInput."""
     default_name = "default"
     name = (text or default_name).strip().lower() or default_name
     if not STATE_NAME_PATTERN.fullmatch(name):
         hint = "at most 64 letters, digits, - and _"
-        raise InvalidInput(f"state_id: {text!r} cannot be a name", hint=hint, code="bad_state_id")
+        raise InvalidInput(f"state_id: {text!r} is not a valid name", hint=hint, code="bad_state_id")
     return name
 
 
@@ -51,8 +51,8 @@ class StateStore:
     """The saved states of one folder.
 
     Args:
-        folder: Made when first needed, for its owner only.
-        key: A passphrase; with it new states are encrypted.
+        folder: Created on first use, readable by its owner only.
+        key: A passphrase that encrypts new states; empty for none.
     """
 
     def __init__(self, folder: Path, key: str = "") -> None:
@@ -60,7 +60,7 @@ class StateStore:
         self._key = key
 
     def save(self, state_id: str | None, state: dict[str, Any]) -> StateInfo:
-        """Keeps a state; an older one of that name is replaced at once or not at all.
+        """Save a state, replacing an older one of that name atomically.
 
         Raises InvalidInput for the name, Unavailable when it cannot be written.
         """
@@ -81,24 +81,24 @@ class StateStore:
         return self._describe_file(path)
 
     def has_state(self, state_id: str | None) -> bool:
-        """Whether there is a state of that name. Raises InvalidInput for what cannot be one."""
+        """Return whether there is a state of that name. Raises InvalidInput for an invalid name."""
         return self._build_path(parse_state_id(state_id)).is_file()
 
     def import_file(self, state_id: str | None, file: Path) -> StateInfo:
-        """Keeps a state that was written elsewhere, by us or by Playwright, under this folder's key.
+        """Save a state from a file of Outrider or Playwright, encrypted with this folder's key.
 
-        Raises InvalidInput for what is no state, NotConfigured when it is encrypted with another key.
+        Raises InvalidInput if the file is not a state, NotConfigured if it is encrypted with another key.
         """
         data = _read_state_file(file)
         if data.get("format") == ENCRYPTED_FORMAT:
             data = _decrypt_state(data, self._key, file.stem)
         if not _is_state(data):
-            hint = "a file of `outrider browser login`, or Playwright's storage state"
-            raise InvalidInput(f"{file.name} holds no saved sign-in", hint=hint, code="bad_state")
+            hint = "give a file of `outrider browser login`, or Playwright's storage state"
+            raise InvalidInput(f"{file.name} does not contain a saved state", hint=hint, code="bad_state")
         return self.save(state_id, data)
 
     def load(self, state_id: str | None) -> dict[str, Any]:
-        """A saved state. Raises NotFound, NotConfigured (the key is missing or wrong) or Unavailable."""
+        """Load a saved state. Raises NotFound, NotConfigured (the key is missing or wrong) or Unavailable."""
         path = self._require_path(state_id)
         data = _read_state_file(path)
         if data.get("format") == ENCRYPTED_FORMAT:
@@ -106,7 +106,7 @@ class StateStore:
         return data
 
     def list_states(self) -> list[StateInfo]:
-        """All states, by name."""
+        """List all states by name."""
         return [
             self._describe_file(path)
             for path in sorted(self._folder.glob("*.json"))
@@ -114,7 +114,7 @@ class StateStore:
         ]
 
     def delete(self, state_id: str) -> StateInfo:
-        """Removes a state. Raises NotFound."""
+        """Delete a state. Raises NotFound."""
         path = self._require_path(state_id)
         info = self._describe_file(path)
         path.unlink(missing_ok=True)
@@ -131,7 +131,7 @@ class StateStore:
         return path
 
     def _describe_file(self, path: Path) -> StateInfo:
-        """What can be told of a file; of one that is encrypted or damaged nothing of what is inside."""
+        """Describe a file without decrypting it."""
         try:
             data = _read_state_file(path)
         except Unavailable:
@@ -143,31 +143,31 @@ class StateStore:
 
 
 def select_usable_cookies(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """The state's cookies as `Storage.setCookies` takes them, without those that have expired."""
+    """Return the state's cookies as `Storage.setCookies` takes them, without expired ones."""
     names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "partitionKey")
-    kept = []
+    usable = []
     for cookie in state.get("cookies", []):
         expires = cookie.get("expires", -1)
         if expires is None or expires < 0 or expires > time.time():
             plain = {name: cookie[name] for name in names if cookie.get(name) not in (None, "")}
             plain.setdefault("value", "")
-            kept.append(plain | ({"expires": expires} if expires and expires > 0 else {}))
-    return kept
+            usable.append(plain | ({"expires": expires} if expires and expires > 0 else {}))
+    return usable
 
 
 def _is_state(data: dict[str, Any]) -> bool:
     parts = [data.get(name, []) for name in ("cookies", "origins")]
-    listed = all(isinstance(each, list) and all(isinstance(item, dict) for item in each) for each in parts)
-    return listed and ("cookies" in data or "origins" in data)
+    are_lists = all(isinstance(each, list) and all(isinstance(item, dict) for item in each) for each in parts)
+    return are_lists and ("cookies" in data or "origins" in data)
 
 
 def _read_state_file(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Unavailable(f"the state {path.stem} cannot be read", code="storage", hint="save it anew") from error
+        raise Unavailable(f"the state {path.stem} cannot be read", code="storage", hint="save it again") from error
     if not isinstance(data, dict):
-        raise Unavailable(f"the state {path.stem} is damaged", code="storage", hint="save it anew")
+        raise Unavailable(f"the state {path.stem} is damaged", code="storage", hint="save it again")
     return data
 
 
@@ -188,11 +188,13 @@ def _decrypt_state(data: dict[str, Any], key: str, name: str) -> dict[str, Any]:
         salt, nonce, sealed = (b64decode(data[part]) for part in ("salt", "nonce", "data"))
         return json.loads(_build_cipher(key, salt).decrypt(nonce, sealed, ENCRYPTED_FORMAT.encode()))
     except (InvalidTag, KeyError, ValueError):
-        raise NotConfigured(f"the state {name} does not open with this key", code="state_key", hint=hint) from None
+        raise NotConfigured(
+            f"the state {name} cannot be decrypted with this key", code="state_key", hint=hint
+        ) from None
 
 
 def _build_cipher(key: str, salt: bytes) -> Any:
-    scrypt_costs = {"n": 2**15, "r": 8, "p": 1}  # scrypt, as OWASP's password storage advice has it
+    scrypt_costs = {"n": 2**15, "r": 8, "p": 1}  # OWASP Password Storage Cheat Sheet
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.kdf.scrypt import Scrypt

@@ -1,4 +1,4 @@
-"""The table of browser sessions that replicas know of one another. Import this only where a query is made."""
+"""Database table of browser sessions that replicas share."""
 
 from sqlalchemy import Column, Float, Index, String, Table, Text
 

@@ -60,7 +60,7 @@ async def setup_browser_state(
 
     async with translate_errors():
         done = await browsers.sign_in(
-            call.session, url or "", state_id, seconds=seconds, told=report_progress, whose=call.owner_folder
+            call.session, url or "", state_id, seconds=seconds, on_progress=report_progress, whose=call.owner_folder
         )
     data: dict[str, Any] = {"state_id": done.state_id, "saved": done.saved, "cookies": done.cookies}
     data |= {"origins": _list_origins(done.origins), "closed": done.closed}
