@@ -78,7 +78,7 @@ async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: P
             shown = await at.call_tool("snapshotPage", sessionId=session)
     assert read_error(failed)["code"] == "browser_gone"
     assert again.structured_content["title"] == "Order form"
-    assert "the browser was started anew" in format_result_text(again)
+    assert "the browser was restarted" in format_result_text(again)
     assert "Remarks" in format_result_text(shown)
     assert inside.id == session
 
@@ -116,7 +116,7 @@ async def test_a_click_that_leads_to_a_silent_server_ends_when_the_operator_says
             await at.evaluate_js(session, "document.querySelector('#next').href = '/never'")
             with anyio.fail_after(8):
                 clicked = await at.call_tool("clickElement", sessionId=session, selector="#next")
-    assert f"the page is on its way to {at.loopback.site_url}/never, which has not answered yet" in format_result_text(
+    assert f"the page is loading {at.loopback.site_url}/never, which has not answered yet" in format_result_text(
         clicked
     )
 

@@ -117,7 +117,7 @@ async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
             again = await at.call_tool("clickElement", sessionId=session, selector="[name=gift]")
     for each in failed:
         assert read_error(each)["code"] == "paused"
-        assert "a person has paused this session in the dashboard" in read_first_text(each)
+        assert "a person paused this session in the dashboard" in read_first_text(each)
         assert "ask the person to resume the session" in read_first_text(each)
     assert before == ("active", f"{at.loopback.site_url}/form")
     assert not again.is_error

@@ -63,7 +63,7 @@ async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiti
         await session.goto(base + path)
     code, words = ENDINGS[path]
     assert (caught.value.code, words in caught.value.message, bool(caught.value.hint)) == (code, True, True)
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert "lamp" not in str(await get_page_tools(page).snapshotter.take_snapshot("full"))
 
 
@@ -73,4 +73,4 @@ async def test_what_came_before_an_answer_broke_off_is_shown_and_said_to_be_a_pa
     with anyio.fail_after(15):
         there = await session.goto(base + path)
     assert (there.title, there.status) == ("T", 200)
-    assert "not whole" in there.notes[0]
+    assert "incomplete" in there.notes[0]

@@ -33,14 +33,14 @@ async def test_nobody_pastes_by_the_middle_button_what_another_session_has_marke
     one, other = await opened("/form"), await opened("/form")
     await typed(one, "between us")
     await pressed(one, "Control+a")
-    async with other.use() as page:
+    async with other.acquire_page() as page:
         await get_page_tools(page).pointer.click("input[name=name]", button="middle")
     assert await pressed(other) == ""
 
 
 async def test_nobody_pastes_what_the_script_of_another_session_has_copied(opened) -> None:
     one, other = await opened("/form"), await opened("/form")
-    async with one.use() as page:
+    async with one.acquire_page() as page:
         await page.evaluate_in("", "() => navigator.clipboard.writeText('between us')")
     assert await pressed(other, "Control+v") == ""
 

@@ -21,37 +21,37 @@ WORLD = "test"
 
 async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_was(opened, browsers, site):
     session = await opened("/article")
-    async with session.use() as page:
-        page.channel.tell("Page.crash")
+    async with session.acquire_page() as page:
+        page.channel.send_and_forget("Page.crash")
         with anyio.fail_after(5), pytest.raises(PageGone, match="crashed"):
             await page.evaluate_in(WORLD, "() => new Promise(() => {})")
     assert session.status == "crashed"
     with pytest.raises(Unavailable) as lost:
-        async with session.use():
+        async with session.acquire_page():
             pass
     assert lost.value.code == "page_crashed"
     assert lost.value.details["url"] == f"{site.here}/article"
-    back = await browsers.reopen(session)
+    back = await browsers.reopen_session(session)
     assert (back.url, back.title, session.status) == (f"{site.here}/article", "On lighthouses", "active")
 
 
 async def test_navigating_a_crashed_session_is_enough(opened, site):
     session = await opened("/article")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.cookie = 'kept=1' }")
-        page.channel.tell("Page.crash")
-        await page.loading.until(lambda: page.crashed, 5)
+        page.channel.send_and_forget("Page.crash")
+        await page.loading.wait_until(lambda: page.crashed, 5)
     assert (await session.goto(f"{site.here}/form")).title == "Order form"
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in("", "() => document.cookie") == "kept=1"
 
 
 async def test_a_crashed_frame_leaves_the_page_alone(opened):
     session = await opened("/frames")
-    async with session.use() as page:
-        await page.loading.until(lambda: any("/middle" in frame.url for frame in page.frames), 5)
+    async with session.acquire_page() as page:
+        await page.loading.wait_until(lambda: any("/middle" in frame.url for frame in page.frames), 5)
         far = next(frame for frame in page.frames if "/middle" in frame.url)
-        far.channel.tell("Page.crash")
+        far.channel.send_and_forget("Page.crash")
         with anyio.fail_after(5), pytest.raises(PageGone):
             await far.evaluate(WORLD, "() => new Promise(() => {})")
         assert await page.evaluate_in(WORLD, "() => document.title") == "Frames"
@@ -59,22 +59,22 @@ async def test_a_crashed_frame_leaves_the_page_alone(opened):
 
 async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site):
     session = await opened("/article")
-    async with session.use() as page:
-        page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+    async with session.acquire_page() as page:
+        page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
         with pytest.raises(CommandTimeout):
             await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
     with anyio.fail_after(20):
-        assert (await browsers.reopen(session)).title == "On lighthouses"
-    async with session.use() as page:
+        assert (await browsers.reopen_session(session)).title == "On lighthouses"
+    async with session.acquire_page() as page:
         assert await page.evaluate_in(WORLD, "() => 2") == 2
 
 
 async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(opened, site):
     session = await opened("/article")
-    async with session.use() as page:
-        page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+    async with session.acquire_page() as page:
+        page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
     with anyio.fail_after(20), pytest.raises(Unavailable) as hangs:
-        async with session.use():
+        async with session.acquire_page():
             pass
     assert hangs.value.code == "page_hangs"
     assert hangs.value.details["url"] == f"{site.here}/article"
@@ -87,18 +87,18 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
 
 async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(opened, site):
     session = await opened("/article")
-    await session.new_tab(f"{site.there}/form")
-    async with session.use() as page:
-        page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+    await session.open_tab(f"{site.there}/form")
+    async with session.acquire_page() as page:
+        page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
     with anyio.fail_after(30):
         await session.close_tab(2)
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             assert page.url == f"{site.here}/article"
 
 
 async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
     session = await opened("/form")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { setInterval(() => alert('again'), 10) }")
         with anyio.fail_after(10):
             while session.dialogs.total < 5:
@@ -110,10 +110,10 @@ async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
 async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
     """Each attempt says truly where it led: a reload that was on its way already may win once."""
     session = await opened("/form")
-    async with session.use() as page:
-        await page.install("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")
+    async with session.acquire_page() as page:
+        await page.install_script("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")
         commits = page.loading.commits
-        assert await page.loading.until(lambda: page.loading.commits > commits + 3, 20)
+        assert await page.loading.wait_until(lambda: page.loading.commits > commits + 3, 20)
     for _ in range(3):
         await session.goto(f"{site.here}/form")
         with anyio.fail_after(20):
@@ -139,7 +139,7 @@ async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_
         assert lost.value.details["url"] == f"{site.here}/form"
         back = await browsers.reopen_session(session)
         assert (back.url, session.status) == (f"{site.here}/article", "active")
-        assert "started anew" in session.notes[-1]
+        assert "was restarted" in session.notes[-1]
         assert (await browsers.reopen_session(other)).title == "Order form"
     finally:
         await browsers.aclose()
@@ -208,9 +208,9 @@ async def test_a_network_process_that_dies_is_introduced_to_the_way_out_again(si
 
 ORPHANS = """
 import anyio, os, sys
-from outrider.browser.launch import launch
+from outrider.browser.process.launch import launch_browser
 async def main():
-    running = await launch()
+    running = await launch_browser()
     print(running.process.pid, running.profile.path, flush=True)
     await anyio.sleep(60)
 anyio.run(main)
@@ -264,4 +264,4 @@ async def test_a_window_without_a_display_is_not_configured(browsers, monkeypatc
     from outrider.browser.session.options import SessionOptions
 
     with pytest.raises(NotConfigured, match="no display"):
-        await browsers.open("test", options=SessionOptions(headless=False))
+        await browsers.open_session("test", options=SessionOptions(headless=False))

@@ -125,14 +125,15 @@ HOSTS = ("127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "2130706433"
 @pytest.mark.parametrize("host", HOSTS)
 async def test_no_way_leads_out_of_ours(restricted_browsers, site, host):
     async with canary() as bird:
-        session, _ = await restricted_browsers.open("test", f"{site.here}/ways", SessionOptions(dialogs="accept"))
-        async with session.use() as page:
+        options = SessionOptions(dialogs="accept")
+        session, _ = await restricted_browsers.open_session("test", f"{site.here}/ways", options)
+        async with session.acquire_page() as page:
             names = await names_of(page)
             assert len(names) > 50
             for name in names if host in HOSTS[:2] else names[::4]:
                 await page.evaluate_in("", GO, name, f"http://{host}:{bird.port}/{name.replace(' ', '-')}")
             # Whatever would come has come when the page's own next request has passed the same proxy.
-            await page.loading.until(lambda: not page.loading.busy(), 3)
+            await page.loading.wait_until(lambda: not page.loading.count_open_requests(), 3)
             assert await page.evaluate_in("", "() => fetch('/article').then(got => got.status)") == 200
         with anyio.move_on_after(0.5):
             await bird.bell.wait_until(lambda: bird.reached > 0, 1)
@@ -143,8 +144,8 @@ async def test_no_way_leads_out_of_ours(restricted_browsers, site, host):
 
 
 async def test_what_belongs_to_no_session_gets_nowhere(restricted_browsers, site):
-    session, _ = await restricted_browsers.open("test", f"{site.here}/ways")
-    browser = restricted_browsers.running[0].browser
+    session, _ = await restricted_browsers.open_session("test", f"{site.here}/ways")
+    browser = restricted_browsers.running_browsers[0].browser
     page = await BrowserContext(browser, None, None).new_page()
     async with canary() as bird:
         with pytest.raises(OutriderError):
@@ -172,9 +173,9 @@ async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
 
 
 async def test_one_sessions_credential_opens_no_other_sessions_way(restricted_browsers, site):
-    first, _ = await restricted_browsers.open("test", f"{site.here}/article")
-    second, _ = await restricted_browsers.open("test", f"{site.here}/article")
-    ways = [session.way for session in (first, second)]
+    first, _ = await restricted_browsers.open_session("test", f"{site.here}/article")
+    second, _ = await restricted_browsers.open_session("test", f"{site.here}/article")
+    ways = [session.egress_proxy for session in (first, second)]
     assert all(isinstance(way, EgressProxy) for way in ways)
     assert ways[0].url != ways[1].url
     assert ways[0].token != ways[1].token

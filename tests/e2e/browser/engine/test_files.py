@@ -15,10 +15,10 @@ async def click(page, selector):
 
 async def test_a_download_arrives_whole_in_its_folder(opened, tmp_path):
     session = await opened("/downloads")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await click(page, "#report")
-        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
-    done = await session.downloads.finished()
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+    done = await session.downloads.wait_until_finished()
     assert (done.state, done.name, done.size) == ("done", "report.csv", 8)
     assert done.path == tmp_path / "files" / "report.csv"
     assert done.path.read_text() == "a,b\n1,2\n"
@@ -26,20 +26,20 @@ async def test_a_download_arrives_whole_in_its_folder(opened, tmp_path):
 
 async def test_a_second_download_of_a_name_leaves_the_first_alone(opened, tmp_path):
     session = await opened("/downloads")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         for number in (1, 2):
             await click(page, "#report")
-            assert await page.loading.until(lambda wanted=number: session.downloads.total == wanted, 5)
-            await session.downloads.finished()
+            assert await page.loading.wait_until(lambda wanted=number: session.downloads.total == wanted, 5)
+            await session.downloads.wait_until_finished()
     assert sorted(path.name for path in (tmp_path / "files").iterdir()) == ["report (1).csv", "report.csv"]
 
 
 async def test_names_of_downloads_are_made_safe(opened, tmp_path):
     session = await opened("/downloads")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await click(page, "#nasty")
-        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
-    done = await session.downloads.finished()
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+    done = await session.downloads.wait_until_finished()
     assert done.path
     assert done.path.parent == tmp_path / "files"
     assert "\u202e" not in done.name
@@ -48,58 +48,58 @@ async def test_names_of_downloads_are_made_safe(opened, tmp_path):
 
 async def test_what_a_page_makes_itself_is_downloaded_too(opened):
     session = await opened("/downloads")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await click(page, "#blob")
-        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
-    done = await session.downloads.finished()
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+    done = await session.downloads.wait_until_finished()
     assert done.path
     assert (done.name, done.path.read_text()) == ("note.txt", "from the page")
 
 
 async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened, tmp_path):
     session = await opened("/downloads")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await click(page, "#big")
-        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
-    assert (await session.downloads.finished()).state == "refused"
+        assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+    assert (await session.downloads.wait_until_finished()).state == "refused"
     assert not (tmp_path / "files").exists()
 
 
 async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(opened, tmp_path):
     session = await opened("/downloads")
     script = "() => { setInterval(() => document.querySelector('#report').click(), 5) }"
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", script)
-        assert await page.loading.until(lambda: session.downloads.total > 40, 60)
+        assert await page.loading.wait_until(lambda: session.downloads.total > 40, 60)
         await page.evaluate_in("", "() => { for (let id = setTimeout(() => 0); id; id--) clearInterval(id) }")
-    await session.downloads.finished()
-    states = {each.state for each in session.downloads.all}
+    await session.downloads.wait_until_finished()
+    states = {each.state for each in session.downloads.entries}
     assert "refused" in states
     assert len(list((tmp_path / "files").iterdir())) <= 20
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         total = session.downloads.total
         await click(page, "#report")
-        assert await page.loading.until(lambda: session.downloads.total > total, 5)
-    assert (await session.downloads.finished()).state == "done"
+        assert await page.loading.wait_until(lambda: session.downloads.total > total, 5)
+    assert (await session.downloads.wait_until_finished()).state == "done"
 
 
 async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(opened):
     session = await opened()
     with pytest.raises(NotFound, match="nothing has been downloaded"):
-        await session.downloads.finished()
+        await session.downloads.wait_until_finished()
 
 
 async def test_files_of_the_workspace_are_uploaded(opened, tmp_path, site):
     (tmp_path / "a.txt").write_text("first")
     (tmp_path / "b.txt").write_text("second")
     session = await opened("/upload")
-    async with session.use() as page:
-        element = await page.handle_in(WORLD, "() => document.querySelector('input')")
+    async with session.acquire_page() as page:
+        element = await page.evaluate_handle_in(WORLD, "() => document.querySelector('input')")
         await set_input_files(page.main, element, ["a.txt", str(tmp_path / "b.txt")], tmp_path)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"
         commits = page.loading.commits
         await click(page, "button")
-        assert await page.loading.until(lambda: page.loading.commits > commits, 5)
+        assert await page.loading.wait_until(lambda: page.loading.commits > commits, 5)
         got = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
     assert got == {"a.txt": "first", "b.txt": "second"}
 
@@ -110,8 +110,8 @@ async def test_files_outside_the_workspace_are_not(opened, tmp_path):
     (tmp_path / "secret").write_text("x")
     (workspace / "link").symlink_to(tmp_path / "secret")
     session = await opened("/upload")
-    async with session.use() as page:
-        element = await page.handle_in(WORLD, "() => document.querySelector('input')")
+    async with session.acquire_page() as page:
+        element = await page.evaluate_handle_in(WORLD, "() => document.querySelector('input')")
         for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd"):
             with pytest.raises(Refused, match="outside the workspace"):
                 await set_input_files(page.main, element, [name], workspace)
@@ -128,13 +128,13 @@ def size_of(png: bytes) -> tuple[int, int]:
 
 async def test_pictures_show_the_viewport_the_page_or_an_element(opened):
     session = await opened("/article", size=(500, 400))
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         picture = await take_screenshot(page)
         assert size_of(picture.data) == (500, 400)
         whole = await take_screenshot(page, full=True)
         assert size_of(whole.data)[1] > 2_000
         assert not whole.cut
-        element = await page.handle_in(WORLD, "() => document.getElementById('fog')")
+        element = await page.evaluate_handle_in(WORLD, "() => document.getElementById('fog')")
         part = await take_screenshot(page, element=element)
         assert size_of(part.data) == (part.width, part.height)
         assert part.height < 60
@@ -144,7 +144,7 @@ async def test_pictures_show_the_viewport_the_page_or_an_element(opened):
 
 async def test_a_picture_of_an_endless_page_is_cut(opened):
     session = await opened("/table")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         whole = await take_screenshot(page, full=True, format="jpeg", quality=1)
         assert whole.cut
         assert whole.height <= 16_384
@@ -154,7 +154,7 @@ async def test_a_page_is_printed_as_its_print_styles_want_it(opened):
     import pypdfium2
 
     session = await opened("/print")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         data = await print_pdf(page)
         with pytest.raises(InvalidInput, match="paper"):
             await print_pdf(page, paper="papyrus")

@@ -10,45 +10,45 @@ CLICK = "(id) => { document.getElementById(id).click(); return document.querySel
 
 async def test_alerts_are_accepted_and_confirms_dismissed_unless_told_otherwise(opened):
     session = await opened("/dialogs")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in("", CLICK, "alert") == "alert"
         assert await page.evaluate_in("", CLICK, "confirm") == "confirm false"
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt null"
-    told = [(each.kind, each.message, each.answer) for each in session.dialogs.seen]
+    told = [(each.kind, each.message, each.answer) for each in session.dialogs.history]
     assert told == [
         ("alert", "Saved", "accepted"),
         ("confirm", "Delete everything?", "dismissed"),
         ("prompt", "Your name?", "dismissed"),
     ]
-    assert [each.kind for each in session.dialogs.since(2)] == ["prompt"]
+    assert [each.kind for each in session.dialogs.list_since(2)] == ["prompt"]
 
 
 async def test_the_next_dialog_can_be_answered_beforehand(opened):
     session = await opened("/dialogs")
-    async with session.use() as page:
-        session.dialogs.expect(accept=True, text="Ada")
+    async with session.acquire_page() as page:
+        session.dialogs.preset_answer(accept=True, text="Ada")
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt Ada"
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt null"
 
 
 async def test_dialogs_may_be_accepted_always(opened):
     session = await opened("/dialogs", dialogs="accept")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in("", CLICK, "confirm") == "confirm true"
         assert await page.evaluate_in("", CLICK, "prompt") == "prompt nobody"
 
 
 async def test_an_open_dialog_waits_for_its_answer(opened):
     session = await opened("/dialogs", dialogs="ask")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         async with anyio.create_task_group() as tasks:
             shown = anyio.Event()
             session.dialogs.on_open(lambda _: shown.set())
             tasks.start_soon(page.evaluate_in, "", CLICK, "confirm")
             with anyio.fail_after(5):
                 await shown.wait()
-            assert session.dialogs.open
-            assert session.dialogs.open.message == "Delete everything?"
+            assert session.dialogs.open_dialog
+            assert session.dialogs.open_dialog.message == "Delete everything?"
             await session.dialogs.answer(accept=True)
         assert await page.evaluate_in("", "() => document.querySelector('output').textContent") == "confirm true"
     with pytest.raises(NotFound, match="no dialog"):
@@ -57,19 +57,19 @@ async def test_an_open_dialog_waits_for_its_answer(opened):
 
 async def test_a_page_that_asks_to_stay_is_left(opened, site):
     session = await opened("/dialogs")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         place = (
             "() => { const b = document.getElementById('guard').getBoundingClientRect(); return [b.x + 5, b.y + 5] }"
         )
-        await page.mouse("click", *await page.evaluate_in("", place))
+        await page.dispatch_mouse("click", *await page.evaluate_in("", place))
     assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
-    assert session.dialogs.seen[-1].kind == "beforeunload"
+    assert session.dialogs.history[-1].kind == "beforeunload"
 
 
 async def test_the_console_is_kept_without_secrets(opened):
     session = await opened("/console")
-    async with session.use() as page:
-        assert await page.loading.until(lambda: any("boom" in each.text for each in session.console.messages), 5)
+    async with session.acquire_page() as page:
+        assert await page.loading.wait_until(lambda: any("boom" in each.text for each in session.console.messages), 5)
     texts = [each.text for each in session.console.messages]
     assert "hello {a: 1} 3" in texts
     assert not any("hunter2" in text or "abcdefghijklmnop" in text or "abc123" in text for text in texts)
@@ -82,23 +82,23 @@ async def test_the_console_is_kept_without_secrets(opened):
 
 async def test_the_console_keeps_the_newest_of_very_many(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { for (let i = 0; i < 1000; i++) console.log('x'.repeat(10000), i) }")
-        assert await page.loading.until(lambda: session.console.total >= 1_000, 10)
+        assert await page.loading.wait_until(lambda: session.console.total >= 1_000, 10)
     assert len(session.console.messages) == 200
     assert max(len(each.text) for each in session.console.messages) <= 2_000
-    assert len(session.console.since(session.console.total - 3)) == 3
+    assert len(session.console.list_since(session.console.total - 3)) == 3
 
 
 async def test_requests_are_kept_with_their_ends_and_without_queries(opened, site):
     session = await opened("/console?secret=1")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "(url) => fetch(url).catch(() => 0)", f"{site.here}/status/500?key=2")
         await page.evaluate_in("", "() => fetch('http://10.1.1.1/x', {mode: 'no-cors'}).catch(() => 0)")
         await page.evaluate_in("", "() => fetch('https://10.1.1.2/x', {mode: 'no-cors'}).catch(() => 0)")
         await page.evaluate_in("", "() => fetch('/to?url=/article')")
         done = lambda: sum(each.milliseconds is not None for each in session.network.requests) >= 7  # noqa: E731
-        assert await page.loading.until(done, 5)
+        assert await page.loading.wait_until(done, 5)
     ends = {each.url: (each.status, each.kind, bool(each.error)) for each in session.network.requests}
     assert ends[f"{site.here}/console"] == (200, "document", False)
     assert ends[f"{site.here}/status/500"] == (500, "fetch", False)
@@ -106,5 +106,5 @@ async def test_requests_are_kept_with_their_ends_and_without_queries(opened, sit
     assert ends[f"{site.here}/article"][0] == 200
     assert "10.1.1.1 is not public" in next(each.error for each in session.network.requests if "10.1.1.1" in each.url)
     assert "10.1.1.2 is not public" in next(each.error for each in session.network.requests if "10.1.1.2" in each.url)
-    assert f"{site.here}/missing.png" in {each.url for each in session.network.failed()}
+    assert f"{site.here}/missing.png" in {each.url for each in session.network.list_failed()}
     assert not any("?" in each.url for each in session.network.requests)

@@ -90,24 +90,24 @@ def test_a_bare_host_means_https():
 async def test_history_goes_both_ways_and_ends(opened, site):
     session = await opened("/form")
     await session.goto(f"{site.here}/article")
-    back = await session.back()
+    back = await session.go_back()
     assert (back.moved, back.url, back.title) == (True, f"{site.here}/form", "Order form")
-    assert not (await session.back()).moved
-    forward = await session.forward()
+    assert not (await session.go_back()).moved
+    forward = await session.go_forward()
     assert (forward.moved, forward.url) == (True, f"{site.here}/article")
-    assert not (await session.forward()).moved
+    assert not (await session.go_forward()).moved
 
 
 async def test_history_within_a_document_counts_as_moving(opened, site):
     session = await opened("/article")
     await session.goto(f"{site.here}/article#fog")
-    back = await session.back()
+    back = await session.go_back()
     assert (back.moved, back.url) == (True, f"{site.here}/article")
 
 
 async def test_reloading_loads_again(opened):
     session = await opened("/form")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.title = 'Changed' }")
     again = await session.reload()
     assert (again.title, again.status, again.ready) == ("Order form", 200, "load")
@@ -122,7 +122,7 @@ async def test_a_page_whose_last_script_never_comes_is_not_waited_for(opened, si
 
 async def test_a_document_that_never_ends_is_left_at_the_deadline(opened, site):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         with anyio.fail_after(10):
             there = await navigate_page(page, f"{site.here}/endless", seconds=1.0)
         assert there.ready == "commit"
@@ -131,7 +131,7 @@ async def test_a_document_that_never_ends_is_left_at_the_deadline(opened, site):
 
 async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(opened, site):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         with anyio.fail_after(10), pytest.raises(Unavailable, match=r"within 0\.5 s"):
             await navigate_page(page, f"{site.here}/never", seconds=0.5)
     assert (await session.goto(f"{site.here}/article")).status == 200
@@ -145,9 +145,9 @@ async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(opened, 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.goto, f"{site.here}/never")
-            assert await loading.until(lambda: loading.navigating is not None, 10)
+            assert await loading.wait_until(lambda: loading.navigating is not None, 10)
             tasks.cancel_scope.cancel()
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => location.href") == before
         assert (session.status, session.notes, loading.navigating) == ("active", [], None)
         assert (await session.goto(f"{site.here}/form")).title == "Order form"
@@ -155,26 +155,26 @@ async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(opened, 
 
 async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(opened, site):
     session = await opened("/article")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { history.replaceState(null, '', '/never') }")
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.reload)
-            assert await page.loading.until(lambda: page.loading.navigating is not None, 10)
+            assert await page.loading.wait_until(lambda: page.loading.navigating is not None, 10)
             tasks.cancel_scope.cancel()
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
 
 
 async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_shown(opened, site):
     session = await opened("/article")
-    async with session.use() as page:
-        page.channel.tell("Runtime.evaluate", {"expression": "location.href = '/never'"})
+    async with session.acquire_page() as page:
+        page.channel.send_and_forget("Runtime.evaluate", {"expression": "location.href = '/never'"})
         with anyio.fail_after(10):
-            while await page.answers(0.2):  # the page asks to go before the browser lets it
+            while await page.is_responsive(0.2):  # the page asks to go before the browser lets it
                 pass
     with anyio.fail_after(20):
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
     assert "did not answer: that was stopped" in session.notes[-1]
     assert (session.status, len(session.tabs)) == ("active", 1)
@@ -185,4 +185,4 @@ async def test_an_address_that_is_a_file_stays_where_it_was(opened, site):
     there = await session.goto(f"{site.here}/file/report.csv")
     assert there.download
     assert there.url == f"{site.here}/downloads"
-    assert (await session.downloads.finished()).state == "done"
+    assert (await session.downloads.wait_until_finished()).state == "done"

@@ -265,7 +265,7 @@ async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, op
 
 async def test_reports_of_crashes_stay_in_the_profile_and_are_sent_to_nobody(browsers, opened):
     await opened("/form")
-    profile = browsers.running[0].running.profile.path
+    profile = browsers.running_browsers[0].running.profile.path
     handlers = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -16,7 +16,7 @@ WORLD = "test"
 
 async def test_values_come_back_as_they_are(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         for value in (None, True, 3, 2.5, "ü\n'\"</script>", [1, [2]], {"a": {"b": None}}, math.inf):
             assert await page.evaluate_in(WORLD, "(value) => value", value) == value
         assert math.isnan(await page.evaluate_in(WORLD, "() => NaN"))
@@ -26,7 +26,7 @@ async def test_values_come_back_as_they_are(opened):
 
 async def test_what_a_script_throws_is_named(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         with pytest.raises(ScriptError, match="TypeError: no such thing"):
             await page.evaluate_in(WORLD, "() => { throw new TypeError('no such thing') }")
         with pytest.raises(ScriptError, match="just text"):
@@ -35,15 +35,15 @@ async def test_what_a_script_throws_is_named(opened):
 
 async def test_handles_go_back_in(opened):
     session = await opened()
-    async with session.use() as page:
-        handle = await page.handle_in(WORLD, "() => document.querySelector('h1')")
+    async with session.acquire_page() as page:
+        handle = await page.evaluate_handle_in(WORLD, "() => document.querySelector('h1')")
         assert handle.kind == "node"
         assert await page.evaluate_in(WORLD, "(element) => element.textContent", handle) == "Order"
 
 
 async def test_the_page_sees_nothing_of_an_isolated_world(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in(WORLD, "() => { globalThis.ours = 1 }")
         assert await page.evaluate_in(MAIN_WORLD, "() => typeof ours") == "undefined"
         assert await page.evaluate_in(WORLD, "() => ours") == 1
@@ -53,16 +53,16 @@ async def test_the_page_sees_nothing_of_an_isolated_world(opened):
 
 async def test_an_installed_script_is_in_every_frame_and_every_later_document(opened, site):
     session = await opened("/frames")
-    async with session.use() as page:
-        await page.install(WORLD, "globalThis.greet = () => 'hello ' + location.pathname")
+    async with session.acquire_page() as page:
+        await page.install_script(WORLD, "globalThis.greet = () => 'hello ' + location.pathname")
         assert await page.evaluate_in(WORLD, "() => greet()") == "hello /frames"
         far = next(frame for frame in page.frames if "/middle" in frame.url)
         assert await far.evaluate(WORLD, "() => greet()") == "hello /middle"
     await session.goto(f"{site.here}/article")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in(WORLD, "() => greet()") == "hello /article"
     await session.goto(f"{site.there}/form")  # another process
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in(WORLD, "() => greet()") == "hello /form"
 
 
@@ -75,13 +75,13 @@ async def until(page, condition):
 
 async def frames_of(page):
     """The page's frames by path, once all have loaded."""
-    assert await page.loading.until(lambda: sum(frame.url.startswith("http") for frame in page.frames) == 4, 5)
+    assert await page.loading.wait_until(lambda: sum(frame.url.startswith("http") for frame in page.frames) == 4, 5)
     return {frame.url.rpartition("/")[2] or "frames": frame for frame in page.frames}
 
 
 async def test_frames_of_other_origins_are_followed_into_their_processes(opened):
     session = await opened("/frames")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         frames = await frames_of(page)
         far, near, deep = frames["middle"], frames["inner?near"], frames["inner?deep"]
         assert near.channel is page.channel
@@ -89,85 +89,86 @@ async def test_frames_of_other_origins_are_followed_into_their_processes(opened)
         assert deep.parent is far
         assert far.parent is page.main
         assert await deep.evaluate(WORLD, "() => document.title") == "Inner"
-        owner = await page.owner(far, WORLD)
+        owner = await page.find_frame_owner(far, WORLD)
         assert await page.evaluate_in(WORLD, "(element) => element.id", owner) == "far"
 
 
 async def test_input_reaches_a_frame_of_another_process(opened):
     session = await opened("/frames")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         frames = await frames_of(page)
         for name in ("inner?near", "inner?deep"):
             frame = frames[name]
             before = capture_baseline(page)
             await wait_until_settled(page, before)
-            x, y = await page.offset(frame)
-            await page.mouse("click", x + 20, y + 15)
-            await page.mouse("click", x + 20, y + 40)
+            x, y = await page.measure_offset(frame)
+            await page.dispatch_mouse("click", x + 20, y + 15)
+            await page.dispatch_mouse("click", x + 20, y + 40)
             await page.insert_text("grüß")
-            await page.key("!")
+            await page.dispatch_key("!")
             told = "() => [document.querySelector('button').textContent, document.querySelector('input').value]"
             assert await frame.evaluate(MAIN_WORLD, told) == ["Pressed", "grüß!"]
 
 
 async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(opened, site):
     session = await opened("/frames")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         frames = await frames_of(page)
         go = "(url) => { document.getElementById('near').src = url }"
         near = frames["inner?near"]
         await page.evaluate_in(MAIN_WORLD, go, f"{site.there}/inner?moved")
-        assert await page.loading.until(lambda: near.url.endswith("?moved") and near.channel is not page.channel, 5)
+        moved = lambda: near.url.endswith("?moved") and near.channel is not page.channel  # noqa: E731
+        assert await page.loading.wait_until(moved, 5)
         assert await near.evaluate(WORLD, "() => location.search") == "?moved"
         await page.evaluate_in(MAIN_WORLD, go, f"{site.here}/inner?back")
-        assert await page.loading.until(lambda: near.url.endswith("?back") and near.channel is page.channel, 5)
+        assert await page.loading.wait_until(lambda: near.url.endswith("?back") and near.channel is page.channel, 5)
         assert await near.evaluate(WORLD, "() => location.search") == "?back"
         await page.evaluate_in(MAIN_WORLD, "() => document.getElementById('far').remove()")
-        assert await page.loading.until(lambda: frames["inner?deep"].detached, 5)
+        assert await page.loading.wait_until(lambda: frames["inner?deep"].detached, 5)
         assert "middle" not in {frame.url.rpartition("/")[2] for frame in page.frames}
 
 
 async def test_mouse_and_keys_are_trusted_and_complete(opened):
     session = await opened("/form")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         box = """() => { const box = document.querySelector('[name=name]').getBoundingClientRect();
           return [box.x + 5, box.y + 5] }"""
         x, y = await page.evaluate_in(WORLD, box)
-        await page.mouse("click", x, y)
+        await page.dispatch_mouse("click", x, y)
         for chord in ("a", "Shift+b", "C", "1", "!", "Space", "ß", "ArrowLeft", "Delete"):
-            await page.key(chord)
+            await page.dispatch_key(chord)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('[name=name]').value") == "aBC1! "
-        await page.key("Control+a")
+        await page.dispatch_key("Control+a")
         await page.insert_text("Ada")
         assert await page.evaluate_in(WORLD, "() => document.querySelector('[name=name]').value") == "Ada"
         heard = await page.evaluate_in(MAIN_WORLD, "() => heard")
         assert all(trusted for _, _, trusted in heard)
         assert [kind for kind, _, _ in heard][:3] == ["mousedown", "mouseup", "click"]
         await page.evaluate_in(MAIN_WORLD, "() => { heard.length = 0 }")
-        await page.mouse("click", x, y, count=2)
-        await page.mouse("click", x, y, button="right")
+        await page.dispatch_mouse("click", x, y, count=2)
+        await page.dispatch_mouse("click", x, y, button="right")
         kinds = [kind for kind, _, _ in await page.evaluate_in(MAIN_WORLD, "() => heard")]
         assert {"dblclick", "contextmenu"} <= set(kinds)
 
 
 async def test_an_unknown_key_is_refused(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         for chord in ("Enterr", "Hyper+a", ""):
             with pytest.raises(InvalidInput, match="keys:"):
-                await page.key(chord)
+                await page.dispatch_key(chord)
 
 
 async def test_the_wheel_scrolls(opened):
     session = await opened("/article")
-    async with session.use() as page:
-        await page.mouse("wheel", 100, 100, delta=(0, 300))
+    async with session.acquire_page() as page:
+        await page.dispatch_mouse("wheel", 100, 100, delta=(0, 300))
         assert await until(page, "() => scrollY > 200")
 
 
 async def test_a_script_that_never_ends_has_a_deadline(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         with pytest.raises(CommandTimeout):
             await page.evaluate_in(WORLD, "() => new Promise(() => {})", timeout=0.2)
         assert await page.evaluate_in(WORLD, "() => 1") == 1
@@ -175,7 +176,7 @@ async def test_a_script_that_never_ends_has_a_deadline(opened):
 
 async def test_a_script_whose_document_goes_away_says_so_at_once(opened, site):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         with pytest.raises(ContextGone), anyio.fail_after(5):
             await page.evaluate_in(
                 WORLD, "(url) => { location = url; return new Promise(() => {}) }", f"{site.here}/spa"
@@ -199,7 +200,7 @@ WORKERS = {
 @pytest.mark.parametrize("kind", WORKERS)
 async def test_workers_of_every_kind_begin_to_work(opened, kind):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         url = "const url = text => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}))"
         script = f"() => new Promise(done => {{ {url}; {WORKERS[kind]} }})"
         assert await page.evaluate_in(MAIN_WORLD, script, timeout=5) == 1
@@ -207,7 +208,7 @@ async def test_workers_of_every_kind_begin_to_work(opened, kind):
 
 async def test_many_calls_at_once_get_their_own_answers(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         got: dict[int, int] = {}
 
         async def ask(number: int) -> None:
@@ -221,14 +222,14 @@ async def test_many_calls_at_once_get_their_own_answers(opened):
 
 async def test_a_message_of_many_megabytes_passes_both_ways(opened):
     session = await opened()
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         text = "ä€" * 2_000_000
         assert await page.evaluate_in(WORLD, "(text) => text + '!'", text) == text + "!"
 
 
 async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened):
     session = await opened("/spa")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await until(page, "() => document.getElementById('more')")
         before = capture_baseline(page)
         await page.evaluate_in(MAIN_WORLD, "() => document.getElementById('more').click()")
@@ -240,7 +241,7 @@ async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened)
 
 async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(opened):
     session = await opened("/form")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in(MAIN_WORLD, "() => { setInterval(() => document.body.append('x'), 10) }")
         with anyio.fail_after(5):
             rest = await wait_until_settled(page, capture_baseline(page), limit=0.4)
@@ -249,7 +250,7 @@ async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(opened):
 
 async def test_settling_follows_a_navigation(opened):
     session = await opened("/article")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         before = capture_baseline(page)
         await page.evaluate_in(MAIN_WORLD, "() => { setTimeout(() => document.getElementById('next').click(), 20) }")
         rest = await wait_until_settled(page, before)

@@ -15,22 +15,22 @@ WORLD = "test"
 
 async def test_a_session_belongs_to_its_caller(browsers, opened):
     session = await opened()
-    assert browsers.get("test", session.id) is session
-    assert session in browsers.list("test")
-    assert browsers.list("somebody else") == []
+    assert browsers.get_session("test", session.id) is session
+    assert session in browsers.list_sessions("test")
+    assert browsers.list_sessions("somebody else") == []
     for owner, name in (("somebody else", session.id), ("test", "nothing")):
         with pytest.raises(NotFound) as missing:
-            browsers.get(owner, name)
+            browsers.get_session(owner, name)
         assert missing.value.code == "session_not_found"
         with pytest.raises(NotFound):
-            await browsers.close(owner, name)
+            await browsers.close_session(owner, name)
 
 
 async def test_sessions_share_neither_cookies_nor_storage(opened, site):
     ada, other = await opened("/login"), await opened("/login")
-    async with ada.use() as page:
+    async with ada.acquire_page() as page:
         await page.evaluate_in("", "() => { document.cookie = 'mine=1'; localStorage.mine = 1 }")
-    async with other.use() as page:
+    async with other.acquire_page() as page:
         assert await page.evaluate_in("", "() => [document.cookie, localStorage.mine ?? null]") == ["", None]
 
 
@@ -38,16 +38,16 @@ async def test_viewport_language_time_zone_and_name_are_as_wished(opened):
     session = await opened("/frames", size=(640, 480), locale="de-AT", timezone="Asia/Tokyo")
     told = """() => [innerWidth, innerHeight, navigator.language, new Date(0).getHours(), (0.5).toLocaleString(),
       navigator.userAgent.includes('Headless')]"""
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in(WORLD, told) == [640, 480, "de-AT", 9, "0,5", False]
-        await page.loading.until(lambda: len(page.frames) == 5, 5)
+        await page.loading.wait_until(lambda: len(page.frames) == 5, 5)
         far = next(frame for frame in page.frames if "/middle" in frame.url)
         assert (await far.evaluate(WORLD, told))[2:] == ["de-AT", 9, "0,5", False]
 
 
 async def test_the_language_reaches_the_server(opened, site):
     session = await opened("/headers", locale="de-AT")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         headers = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
         assert headers["accept-language"].startswith("de-AT,de")
         assert "Headless" not in headers["user-agent"]
@@ -68,7 +68,7 @@ async def test_ten_sessions_work_at_once(opened, site):
     async def visit(number: int) -> None:
         session = await opened("/form")
         await session.goto(f"{site.here}/article?page={number}")
-        async with session.use() as page:
+        async with session.acquire_page() as page:
             seen[number] = await page.evaluate_in(WORLD, "() => location.search")
 
     async with anyio.create_task_group() as tasks:
@@ -93,21 +93,21 @@ async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
 
 async def test_a_parked_session_wakes_where_it_was(opened, site):
     session = await opened("/article")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { sessionStorage.kept = 'yes'; document.cookie = 'c=1'; scrollTo(0, 500) }")
     assert await session.park()
     assert (session.status, session.url) == ("parked", f"{site.here}/article")
     assert len(session.tabs) == 0
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         told = await page.evaluate_in("", "() => [sessionStorage.kept, document.cookie, scrollY]")
     assert told == ["yes", "c=1", 500]
     assert session.status == "active"
-    assert "asleep" in session.notes[-1]
+    assert "was parked" in session.notes[-1]
 
 
 async def test_a_session_with_something_typed_is_not_put_away(opened):
     session = await opened("/form")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.querySelector('[name=name]').value = 'Ada' }")
     assert not await session.park()
     assert session.status == "active"
@@ -131,62 +131,62 @@ async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
 
 async def test_popups_become_tabs_behind_the_current_one(opened, site):
     session = await opened("/popup")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('open').click()")
-        assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
+        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
         assert session.tabs.current is page
-        assert session.tabs.opened == 1
-    behind = await session.switch(2)
-    async with session.use() as page:
+        assert session.tabs.opened_total == 1
+    behind = await session.switch_tab(2)
+    async with session.acquire_page() as page:
         assert page is behind
         assert await page.evaluate_in(WORLD, "() => document.readyState !== 'x' && innerWidth") == 1200
     await session.close_tab(2)
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert page.url == f"{site.here}/popup"
 
 
 async def test_links_to_new_tabs_work_with_a_trusted_click(opened):
     session = await opened("/popup")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         box = "() => { const b = document.getElementById('blank').getBoundingClientRect(); return [b.x + 5, b.y + 5] }"
-        await page.mouse("click", *await page.evaluate_in(WORLD, box))
-        assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
-        new = session.tabs.at(2)
+        await page.dispatch_mouse("click", *await page.evaluate_in(WORLD, box))
+        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
+        new = session.tabs.get_page(2)
         assert await new.loading.until(lambda: new.frames.main and new.url.endswith("/form"), 5)
 
 
 async def test_more_popups_than_allowed_are_closed_and_said(opened):
     session = await opened("/popup")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('many').click()")
-        assert await session.tabs.until(lambda: session.tabs.opened == 12, 10)
+        assert await session.tabs.wait_until(lambda: session.tabs.opened_total == 12, 10)
         assert len(session.tabs) == 8
         assert "too many tabs" in session.notes[-1]
     with pytest.raises(Unavailable, match="too many tabs"):
-        await session.new_tab()
+        await session.open_tab()
 
 
 async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(opened):
     session = await opened("/popup")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('closing').click()")
-        assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
-    await session.switch(2)
-    assert await session.tabs.until(lambda: len(session.tabs) == 1, 5)
-    async with session.use() as front:
+        assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
+    await session.switch_tab(2)
+    assert await session.tabs.wait_until(lambda: len(session.tabs) == 1, 5)
+    async with session.acquire_page() as front:
         assert front is page
 
 
 async def test_new_tabs_are_counted_from_one(opened, site):
     session = await opened("/form")
-    there = await session.new_tab(f"{site.here}/article")
+    there = await session.open_tab(f"{site.here}/article")
     assert there.title == "On lighthouses"
     assert len(session.tabs) == 2
-    assert await session.title() == "On lighthouses"
-    await session.switch(1)
-    assert await session.title() == "Order form"
+    assert await session.read_title() == "On lighthouses"
+    await session.switch_tab(1)
+    assert await session.read_title() == "Order form"
     with pytest.raises(NotFound, match="no tab 7"):
-        await session.switch(7)
+        await session.switch_tab(7)
 
 
 def processes_of(group: int, profile: Path) -> set[int]:

@@ -81,17 +81,18 @@ async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(win
     async def tell(seconds: float) -> None:
         told.append(seconds)
 
-    done = await signing_in(windows, ada, url=f"{site.here}/login", state_id=" Shop ", told=tell)
+    done = await signing_in(windows, ada, url=f"{site.here}/login", state_id=" Shop ", on_progress=tell)
     assert (done.state_id, done.saved, done.closed, done.cookies) == ("shop", True, True, 1)
     assert done.origins == (site.here,)
     assert done.path
     assert done.path.stat().st_mode & 0o777 == 0o600
     assert done.path.parent.stat().st_mode & 0o777 == 0o700
     assert told == sorted(told)
-    assert windows.list() == []
-    session, there = await windows.open("test", f"{site.here}/account", SessionOptions(state_id="shop", headless=True))
+    assert windows.list_sessions() == []
+    options = SessionOptions(state_id="shop", headless=True)
+    session, there = await windows.open_session("test", f"{site.here}/account", options)
     assert there.title == "Account"
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         assert await page.evaluate_in("", "() => localStorage.theme") == "dark"
 
 
@@ -101,7 +102,7 @@ async def test_a_window_that_stays_open_is_closed_when_time_is_up_and_kept_never
 
     done = await signing_in(windows, away, url=f"{site.here}/remembering", seconds=1)
     assert (done.saved, done.closed, done.cookies) == (True, False, 1)
-    assert windows.list() == []
+    assert windows.list_sessions() == []
 
 
 async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windows, site):
@@ -109,9 +110,9 @@ async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windo
         async with session.acquire_page() as page:
             await page.evaluate_in("", SIGN_IN)
             assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 10)
-        while not windows.states.has("x"):
+        while not windows.states.has_state("x"):
             await anyio.sleep(0.01)
-        windows.running[0].running.process.kill()
+        windows.running_browsers[0].running.process.kill()
 
     done = await signing_in(windows, unlucky, url=f"{site.here}/login", state_id="x")
     assert done.saved
@@ -121,7 +122,7 @@ async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windo
 async def test_a_window_in_which_nothing_happens_leaves_the_state_as_it_was(windows, site):
     first = await signing_in(windows, nobody, url=f"{site.here}/article")
     assert (first.saved, first.path) == (False, None)
-    assert not windows.states.has("default")
+    assert not windows.states.has_state("default")
     windows.states.save("shop", {"cookies": [], "origins": [{"origin": site.here, "localStorage": []}]})
     await signing_in(windows, nobody, url=f"{site.here}/article", state_id="shop")
     assert windows.states.load("shop")["origins"][0]["origin"] == site.here
@@ -141,23 +142,24 @@ async def test_the_window_begins_with_what_is_kept_under_that_name(windows, site
     assert titles == ["Account"]
 
 
-async def test_a_window_is_as_large_as_wished_and_no_browser_without_windows_starts_beside_it(windows, site):
-    session, _ = await windows.open("test", f"{site.here}/form", SessionOptions(headless=False, size=(900, 600)))
-    async with session.use() as page:
+async def test_a_window_has_the_requested_size_and_no_headless_browser_starts(windows, site):
+    options = SessionOptions(headless=False, size=(900, 600))
+    session, _ = await windows.open_session("test", f"{site.here}/form", options)
+    async with session.acquire_page() as page:
         while await page.evaluate_in("", "() => [innerWidth, innerHeight]") != [900, 600]:
             await anyio.sleep(0.01)
-    assert len(windows.running) == 1
+    assert len(windows.running_browsers) == 1
 
 
 async def test_a_session_whose_window_was_closed_by_hand_is_gone(windows, site):
-    session, _ = await windows.open("test", f"{site.here}/form", SessionOptions(headless=False))
-    assert windows.list("test") == [session]
-    session.tabs.at(1).channel.tell("Page.close")
+    session, _ = await windows.open_session("test", f"{site.here}/form", SessionOptions(headless=False))
+    assert windows.list_sessions("test") == [session]
+    session.tabs.get_page(1).channel.tell("Page.close")
     with anyio.fail_after(20):
-        while windows.list("test"):
+        while windows.list_sessions("test"):
             await anyio.sleep(0.01)
     with pytest.raises(NotFound):
-        windows.get("test", session.id)
+        windows.get_session("test", session.id)
     with anyio.fail_after(30):
         while not session.closed:
             await anyio.sleep(0.01)
@@ -189,4 +191,4 @@ async def test_what_cannot_be_opened_or_named_leaves_no_window(windows, site):
     for url in ("file:///etc/passwd", "http://127.0.0.1:1/"):
         with pytest.raises(OutriderError):
             await windows.sign_in("test", url)
-    assert windows.list() == []
+    assert windows.list_sessions() == []

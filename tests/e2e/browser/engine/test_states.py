@@ -10,11 +10,11 @@ from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
 async def signed_in(opened, site):
     session = await opened("/login")
-    async with session.use() as page:
+    async with session.acquire_page() as page:
         script = """() => { document.querySelector('[name=user]').value = 'ada';
           document.querySelector('[name=password]').value = 'lovelace'; document.querySelector('button').click() }"""
         await page.evaluate_in("", script)
-        assert await page.loading.until(lambda: page.url.endswith("/account"), 5)
+        assert await page.loading.wait_until(lambda: page.url.endswith("/account"), 5)
     return session
 
 
@@ -27,16 +27,16 @@ async def test_a_sign_in_is_saved_and_used_again(opened, browsers, site):
     assert kept.path.stat().st_mode & 0o777 == 0o600
     assert "lovelace" not in kept.path.read_text()
     again = await opened("/account", state_id="SHOP")
-    async with again.use() as page:
+    async with again.acquire_page() as page:
         told = await page.evaluate_in("", "() => [document.querySelector('h1').textContent, localStorage.visits]")
     assert told == ["Hello, ada", "2"]
 
 
 async def test_a_state_that_does_not_exist_is_not_found_before_anything_opens(opened, browsers):
-    before = len(browsers.list())
+    before = len(browsers.list_sessions())
     with pytest.raises(NotFound, match="no saved state 'nobody'"):
         await opened("/account", state_id="nobody")
-    assert len(browsers.list()) == before
+    assert len(browsers.list_sessions()) == before
 
 
 def test_states_are_listed_and_deleted(tmp_path):
