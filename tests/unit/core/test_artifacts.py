@@ -150,7 +150,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: 
     command = [sys.executable, "-W", "error", "-c", FULL, str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines() == ["storage the file cannot be kept: File too large", "['small']"]
+    assert ended.stdout.splitlines() == ["storage the file cannot be stored: File too large", "['small']"]
     assert len(files(tmp_path / "artifacts")) == 1
 
 
@@ -158,7 +158,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: 
 async def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path, database: Database, place: str):
     (tmp_path / "a file").touch()
     artifacts = ArtifactStore(tmp_path / place, database, keep_seconds=HOUR)
-    with pytest.raises(Unavailable, match="the file cannot be kept: ") as caught:
+    with pytest.raises(Unavailable, match="the file cannot be stored: ") as caught:
         await save(artifacts)
     assert caught.value.code == "storage"
     assert await artifacts.list_recent() == []

@@ -211,7 +211,7 @@ async def test_a_damaged_file_is_not_copied(databases: Make, tmp_path: Path):
     here, there = FolderStorage(tmp_path / "here"), FolderStorage(tmp_path / "there")
     kept = await ArtifactStore(here, laptop, keep_seconds=60).save(b"12345", name="x", mime_type="a/b", session="s")
     (tmp_path / "here" / kept.id).write_bytes(b"54321")
-    with pytest.raises(Unavailable, match="is not what its row says"):
+    with pytest.raises(Unavailable, match="does not match its row"):
         await copied(DatabaseCopy(laptop, team, ArtifactTransfer(here, there).copy_files))
     assert [each async for each in there.iter_items()] == []
     assert (await count_table_rows(team, [artifacts]))["artifacts"] == 0

@@ -116,7 +116,7 @@ async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Stora
 
 
 async def test_a_file_that_breaks_off_is_told_and_never_appears(storage: Storage):
-    with pytest.raises(Unavailable, match=r"the file cannot be kept: .*Input/output error") as caught:
+    with pytest.raises(Unavailable, match=r"the file cannot be stored: .*Input/output error") as caught:
         await storage.put(new(), Broken(LARGE))
     assert (caught.value.code, bool(caught.value.hint)) == ("storage", True)
     assert await names(storage) == set()
@@ -224,10 +224,10 @@ async def test_removing_from_a_server_that_is_away_is_no_error():
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("ftp://host/x", "no address"),
-        ("memory:///", "no address"),
+        ("ftp://host/x", "not a usable address"),
+        ("memory:///", "not a usable address"),
         ("s3://bucket/?secret_access_key=hunter2", "'secret_access_key' is a secret"),
-        ("s3://me:hunter2@bucket/", "no address"),
+        ("s3://me:hunter2@bucket/", "not a usable address"),
         ("s3://bucket/?nonsense=1", "nonsense"),
     ],
 )

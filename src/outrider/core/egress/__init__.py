@@ -1,7 +1,7 @@
-"""The one door to the outside: what may be reached, and the only code that dials.
+"""Guard all outgoing connections: decide what may be reached, and dial.
 
-`Guard` decides and dials, `EgressSettings` is what an operator may choose, `EgressProxy` is the
-same guard for programs that dial by themselves. `outrider.core.http` stands on it.
+`EgressGuard` decides and dials, `EgressSettings` is the operator's policy, `EgressProxy` offers the
+same guard to programs that dial by themselves. `outrider.core.http` builds on it.
 """
 
 from outrider.core.egress.guard import EgressGuard

@@ -1,4 +1,4 @@
-"""What kind of address an IP address is, the IPv4 address inside an IPv6 one included."""
+"""Classify IP addresses, including IPv4 addresses embedded in IPv6 ones."""
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -12,7 +12,7 @@ IpNetwork = IPv4Network | IPv6Network
 
 @dataclass(frozen=True)
 class AddressClassification:
-    """What an address is: its kind, the block that says so, and the document behind the block."""
+    """The kind of an address, with the name of its block and the document that reserves it."""
 
     address: IpAddress
     kind: AddressKind
@@ -21,7 +21,7 @@ class AddressClassification:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is an ordinary address of the internet."""
+        """Whether it is an ordinary internet address."""
         return self.kind == "public"
 
     def __str__(self) -> str:
@@ -36,35 +36,36 @@ class _AddressBlock:
 
 
 def parse_address(text: str) -> IpAddress:
-    """The address written as `text`, a mapped IPv4 address as IPv4, without its zone. Raises ValueError."""
+    """Parse an address without its zone, a mapped IPv4 address as IPv4. Raises ValueError."""
     return unmap_address(ip_address(text.partition("%")[0]))
 
 
 def unmap_address(address: IpAddress) -> IpAddress:
-    """The IPv4 address of a mapped IPv6 one (the kernel dials the same), any other as it is."""
+    """Return the IPv4 address of a mapped IPv6 one (the kernel dials the same), any other unchanged."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
 
 
 @lru_cache(maxsize=4096)
 def classify_address(address: IpAddress) -> AddressClassification:
-    """What the address is; for forms that carry an IPv4 address, what that one makes of it."""
-    # Blocks whose traffic ends at the IPv4 address inside: that one decides. The other forms are refused whatever it is.
-    transparent_blocks = frozenset({"IPv4-mapped", "NAT64", "6to4"})
+    """Classify the address; forms that carry an IPv4 address are classified by that one."""
+    # Traffic to these blocks ends at the embedded address, which decides. Other forms are refused whatever it is.
+    transparent_blocks = {"IPv4-mapped", "NAT64", "6to4"}
     block, kind, name, source = _find_block_row(address)
     if isinstance(address, IPv4Address):
         return AddressClassification(address, kind, name, source)
     inner = find_embedded_ipv4(address)
     if inner is None or not (kind == "public" or name in transparent_blocks):
         return AddressClassification(address, kind, name, source)
-    hidden = classify_address(inner)
+    embedded = classify_address(inner)
     carrier = name if name in transparent_blocks else "ISATAP"
-    return AddressClassification(address, hidden.kind, f"{hidden.name} {inner} in {carrier} {block}", hidden.source)
+    described = f"{embedded.name} {inner} in {carrier} {block}"
+    return AddressClassification(address, embedded.kind, described, embedded.source)
 
 
 def find_embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address inside an IPv6 one (RFC 4291, 6052, 3056, 4380, 5214), if there is any."""
-    isatap_markers = frozenset({0x0000_5EFE, 0x0200_5EFE})  # bits 32 to 63 from the right, RFC 5214 section 6.1
+    """Return the IPv4 address inside an IPv6 one (RFC 4291, 6052, 3056, 4380, 5214), if there is one."""
+    isatap_markers = {0x0000_5EFE, 0x0200_5EFE}  # bits 32 to 63 from the right, RFC 5214 section 6.1
     low_32_bits = 0xFFFF_FFFF
     name, number = _find_block_row(address)[2], int(address)
     if name in ("IPv4-compatible", "IPv4-mapped", "IPv4-translated", "NAT64", "local NAT64"):
@@ -79,18 +80,16 @@ def find_embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
 
 
 def _find_block_row(address: IpAddress) -> BlockRow:
-    """The most specific block that holds the address."""
+    """Return the most specific block that contains the address."""
+    public_row: BlockRow = ("0.0.0.0/0", "public", "global unicast", "RFC 791")
     number = int(address)
     blocks = _load_blocks(address.version)
-    return next((block.row for block in blocks if block.low <= number <= block.high), PUBLIC_ROW)
-
-
-PUBLIC_ROW: BlockRow = ("0.0.0.0/0", "public", "global unicast", "RFC 791")
+    return next((block.row for block in blocks if block.low <= number <= block.high), public_row)
 
 
 @cache
 def _load_blocks(version: int) -> tuple[_AddressBlock, ...]:
-    """The table of one IP version, most specific first."""
-    rows = [(ip_network(row[0]), row) for row in (IPV4_BLOCKS if version == 4 else IPV6_BLOCKS)]
-    rows.sort(key=lambda each: each[0].prefixlen, reverse=True)
-    return tuple(_AddressBlock(int(net.network_address), int(net.broadcast_address), row) for net, row in rows)
+    """Return the table of one IP version, most specific blocks first."""
+    networks = [(ip_network(row[0]), row) for row in (IPV4_BLOCKS if version == 4 else IPV6_BLOCKS)]
+    networks.sort(key=lambda pair: pair[0].prefixlen, reverse=True)
+    return tuple(_AddressBlock(int(net.network_address), int(net.broadcast_address), row) for net, row in networks)

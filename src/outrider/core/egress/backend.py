@@ -1,4 +1,4 @@
-"""The guard as a network backend of httpcore2: names stay names above, vetted addresses are dialled below."""
+"""The network backend of httpcore2 that dials through the guard."""
 
 import select
 import ssl
@@ -22,16 +22,16 @@ from httpcore2 import (
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import Unavailable
 
-MAX_HEAD_BYTES = 65_536  # a reply's status line and headers, interim replies included
+MAX_HEAD_BYTES = 65_536  # a response's status line and headers, interim responses included
 STREAM_ERRORS = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class StaleConnection(Exception):
-    """A kept-alive connection turned out to be closed before it answered anything: ask again on a new one."""
+    """A kept-alive connection was closed before it answered: the request can be repeated on a new one."""
 
 
 class ReadLimitExceeded(Exception):
-    """The other side sent more bytes than allowed. `is_head` says whether those were headers."""
+    """The other side sent more bytes than allowed; `is_head` tells whether they were headers."""
 
     def __init__(self, *, is_head: bool) -> None:
         super().__init__("more bytes than allowed")
@@ -39,11 +39,11 @@ class ReadLimitExceeded(Exception):
 
 
 class GuardedStream(AsyncNetworkStream):
-    """A connection that counts what it reads: headers after each request, then the body.
+    """A connection that limits the bytes of headers and bodies.
 
     Args:
-        stream: The bytes below.
-        host: For errors.
+        stream: The underlying byte stream.
+        host: Named in errors.
     """
 
     def __init__(self, stream: ByteStream, host: str) -> None:
@@ -54,39 +54,37 @@ class GuardedStream(AsyncNetworkStream):
         self._request_count = 0
 
     def begin_body(self, limit: int) -> None:
-        """The headers are complete; at most `limit` further bytes may come.
+        """Allow at most `limit` further bytes, because the headers are complete.
 
-        Raises Stale for a reply of which nothing came after its request: the server sent it beforehand.
+        Raises StaleConnection for a response that the server sent before the request.
         """
         if self._is_unanswered:
             raise StaleConnection
         self._in_head, self._bytes_left = False, limit
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        head_read_bytes = 16_384  # bytes read at a time while headers are awaited
         if self._bytes_left <= 0:
             raise ReadLimitExceeded(is_head=self._in_head)
-        data = await self._receive_bytes(min(max_bytes, head_read_bytes) if self._in_head else max_bytes, timeout)
-        if not data and self._is_unanswered and self._request_count > 1:
+        size = min(max_bytes, 16_384) if self._in_head else max_bytes
+        is_reused = self._request_count > 1
+        try:
+            with anyio.fail_after(timeout):
+                data = await self._stream.receive(size)
+        except anyio.EndOfStream:
+            data = b""
+        except TimeoutError:
+            raise ReadTimeout from None
+        except STREAM_ERRORS:
+            raise (StaleConnection if self._is_unanswered and is_reused else ReadError) from None
+        if not data and self._is_unanswered and is_reused:
             raise StaleConnection
         self._bytes_left -= len(data)
         return data
 
     @property
     def _is_unanswered(self) -> bool:
-        """Nothing of the reply has come yet."""
+        """Whether nothing of the response has arrived yet."""
         return self._in_head and self._bytes_left == MAX_HEAD_BYTES
-
-    async def _receive_bytes(self, size: int, timeout: float | None) -> bytes:  # noqa: ASYNC109
-        try:
-            with anyio.fail_after(timeout):
-                return await self._stream.receive(size)
-        except anyio.EndOfStream:
-            return b""
-        except TimeoutError:
-            raise ReadTimeout from None
-        except STREAM_ERRORS:
-            raise (StaleConnection if self._is_unanswered and self._request_count > 1 else ReadError) from None
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         if not buffer:
@@ -113,20 +111,14 @@ class GuardedStream(AsyncNetworkStream):
     ) -> "GuardedStream":
         try:
             with anyio.fail_after(timeout):
-                return GuardedStream(await self._wrap_tls(ssl_context, server_hostname), self._host)
+                return GuardedStream(await wrap_tls(self._stream, ssl_context, server_hostname), self._host)
         except TimeoutError:
             raise ConnectTimeout from None
         except (ssl.SSLError, anyio.EndOfStream, *STREAM_ERRORS) as error:
-            raise Unavailable(
-                f"no secure connection to {self._host}: {_describe_tls_error(error)}", code="tls"
-            ) from None
-
-    async def _wrap_tls(self, context: ssl.SSLContext, name: str | None) -> TLSStream:
-        try:
-            return await TLSStream.wrap(self._stream, ssl_context=context, hostname=name, standard_compatible=False)
-        except BaseException:
-            await anyio.aclose_forcefully(self._stream)
-            raise
+            reason = str(getattr(error, "reason", None) or "it broke off the handshake").lower().replace("_", " ")
+            if isinstance(error, ssl.SSLCertVerificationError):
+                reason = f"its certificate is not valid ({error.verify_message})"
+            raise Unavailable(f"no secure connection to {self._host}: {reason}", code="tls") from None
 
     def get_extra_info(self, info: str) -> Any:
         if info == "ssl_object":
@@ -137,11 +129,11 @@ class GuardedStream(AsyncNetworkStream):
 
 
 class GuardedBackend(AsyncNetworkBackend):
-    """Connections of one guard.
+    """Opens connections through the guard.
 
     Args:
         guard: Decides, resolves and dials.
-        trusted: Whether the addresses come from the operator (`Guard.check`).
+        trusted: Whether the addresses come from the operator (`EgressGuard.check_url`).
     """
 
     def __init__(self, guard: EgressGuard, *, trusted: bool = False) -> None:
@@ -169,25 +161,27 @@ class GuardedBackend(AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        raise NotImplementedError("no request leaves through a file")
+        raise NotImplementedError("requests over Unix sockets are not supported")
 
     async def sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
 
 
-def _describe_tls_error(error: BaseException) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not valid ({error.verify_message})"
-    reason = getattr(error, "reason", None)
-    return str(reason).lower().replace("_", " ") if reason else "it broke off the handshake"
+async def wrap_tls(stream: ByteStream, context: ssl.SSLContext, hostname: str | None) -> TLSStream:
+    """Return the stream with TLS; if the handshake fails, the stream is closed."""
+    try:
+        return await TLSStream.wrap(stream, ssl_context=context, hostname=hostname, standard_compatible=False)
+    except BaseException:
+        await anyio.aclose_forcefully(stream)
+        raise
 
 
-def _is_readable(raw: Any) -> bool:
-    """Whether an idle connection has something to read, which means that it was closed or misbehaves."""
-    if raw is None or raw.fileno() < 0:
+def _is_readable(raw_socket: Any) -> bool:
+    """Return whether an idle connection has data, which means that it was closed or misbehaves."""
+    if raw_socket is None or raw_socket.fileno() < 0:
         return True
     if not hasattr(select, "poll"):
-        return bool(select.select([raw], [], [], 0)[0])
+        return bool(select.select([raw_socket], [], [], 0)[0])
     poll = select.poll()
-    poll.register(raw, select.POLLIN)
+    poll.register(raw_socket, select.POLLIN)
     return bool(poll.poll(0))

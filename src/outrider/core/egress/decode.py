@@ -1,31 +1,33 @@
-"""Content codings, undone in bounded pieces (RFC 9110 section 8.4.1, RFC 7932, RFC 8878)."""
+"""Decode content codings in bounded pieces (RFC 9110 section 8.4.1, RFC 7932, RFC 8878)."""
 
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-MAX_PIECE_BYTES = 65_536  # bytes that one step yields, give or take what a library overshoots
+SUPPORTED_CODINGS = ("gzip", "deflate", "br", "zstd")
+ACCEPT_ENCODING = ", ".join(SUPPORTED_CODINGS)
+MAX_PIECE_BYTES = 65_536  # of one decoded piece, unless a library overshoots
 
 
 class ContentDecodingError(Exception):
-    """The body is not what its Content-Encoding says."""
+    """The body does not match its Content-Encoding."""
 
 
 class BodyTooLarge(Exception):
-    """The body grows, or is cut into pieces, beyond all reason."""
+    """The decoded body is too large, or made of too many parts."""
 
 
 class ContentDecoder(Protocol):
-    """One coding being undone."""
+    """A decoder of one coding."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The decoded bytes that `data` makes available, in pieces of at most PIECE."""
+        """Yield the bytes that can be decoded now, in pieces of at most MAX_PIECE_BYTES."""
         ...
 
 
 class MultiMemberDecoder:
-    """gzip and zstd: members that follow each other make one body; what follows the last is ignored."""
+    """Decodes gzip and zstd bodies of several members; other data after the last one is ignored."""
 
     def __init__(self, coding: str) -> None:
         self._coding = coding
@@ -47,10 +49,9 @@ class MultiMemberDecoder:
             data, self._member = member.unused_data, None
 
     def _start_member(self, data: bytes) -> bool:
-        """Starts the next member if `data` holds one; waits for more bytes when that is not yet clear."""
-        magic_by_coding = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
-        max_members = 10_000  # gzip members or zstd frames in one body
-        magic = magic_by_coding[self._coding]
+        """Start the next member if `data` holds one; keep the data if more bytes are needed to tell."""
+        max_members = 10_000
+        magic = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}[self._coding]
         if self._member_count and not data.startswith(magic):
             self._is_finished = not magic.startswith(data)
             self._rest = b"" if self._is_finished else data
@@ -58,12 +59,17 @@ class MultiMemberDecoder:
         self._member_count += 1
         if self._member_count > max_members:
             raise BodyTooLarge
-        self._member = _decompressor(self._coding)
+        if self._coding == "gzip":
+            self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        else:
+            zstd = _import_zstd()
+            max_window_log = 23  # 8 MB of memory, RFC 9659
+            self._member = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: max_window_log})
         return True
 
 
 class DeflateDecoder:
-    """deflate: zlib's wrapper as the RFC says, or the bare stream that some servers send."""
+    """Decodes deflate: with zlib's wrapper as the RFC demands, or the bare stream that some servers send."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -81,7 +87,7 @@ class DeflateDecoder:
 
 
 class BrotliDecoder:
-    """br."""
+    """Decodes Brotli."""
 
     def __init__(self) -> None:
         import brotli
@@ -90,7 +96,7 @@ class BrotliDecoder:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while not self._stream.is_finished():
-            # The library may allocate twice what it is asked for.
+            # The library may allocate twice its limit.
             piece = self._stream.process(data, output_buffer_limit=MAX_PIECE_BYTES // 2)
             if not piece:
                 return
@@ -99,48 +105,46 @@ class BrotliDecoder:
 
 
 class BodyDecoder:
-    """Undoes what a Content-Encoding header names, outermost coding first.
+    """Decodes the codings that a Content-Encoding header names, the last one first.
 
     Args:
-        codings: The header's value; codings that are not known are taken for labels and left alone.
-        budget: Bytes that any one coding may grow to.
+        codings: The header's value; unknown codings are ignored.
+        max_bytes: Maximum number of bytes that any coding may produce.
 
     Raises:
-        Garbled: for more than three codings; `feed`, for bytes that are not in that coding.
-        TooMuch: for ten thousand members, or `budget` bytes.
+        ContentDecodingError: for more than three codings; from `feed` for bytes that cannot be decoded.
+        BodyTooLarge: from `feed`, for more than ten thousand members or `max_bytes`.
     """
 
-    def __init__(self, codings: str, budget: int) -> None:
-        max_codings = 3  # codings on top of each other
-        named = [each.strip().lower().removeprefix("x-") for each in codings.split(",")]
-        self._decoders = [_build_decoder(each) for each in reversed(named) if each in SUPPORTED_CODINGS]
+    def __init__(self, codings: str, max_bytes: int) -> None:
+        max_codings = 3
+        names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
+        self._decoders = [_build_decoder(name) for name in reversed(names) if name in SUPPORTED_CODINGS]
         if len(self._decoders) > max_codings:
-            raise ContentDecodingError("a tower of codings")
-        self._bytes_left = [budget] * len(self._decoders)
+            raise ContentDecodingError(f"more than {max_codings} codings")
+        self._bytes_left = [max_bytes] * len(self._decoders)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The decoded bytes that `data` makes available, in pieces of about 64 KB at most."""
+        """Yield the bytes that can be decoded now, in pieces of about 64 KB at most."""
+        import brotli
+
         pieces: Iterable[bytes] = [data]
-        for number in range(len(self._decoders)):
-            pieces = self._run_decoder(number, pieces)
+        for index in range(len(self._decoders)):
+            pieces = self._run_decoder(index, pieces)
         try:
             yield from pieces
-        except _list_decoder_errors() as error:
+        except (zlib.error, brotli.error, _import_zstd().ZstdError) as error:
             raise ContentDecodingError(type(error).__name__) from None
 
-    def _run_decoder(self, number: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        slice_bytes = 8_192  # input of one step: bounds what a decompressor copies when a member ends early in it
+    def _run_decoder(self, index: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        slice_bytes = 8_192  # bounds what a decompressor copies when a member ends early
         for piece in pieces:
             for start in range(0, len(piece), slice_bytes):
-                for decoded in self._decoders[number].feed(piece[start : start + slice_bytes]):
-                    self._bytes_left[number] -= len(decoded)
-                    if self._bytes_left[number] < 0:
+                for decoded in self._decoders[index].feed(piece[start : start + slice_bytes]):
+                    self._bytes_left[index] -= len(decoded)
+                    if self._bytes_left[index] < 0:
                         raise BodyTooLarge
                     yield decoded
-
-
-SUPPORTED_CODINGS = ("gzip", "deflate", "br", "zstd")
-ACCEPT_ENCODING = ", ".join(SUPPORTED_CODINGS)
 
 
 def _build_decoder(coding: str) -> ContentDecoder:
@@ -157,26 +161,12 @@ def _import_zstd() -> Any:
     return zstd
 
 
-def _decompressor(coding: str) -> Any:
-    max_window_log = 23  # 8 MB of memory, RFC 9659
-    if coding == "gzip":
-        return zlib.decompressobj(zlib.MAX_WBITS | 16)
-    zstd = _import_zstd()
-    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: max_window_log})
-
-
 def _iter_decompressed(member: Any, data: bytes) -> Iterator[bytes]:
-    """What one decompressor makes of the data, piece by piece."""
+    """Yield the data decompressed by one member, piece by piece."""
     while not member.eof:
         piece = member.decompress(data, MAX_PIECE_BYTES)
         if piece:
             yield piece
-        data = getattr(member, "unconsumed_tail", b"")  # zlib hands back what it has not taken, zstd keeps it
+        data = getattr(member, "unconsumed_tail", b"")  # zlib returns unused input, zstd keeps it
         if not data and len(piece) < MAX_PIECE_BYTES:
             return
-
-
-def _list_decoder_errors() -> tuple[type[Exception], ...]:
-    import brotli
-
-    return zlib.error, brotli.error, _import_zstd().ZstdError

@@ -1,7 +1,7 @@
-"""One request and its answer: on the wire, within its limits, with errors that hold no secrets."""
+"""Exchange one HTTP request and response within limits, with errors that hold no secrets."""
 
 import re
-from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from json import dumps
@@ -16,14 +16,53 @@ from outrider.core.egress.response import Headers, RequestLimits
 from outrider.core.egress.target import RequestTarget
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 
-MAX_HEADERS = 200  # headers of one reply
+MAX_HEADERS = 200
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 section 5.6.2
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+# Error types of the wire with their codes, messages and hints.
+WIRE_ERRORS: tuple[tuple[type[Exception], str, str, str], ...] = (
+    (
+        ReadLimitExceeded,
+        "headers",
+        f"{{host}} sent more than {MAX_HEAD_BYTES:,} bytes or {MAX_HEADERS} lines of headers",
+        "choose another source: pages of that site cannot be read like this",
+    ),
+    (
+        ContentDecodingError,
+        "protocol",
+        "{host} sent a body that does not match its Content-Encoding",
+        "try the other of http:// and https://, or choose another source",
+    ),
+    (
+        httpcore2.ProtocolError,
+        "protocol",
+        "{host} does not follow HTTP, or broke off its answer",
+        "try the other of http:// and https://, or choose another source",
+    ),
+    (
+        httpcore2.TimeoutException,
+        "timeout",
+        "{host} did not answer in time",
+        "try again later, or choose another source",
+    ),
+    (
+        httpcore2.NetworkError,
+        "connect",
+        "the connection to {host} broke",
+        "try again later, or choose another source",
+    ),
+    (
+        StaleConnection,
+        "connect",
+        "the connection to {host} broke",
+        "try again later, or choose another source",
+    ),
+)
 
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A request on its way through its redirects."""
+    """A request, with the redirects that it has followed."""
 
     method: str
     headers: dict[str, str]
@@ -34,7 +73,7 @@ class HttpRequest:
     redirect_urls: tuple[str, ...] = ()
 
     def build_core_request(self, target: RequestTarget) -> httpcore2.Request:
-        """The request as httpcore2 sends it to the target."""
+        """Return the request as httpcore2 sends it to the target."""
         headers = {"host": target.authority} | self.headers | {"accept-encoding": ACCEPT_ENCODING}
         if self.content is not None or self.method in ("POST", "PUT", "PATCH"):
             headers["content-length"] = str(len(self.content or b""))
@@ -44,22 +83,20 @@ class HttpRequest:
 
 
 def prepare_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
-    """The caller's headers in lower case, without those that are ours to set.
+    """Return the caller's headers in lower case, without those that we set ourselves.
 
     Raises InvalidInput with code `bad_header`, naming the header and not its value.
     """
-    managed_headers = frozenset(
-        {"accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade"}
-    )
+    managed = {"accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade"}
     for name, value in (headers or {}).items():
         if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
             raise InvalidInput(f"the header {name!r} cannot be sent", code="bad_header", hint="use plain text")
     lower = {name.lower(): value.strip() for name, value in (headers or {}).items()}
-    return {name: value for name, value in lower.items() if name not in managed_headers}
+    return {name: value for name, value in lower.items() if name not in managed}
 
 
 def encode_body(json: Any, content: bytes | str | None) -> tuple[bytes | None, dict[str, str]]:
-    """The body, and the header that says what it is."""
+    """Return the encoded body, and its content headers."""
     if json is not None:
         return dumps(json, separators=(",", ":"), ensure_ascii=False).encode(), {"content-type": "application/json"}
     return (content.encode() if isinstance(content, str) else content), {}
@@ -67,11 +104,16 @@ def encode_body(json: Any, content: bytes | str | None) -> tuple[bytes | None, d
 
 @asynccontextmanager
 async def send_request(
-    pool: httpcore2.AsyncConnectionPool, ask: HttpRequest, target: RequestTarget
+    pool: httpcore2.AsyncConnectionPool, request: HttpRequest, target: RequestTarget
 ) -> AsyncGenerator[tuple[httpcore2.Response, Headers]]:
-    """The response to a request, its headers read and its body not. Raises Unavailable."""
-    with _translate_errors(target.host, ask.limits):
-        response = await _send_with_retry(pool, ask, target)
+    """Send a request, and yield the response with its headers; the body is unread. Raises Unavailable."""
+    with _translate_errors(target.host, request.limits):
+        try:
+            response = await _send_once(pool, request, target)
+        except StaleConnection:
+            if request.method not in {"GET", "HEAD"}:
+                raise
+            response = await _send_once(pool, request, target)
         try:
             yield response, _parse_headers(response.headers)
         finally:
@@ -79,46 +121,49 @@ async def send_request(
                 await response.aclose()
 
 
-async def read_body(response: httpcore2.Response, headers: Headers, ask: HttpRequest) -> tuple[bytes, bool]:
-    """The decoded body, and whether there was more of it."""
-    limit, body = ask.limits.max_body_bytes, bytearray()
+async def read_body(response: httpcore2.Response, headers: Headers, request: HttpRequest) -> tuple[bytes, bool]:
+    """Return the decoded body, and whether it was cut."""
+    limit, body = request.limits.max_body_bytes, bytearray()
     try:
-        _check_content_length(response.status, headers, ask)
-        decoder = BodyDecoder(headers.get("content-encoding", ""), ask.limits.max_wire_bytes)
+        _check_content_length(response.status, headers, request)
+        decoder = BodyDecoder(headers.get("content-encoding", ""), request.limits.max_wire_bytes)
         async with aclosing(_iter_chunks(response)) as chunks:
             async for chunk in chunks:
-                _extend(body, decoder.feed(chunk), limit)
+                for piece in decoder.feed(chunk):
+                    body += piece
+                    if len(body) > limit:
+                        raise BodyTooLarge  # noqa: TRY301 - handled as if the decoder had raised it
     except (BodyTooLarge, ReadLimitExceeded):
-        if not ask.cut:
+        if not request.cut:
             raise
         return bytes(body[:limit]), True
     return bytes(body), False
 
 
-def _extend(body: bytearray, pieces: Iterable[bytes], limit: int) -> None:
-    for piece in pieces:
-        body += piece
-        if len(body) > limit:
-            raise BodyTooLarge
-
-
 @contextmanager
 def _translate_errors(host: str, limits: RequestLimits) -> Generator[None]:
-    """What goes wrong on the wire, as errors that name the host and nothing of what was sent."""
+    """Raise errors of the wire as ours, which name the host and nothing that was sent."""
     try:
         yield
     except OutriderError:
         raise
+    except httpcore2.LocalProtocolError:
+        hint = "use only plain text in the headers"
+        raise InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint) from None
     except Exception as error:
-        known = _explain_error(error, host, limits)
-        if known is None:
-            raise
-        raise known from None
+        if isinstance(error, BodyTooLarge) or (isinstance(error, ReadLimitExceeded) and not error.is_head):
+            message = f"the answer of {host} is longer than {limits.max_body_bytes:,} bytes"
+            hint = "look for a smaller copy, or for a part of it"
+            raise Unavailable(message, code="too_large", hint=hint) from None
+        for error_type, code, message, hint in WIRE_ERRORS:
+            if isinstance(error, error_type):
+                raise Unavailable(message.format(host=host), code=code, hint=hint) from None
+        raise
 
 
 async def _iter_chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
-    min_mean_bytes = 16  # bytes
-    max_small_chunks = 10_000  # chunks of a body, unless they are of a reasonable size: tiny ones cost time, not space
+    # Many tiny chunks cost time instead of space, so they are refused too.
+    max_small_chunks, min_mean_bytes = 10_000, 16
     count = received = 0
     async with aclosing(response.stream.__aiter__()) as chunks:  # ty: ignore
         async for chunk in chunks:
@@ -128,26 +173,14 @@ async def _iter_chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
             yield chunk
 
 
-async def _send_with_retry(
-    pool: httpcore2.AsyncConnectionPool, ask: HttpRequest, target: RequestTarget
-) -> httpcore2.Response:
-    repeatable_methods = frozenset({"GET", "HEAD"})
-    try:
-        return await _send_once(pool, ask, target)
-    except StaleConnection:
-        if ask.method not in repeatable_methods:
-            raise
-    return await _send_once(pool, ask, target)
-
-
 async def _send_once(
-    pool: httpcore2.AsyncConnectionPool, ask: HttpRequest, target: RequestTarget
+    pool: httpcore2.AsyncConnectionPool, request: HttpRequest, target: RequestTarget
 ) -> httpcore2.Response:
-    response = await pool.handle_async_request(ask.build_core_request(target))
+    response = await pool.handle_async_request(request.build_core_request(target))
     stream = response.extensions["network_stream"]
     try:
         if isinstance(stream, GuardedStream):
-            stream.begin_body(ask.limits.max_wire_bytes)
+            stream.begin_body(request.limits.max_wire_bytes)
     except StaleConnection:
         await response.aclose()
         raise
@@ -158,59 +191,22 @@ def _parse_headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
     size = sum(len(name) + len(value) + 4 for name, value in raw)
     if len(raw) > MAX_HEADERS or size > MAX_HEAD_BYTES:
         raise ReadLimitExceeded(is_head=True)
-    return Headers([(name.decode("latin-1"), _decode_header(value)) for name, value in raw])
+    pairs = []
+    for name, value in raw:
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            text = value.decode("latin-1")
+        pairs.append((name.decode("latin-1"), text))
+    return Headers(pairs)
 
 
-def _decode_header(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
-
-
-def _check_content_length(status: int, headers: Headers, ask: HttpRequest) -> None:
-    """Spares the transfer of a body whose declared length is too much already."""
-    bodiless_statuses = frozenset({204, 304})
+def _check_content_length(status: int, headers: Headers, request: HttpRequest) -> None:
+    """Raise BodyTooLarge before the transfer if the declared length is too large."""
     declared = headers.get("content-length", "")
-    if (
-        ask.cut
-        or ask.method == "HEAD"
-        or status in bodiless_statuses
-        or not (declared.isascii() and declared.isdigit())
-    ):
+    has_body = request.method != "HEAD" and status not in {204, 304}
+    if request.cut or not has_body or not (declared.isascii() and declared.isdigit()):
         return
-    if int(declared[:20]) > (ask.limits.max_wire_bytes if "content-encoding" in headers else ask.limits.max_body_bytes):
+    limits = request.limits
+    if int(declared[:20]) > (limits.max_wire_bytes if "content-encoding" in headers else limits.max_body_bytes):
         raise BodyTooLarge
-
-
-def _explain_error(error: Exception, host: str, limits: RequestLimits) -> Unavailable | InvalidInput | None:
-    if isinstance(error, httpcore2.LocalProtocolError):
-        hint = "leave out what is no plain text in the headers"
-        return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint)
-    if isinstance(error, BodyTooLarge) or (isinstance(error, ReadLimitExceeded) and not error.is_head):
-        message = f"the answer of {host} is longer than {limits.max_body_bytes:,} bytes"
-        return Unavailable(message, code="too_large", hint="look for a smaller copy, or for a part of it")
-    for kind, code, message in WIRE_ERRORS:
-        if isinstance(error, kind):
-            return Unavailable(message.format(host=host), code=code, hint=WIRE_ERROR_HINTS[code])
-    return None
-
-
-WIRE_ERROR_HINTS = {
-    "headers": "choose another source: no page of that site can be read like this",
-    "protocol": "try the other of http:// and https://, or choose another source",
-    "timeout": "try again later, or choose another source",
-    "connect": "try again later, or choose another source",
-}
-WIRE_ERRORS: tuple[tuple[type[Exception], str, str], ...] = (
-    (
-        ReadLimitExceeded,
-        "headers",
-        f"{{host}} sent more than {MAX_HEAD_BYTES:,} bytes or {MAX_HEADERS} lines of headers",
-    ),
-    (ContentDecodingError, "protocol", "{host} sent a body that is not in its own Content-Encoding"),
-    (httpcore2.ProtocolError, "protocol", "{host} does not keep to HTTP, or broke off its answer"),
-    (httpcore2.TimeoutException, "timeout", "{host} did not answer in time"),
-    (httpcore2.NetworkError, "connect", "the connection to {host} broke"),
-    (StaleConnection, "connect", "the connection to {host} broke"),
-)

@@ -1,4 +1,4 @@
-"""Decides where requests may go, and dials: the vetted address and no other."""
+"""Decide where requests may go, and dial only the addresses that were checked."""
 
 import os
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from outrider.core.errors import Refused, Unavailable
 
 
 class EgressGuard:
-    """One policy, and the only way to a socket.
+    """Applies the egress policy, and opens all connections.
 
-    A name is resolved once for each connection; every answer is vetted, those that the policy
-    refuses are left out, and the rest is what gets dialled. When nothing rests the name is refused.
+    A name is resolved once for each connection. Addresses that the policy refuses are left out and
+    only the others are dialled; if there are none, the name is refused.
 
     Args:
         policy: What may be reached.
-        resolve: From a host name to addresses as text; the default asks the operating system.
+        resolve: Resolves a host name to addresses as text; the default asks the operating system.
     """
 
     def __init__(self, policy: EgressSettings | None = None, resolve: ResolveFunction | None = None) -> None:
@@ -32,13 +32,13 @@ class EgressGuard:
     def check_url(
         self, url: str, *, base: str | None = None, params: QueryParams = None, trusted: bool = False
     ) -> RequestTarget:
-        """The target behind an address, refused already if no resolver could make it good.
+        """Parse an address, and check it as far as possible before its name is resolved.
 
         Args:
-            url: As somebody wrote it.
+            url: The address as written.
             base: The address that a relative one starts from.
             params: Added to the query.
-            trusted: The address comes from the operator: private ones and all ports are fine.
+            trusted: Whether the operator configured the address: then private ones and all ports are allowed.
 
         Raises:
             InvalidInput: code `bad_url`.
@@ -49,7 +49,7 @@ class EgressGuard:
         return target
 
     def check_host(self, host: str, port: int, *, trusted: bool = False) -> None:
-        """As `check`, for a host in its canonical spelling (`Target.host`)."""
+        """Check a canonical host (`RequestTarget.host`) as `check_url` does."""
         address = _parse_literal(host)
         if address is None:
             self.policy.check_name(host, port, trusted=trusted)
@@ -57,51 +57,46 @@ class EgressGuard:
             self.policy.check_address(host, port, address, trusted=trusted)
 
     async def resolve_addresses(self, host: str, port: int, *, trusted: bool = False) -> list[IpAddress]:
-        """The addresses of a canonical host that may be dialled, at least one.
+        """Return the addresses of a canonical host that may be dialled, at least one.
 
         Raises:
-            Refused: code `egress`; none of them may be.
-            Unavailable: code `dns`; there are none.
+            Refused: code `egress`; none of its addresses is allowed.
+            Unavailable: code `dns`; it has no address.
         """
         self.check_host(host, port, trusted=trusted)
         literal = _parse_literal(host)
         if literal is not None:
             return [literal]
-        answers = [parse_address(each) for each in await self._resolve(host)]
-        if not answers:
+        resolved = [parse_address(text) for text in await self._resolve(host)]
+        if not resolved:
             raise Unavailable(f"the name {host} has no address", code="dns", hint="check the host name")
-        return self._filter_permitted(host, port, answers, trusted=trusted)
+        permitted: list[IpAddress] = []
+        refusals: list[Refused] = []
+        for address in dict.fromkeys(resolved):
+            try:
+                self.policy.check_address(host, port, address, trusted=trusted)
+            except Refused as error:
+                refusals.append(error)
+            else:
+                permitted.append(address)
+        if not permitted:
+            raise refusals[0]
+        return permitted
 
     async def dial(self, host: str, port: int, *, trusted: bool = False) -> SocketStream:
-        """A TCP connection to a canonical host, at one of its vetted addresses, or through the operator's proxy.
+        """Open a TCP connection to a canonical host, at an allowed address or through the operator's proxy.
 
         Raises:
             Refused: code `egress`.
             Unavailable: code `dns` or `connect`.
         """
-        max_addresses = 8  # addresses of one name that are tried
+        max_addresses = 8
         proxy = self.policy.settings.proxy
         if proxy and not trusted:
             self.check_host(host, port)
             return await open_tunnel(proxy.get_secret_value(), host, port)
         addresses = await self.resolve_addresses(host, port, trusted=trusted)
         return await _connect_first(host, addresses[:max_addresses], port)
-
-    def _filter_permitted(
-        self, host: str, port: int, answers: Sequence[IpAddress], *, trusted: bool
-    ) -> list[IpAddress]:
-        permitted: list[IpAddress] = []
-        refusal: Refused | None = None
-        for address in dict.fromkeys(answers):
-            try:
-                self.policy.check_address(host, port, address, trusted=trusted)
-            except Refused as error:
-                refusal = refusal or error
-            else:
-                permitted.append(address)
-        if refusal and not permitted:
-            raise refusal
-        return permitted
 
 
 def _parse_literal(host: str) -> IpAddress | None:
@@ -114,8 +109,8 @@ def _parse_literal(host: str) -> IpAddress | None:
 
 
 async def _connect_first(host: str, addresses: Sequence[IpAddress], port: int) -> SocketStream:
-    """The first connection that stands; a slow address does not hold up the next (RFC 8305)."""
-    attempt_delay_s = 0.25  # seconds before the next address is tried beside the last, RFC 8305 section 5
+    """Return the first connection that succeeds; a slow address does not delay the next (RFC 8305)."""
+    attempt_delay_s = 0.25  # RFC 8305 section 5
     winner: list[SocketStream] = []
     reasons: list[str] = []
 
@@ -123,7 +118,8 @@ async def _connect_first(host: str, addresses: Sequence[IpAddress], port: int) -
         try:
             stream = await anyio.connect_tcp(str(address), port)
         except OSError as error:
-            reasons.append(_describe_error(error))
+            errno = getattr(error.__cause__ or error, "errno", None) or 0
+            reasons.append(os.strerror(errno).lower() if errno > 0 else "it cannot be reached")
         else:
             if winner:
                 await stream.aclose()
@@ -146,9 +142,3 @@ async def _connect_first(host: str, addresses: Sequence[IpAddress], port: int) -
         return winner[0]
     message = f"no connection to {host}:{port}: {reasons[0]}"
     raise Unavailable(message, code="connect", hint="check the host and the port, or try later")
-
-
-def _describe_error(error: OSError) -> str:
-    cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-    number = cause.errno or 0
-    return os.strerror(number).lower() if number > 0 else "it cannot be reached"

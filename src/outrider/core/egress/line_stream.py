@@ -1,4 +1,4 @@
-"""One request of ours to another process of ours, whose answer comes line by line."""
+"""Send a request to another replica, and stream the lines of its answer."""
 
 from collections.abc import AsyncGenerator
 
@@ -8,20 +8,20 @@ from outrider.core.egress.client import build_guarded_client
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import Unavailable
 
-UNREACHABLE_CODE = "unreachable"  # the code of an error with which nothing was sent
+UNREACHABLE_CODE = "unreachable"  # of an error before anything was sent
 
 
 async def stream_lines(guard: EgressGuard, url: str, body: bytes, *, seconds: float) -> AsyncGenerator[str]:
-    """Posts the body, and yields the lines of the answer as they come; closing the generator ends the request.
+    """Post the body, and yield the lines of the answer as they arrive; closing the generator ends the request.
 
     Args:
-        guard: Lets the request out.
-        url: An address of the operator's own.
-        body: What is sent.
-        seconds: How long the other side may be silent.
+        guard: Opens the connection.
+        url: A trusted address.
+        body: The request's body.
+        seconds: Read timeout.
 
     Raises:
-        Unavailable: code `unreachable` where there was no connection, else `hop`.
+        Unavailable: code `unreachable` if there was no connection, else `hop`.
     """
     async with build_guarded_client(guard, trusted=url, seconds=seconds) as client:
         try:

@@ -1,22 +1,22 @@
-"""The address by which others see this machine."""
+"""Find the address by which others reach this machine."""
 
 import socket
 
 
 def find_local_address(host: str, port: int, *, only_ipv4: bool) -> str:
-    """The address from which this machine would speak to another; nothing is sent.
+    """Return the local address from which another host would be contacted; nothing is sent.
 
     Args:
-        host: The other's name or address.
+        host: The other host's name or address.
         port: Any of its ports.
-        only_ipv4: Whether an address of IPv6 would be of no use.
+        only_ipv4: Whether only IPv4 is usable.
 
     Raises:
-        OSError: The name is unknown, or no way leads there.
-        ValueError: It is no name.
+        OSError: The name is unknown, or there is no route.
+        ValueError: It is not a name.
     """
     family = socket.AF_INET if only_ipv4 else socket.AF_UNSPEC
-    kind, _, _, _, there = socket.getaddrinfo(host, port, family, socket.SOCK_DGRAM)[0]
-    with socket.socket(kind, socket.SOCK_DGRAM) as asking:
-        asking.connect(there)  # of a datagram socket: the kernel chooses the way, and sends nothing
-        return asking.getsockname()[0]
+    address_family, _, _, _, peer = socket.getaddrinfo(host, port, family, socket.SOCK_DGRAM)[0]
+    with socket.socket(address_family, socket.SOCK_DGRAM) as probe:
+        probe.connect(peer)  # a datagram socket: the kernel chooses the route, and sends nothing
+        return probe.getsockname()[0]

@@ -1,9 +1,9 @@
-"""What an operator may open and close, and what is refused unless they do."""
+"""The egress settings, and the policy that they and the defaults make."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv6Network, ip_network
+from ipaddress import IPv6Address, IPv6Network, ip_network
 
 from ada_url import URL, HostType
 from pydantic import BaseModel, Field, SecretStr, field_validator
@@ -18,7 +18,7 @@ from outrider.core.egress.addresses import (
 from outrider.core.errors import Refused
 
 ANY_PORT = 0
-# Names that lead to this machine, this network, or a cloud's credentials, whatever a resolver answers.
+# Names of this machine, this network, or a cloud's metadata server, whatever a resolver answers.
 LOCAL_HOST_NAMES = (  # RFC 6761, RFC 6762, RFC 8375, ICANN's .internal (2024), and what /etc/hosts commonly holds
     "localhost",
     "localdomain",
@@ -31,13 +31,11 @@ LOCAL_HOST_NAMES = (  # RFC 6761, RFC 6762, RFC 8375, ICANN's .internal (2024), 
     "instance-data",
 )
 HOST_PORT = re.compile(r"(?P<host>\[[^\[\]]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5}|\*))?")
-
-
 PROXY_URL = re.compile(r"http://([^@/\s]+@)?(\[[0-9a-fA-F:.]+\]|[^:@/\s]+)(:\d{1,5})?/?")
 
 
 class EgressSettings(BaseModel, extra="forbid", defer_build=True):
-    """Settings: where requests may go. Entries are domains, IP addresses or CIDR ranges, each with `:port` or not."""
+    """Settings: where requests may go. Entries are domains, IP addresses or CIDR ranges, optionally with `:port`."""
 
     allow: list[str] = Field(
         default=[],
@@ -77,7 +75,7 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
 
 @dataclass(frozen=True)
 class EgressRule:
-    """One line of an allow or deny list. `port` None is no port given, ANY_PORT is `:*`."""
+    """An entry of an allow or deny list. `port` is None if it names none, and ANY_PORT for `:*`."""
 
     text: str
     name: str = ""
@@ -86,146 +84,133 @@ class EgressRule:
     port: int | None = None
 
     def matches_host(self, host: str) -> bool:
-        """Whether the entry is a domain that covers this host name."""
+        """Return whether the entry is a domain that covers this host name."""
         return bool(self.name) and (host.endswith(f".{self.name}") or (host == self.name and not self.subdomains_only))
 
     def contains_address(self, address: IpAddress | None) -> bool:
-        """Whether the entry is a range with this address."""
+        """Return whether the entry is a range that contains this address."""
         return address is not None and self.network is not None and address in self.network
 
     def allows_port(self, port: int) -> bool:
-        """Whether the entry itself permits the port."""
+        """Return whether the entry names the port, or all ports."""
         return self.port in (ANY_PORT, port)
 
     def applies_to_port(self, port: int) -> bool:
-        """Whether the entry speaks about the port at all."""
+        """Return whether the entry concerns requests to the port."""
         return self.port is None or self.allows_port(port)
 
 
 def parse_rule(text: str) -> EgressRule:
-    """Reads one entry of a list. Raises ValueError that names it."""
-    given = text.strip()
-    if given.count(":") > 1 and not given.startswith("["):
-        return EgressRule(text, network=_parse_network(given, text))
-    match = HOST_PORT.fullmatch(given)
+    """Parse an entry of a list. Raises ValueError that names it."""
+    entry = text.strip()
+    if entry.count(":") > 1 and not entry.startswith("["):
+        return EgressRule(text, network=_parse_network(entry, text))
+    match = HOST_PORT.fullmatch(entry)
     if not match:
         raise ValueError(f"{text!r} is neither a domain nor an address nor a range; write the host alone, or host:port")
-    host, port = match["host"], _parse_port(match["port"], text)
+    host, digits = match["host"], match["port"]
+    port = None if digits is None else ANY_PORT if digits == "*" else int(digits)
+    if port is not None and digits != "*" and not 0 < port < 65_536:
+        raise ValueError(f"{text!r}: port {digits} is not between 1 and 65535")
     if host.startswith("[") or re.fullmatch(r"[\d./]+", host):
         return EgressRule(text, network=_parse_network(host.strip("[]"), text), port=port)
     return _parse_domain_rule(host, port, text)
 
 
-def _parse_port(digits: str | None, text: str) -> int | None:
-    if digits is None:
-        return None
-    if digits == "*":
-        return ANY_PORT
-    if not 0 < int(digits) < 65_536:
-        raise ValueError(f"{text!r}: port {digits} is not between 1 and 65535")
-    return int(digits)
-
-
 def _parse_network(host: str, text: str) -> IpNetwork:
-    mapped_network = IPv6Network("::ffff:0:0/96")
     try:
         network = ip_network(host)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no address or range: {error}") from None
-    if isinstance(network, IPv6Network) and network.subnet_of(mapped_network):
+        raise ValueError(f"{text!r} is not an address or range: {error}") from None
+    if isinstance(network, IPv6Network) and network.subnet_of(IPv6Network("::ffff:0:0/96")):  # IPv4-mapped
         inner = int(network.network_address) & 0xFFFF_FFFF
         return ip_network((inner, network.prefixlen - 96))
     return network
 
 
 def _parse_domain_rule(host: str, port: int | None, text: str) -> EgressRule:
-    below = host.startswith("*.")
-    wanted = host.removeprefix("*.")
     try:
-        url = URL(f"http://{wanted}/")
+        url = URL(f"http://{host.removeprefix('*.')}/")
     except ValueError:
-        raise ValueError(f"{text!r} is no domain name") from None
+        raise ValueError(f"{text!r} is not a domain name") from None
     name = url.hostname.removesuffix(".")
     if url.host_type != HostType.DEFAULT or "*" in name or "" in name.split(".") or url.pathname != "/" or "@" in host:
-        raise ValueError(f"{text!r} is no domain name; write `example.com` or `*.example.com`")
-    return EgressRule(text, name=name, subdomains_only=below, port=port)
+        raise ValueError(f"{text!r} is not a domain name; write `example.com` or `*.example.com`")
+    return EgressRule(text, name=name, subdomains_only=host.startswith("*."), port=port)
 
 
 class EgressPolicy:
-    """The settings, compiled, with the defaults that they change.
+    """The settings in parsed form, applied on top of the defaults.
 
     Every method raises Refused with code `egress`, naming what was refused and the setting that
-    would open it.
+    would allow it.
     """
 
     def __init__(self, settings: EgressSettings) -> None:
         self.settings = settings
-        self._allow = tuple(parse_rule(each) for each in settings.allow)
-        self._deny = tuple(parse_rule(each) for each in settings.deny)
+        self._allow = tuple(parse_rule(entry) for entry in settings.allow)
+        self._deny = tuple(parse_rule(entry) for entry in settings.deny)
         self._ports = frozenset(settings.ports)
 
     def check_name(self, host: str, port: int, *, trusted: bool) -> None:
-        """Refuses what is settled before the name is resolved."""
-        denied = next((each for each in self._deny if each.matches_host(host) and each.applies_to_port(port)), None)
+        """Refuse a host whose name decides, before it is resolved."""
+        denied = next((rule for rule in self._deny if rule.matches_host(host) and rule.applies_to_port(port)), None)
         if denied:
             raise _build_refusal(f"{host} is on the deny list ({denied.text})", host, "")
         if trusted or self._find_host_rules(host, port):
             return
         if _is_subdomain(host, LOCAL_HOST_NAMES):
             raise _build_refusal(f"{host} is a local name", host, _build_allow_hint(host, port, self._ports))
-        if self.settings.only and not any(each.network and each.applies_to_port(port) for each in self._allow):
+        if self.settings.only and not any(rule.network and rule.applies_to_port(port) for rule in self._allow):
             raise _build_refusal(
                 f"{host} is not on the allow list, and nothing else may be reached", host, _build_allow_hint(host, port)
             )
-        if port not in self._ports and not any(each.network and each.allows_port(port) for each in self._allow):
+        if port not in self._ports and not any(rule.network and rule.allows_port(port) for rule in self._allow):
             raise _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_hint(host, port))
 
     def check_address(self, host: str, port: int, address: IpAddress, *, trusted: bool) -> None:
-        """Refuses an address that the host resolved to, or that it is."""
-        # Kinds that not even an address from the operator's own configuration may be.
-        forbidden_kinds = frozenset({"metadata", "multicast", "broadcast", "unspecified"})
-        verdict = classify_address(address)
-        self._check_denied(host, port, verdict)
-        if trusted:
-            if verdict.kind in forbidden_kinds:
-                raise _build_refusal(f"{host} is {verdict}", host, "")
+        """Refuse a forbidden address that the host resolved to, or that it is."""
+        classified = classify_address(address)
+        inner = find_embedded_ipv4(address) if isinstance(address, IPv6Address) else None
+        for rule in self._deny:
+            if rule.applies_to_port(port) and (rule.contains_address(address) or rule.contains_address(inner)):
+                raise _build_refusal(f"{host} is {address}, on the deny list ({rule.text})", host, "")
+        if trusted:  # some kinds are forbidden even if the operator configured them
+            if classified.kind in {"metadata", "multicast", "broadcast", "unspecified"}:
+                raise _build_refusal(f"{host} is {classified}", host, "")
             return
-        named, held = self._find_host_rules(host, port), self._find_address_rules(verdict, port)
-        if self.settings.only and not (named or held):
+        host_rules, address_rules = self._find_host_rules(host, port), self._find_address_rules(classified, port)
+        if self.settings.only and not (host_rules or address_rules):
             raise _build_refusal(
                 f"{host} is not on the allow list, and nothing else may be reached", host, _build_allow_hint(host, port)
             )
-        if not (verdict.is_public or held or (named and _vouched(host, verdict))):
+        allowed_by_name = host_rules and _may_name_resolve_to(host, classified)
+        if not (classified.is_public or address_rules or allowed_by_name):
             raise _build_refusal(
-                f"{host} is not public: {verdict}", host, _build_allow_hint(str(address), port, self._ports)
+                f"{host} is not public: {classified}", host, _build_allow_hint(str(address), port, self._ports)
             )
-        if port not in self._ports and not any(each.allows_port(port) for each in (*named, *held)):
+        if port not in self._ports and not any(rule.allows_port(port) for rule in (*host_rules, *address_rules)):
             raise _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_hint(host, port))
 
-    def _check_denied(self, host: str, port: int, verdict: AddressClassification) -> None:
-        inner = None if verdict.address.version == 4 else find_embedded_ipv4(verdict.address)
-        for each in self._deny:
-            if each.applies_to_port(port) and (each.contains_address(verdict.address) or each.contains_address(inner)):
-                raise _build_refusal(f"{host} is {verdict.address}, on the deny list ({each.text})", host, "")
-
     def _find_host_rules(self, host: str, port: int) -> list[EgressRule]:
-        return [each for each in self._allow if each.matches_host(host) and each.applies_to_port(port)]
+        return [rule for rule in self._allow if rule.matches_host(host) and rule.applies_to_port(port)]
 
-    def _find_address_rules(self, verdict: AddressClassification, port: int) -> list[EgressRule]:
-        """The ranges that open the address. Metadata addresses open only by themselves, never as part of a range."""
-        entries = [
-            each for each in self._allow if each.contains_address(verdict.address) and each.applies_to_port(port)
+    def _find_address_rules(self, classified: AddressClassification, port: int) -> list[EgressRule]:
+        """Return the ranges that allow the address; a metadata address must be listed itself, not in a range."""
+        rules = [
+            rule for rule in self._allow if rule.contains_address(classified.address) and rule.applies_to_port(port)
         ]
-        if verdict.kind != "metadata":
-            return entries
-        return [each for each in entries if each.network and each.network.num_addresses == 1]
+        if classified.kind != "metadata":
+            return rules
+        return [rule for rule in rules if rule.network and rule.network.num_addresses == 1]
 
 
-def _vouched(host: str, verdict: AddressClassification) -> bool:
+def _may_name_resolve_to(host: str, classified: AddressClassification) -> bool:
+    """Return whether an allowed name covers the address: an intranet name covers its private address."""
     loopback_names = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
-    # Kinds that a name on the allow list may resolve to: whoever allows an intranet name means its private address.
-    named_kinds = frozenset({"public", "private", "shared"})
-    return verdict.kind in named_kinds or (verdict.kind == "loopback" and _is_subdomain(host, loopback_names))
+    return classified.kind in {"public", "private", "shared"} or (
+        classified.kind == "loopback" and _is_subdomain(host, loopback_names)
+    )
 
 
 def _is_subdomain(host: str, names: Iterable[str]) -> bool:
@@ -233,9 +218,9 @@ def _is_subdomain(host: str, names: Iterable[str]) -> bool:
 
 
 def _build_allow_hint(host: str, port: int, open_ports: Iterable[int] = ()) -> str:
-    """The entry that would open it."""
-    shown = f"[{host}]" if ":" in host else host
-    entry = shown if port in open_ports else f"{shown}:{port}"
+    """Return the entry that would allow the host and port, as a hint."""
+    bracketed = f"[{host}]" if ":" in host else host
+    entry = bracketed if port in open_ports else f"{bracketed}:{port}"
     return f"if this is meant to be reachable, an operator adds {entry!r} to the setting egress.allow"
 
 

@@ -1,8 +1,8 @@
-"""The guard for programs that dial by themselves: an HTTP proxy on loopback.
+"""Offer the guard as an HTTP proxy on loopback, for programs that dial by themselves.
 
-The program gets the proxy's address and a token of this launch. It sends CONNECT for tunnels and
-absolute addresses for plain HTTP (RFC 9110 section 9.3.6, RFC 9112 section 3.2.2); each is vetted
-and dialled exactly as `Http` would.
+A program gets the proxy's address and a token. It sends CONNECT for tunnels and absolute addresses
+for plain HTTP (RFC 9110 section 9.3.6, RFC 9112 section 3.2.2); both are checked and dialled as
+`HttpClient` does.
 """
 
 import asyncio
@@ -16,27 +16,26 @@ from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.server_shutdown import stop_listening
 from outrider.core.errors import OutriderError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # loaded when the first client connects
     from outrider.core.egress.proxy_handler import ProxyHandler
 
 PROXY_USER = "outrider"
-IDLE_TIMEOUT_S = 300.0  # without a byte in either direction; WebSockets are quiet for long
 
 
 class EgressProxy:
-    """A proxy on a free loopback port, closed to everybody without the token.
+    """A proxy on a free loopback port that requires a token.
 
-    `async with EgressProxy(guard) as proxy`, or `start` and `close`.
+    Use it as `async with EgressProxy(guard) as proxy`, or with `start` and `close`.
 
     Args:
         guard: Decides where the program may go, and dials.
-        idle: Seconds without a byte after which a connection is closed.
+        idle_seconds: A connection without data is closed after so long; WebSockets may be silent for minutes.
     """
 
-    def __init__(self, guard: EgressGuard, *, idle: float = IDLE_TIMEOUT_S) -> None:
+    def __init__(self, guard: EgressGuard, *, idle_seconds: float = 300.0) -> None:
         self.token = secrets.token_urlsafe(32)
         self._guard = guard
-        self._idle = idle
+        self._idle_seconds = idle_seconds
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
 
@@ -49,13 +48,13 @@ class EgressProxy:
 
     @property
     def url_with_credentials(self) -> str:
-        """The address as `HTTPS_PROXY` takes it. A secret."""
+        """The address for `HTTPS_PROXY`. It is a secret."""
         return self.url.replace("://", f"://{PROXY_USER}:{self.token}@")
 
     def find_failure(self, url: str) -> OutriderError | None:
-        """Why there was no way to an address the last time, if there was none; browsers hide what a proxy says.
+        """Return the error of the last connection to an address, because browsers hide a proxy's answer.
 
-        Refused (code `egress`) by the guard, or Unavailable (`dns`, `connect`, `timeout`, `protocol`).
+        It is Refused (code `egress`) or Unavailable (`dns`, `connect`, `timeout`, `protocol`); None after a success.
         """
         default_ports = {"http": 80, "ws": 80, "https": 443, "wss": 443}
         parts = urlsplit(url)
@@ -63,15 +62,15 @@ class EgressProxy:
         return self._handler.failures.get(((parts.hostname or "").removesuffix("."), port))
 
     async def start(self, path: Path | None = None) -> None:
-        """Begins to listen; on a Unix socket at `path`, which has no `url`, if one is given."""
+        """Start listening; on a Unix socket if `path` is given, which then has no `url`."""
         if path is None:
             self._server = await asyncio.start_server(self._accept_client, "127.0.0.1", 0, start_serving=False)
         else:
             self._server = await asyncio.start_unix_server(self._accept_client, path, start_serving=False)
-        await self._server.start_serving()  # a step of its own: cancelled in it, there is a server that can be closed
+        await self._server.start_serving()  # separate, so that `close` finds the server if this is cancelled
 
     async def close(self) -> None:
-        """Stops listening and ends every connection."""
+        """Stop listening and end every connection."""
         if self._server:
             await stop_listening(self._server)
         clients = list(self._clients)
@@ -89,10 +88,10 @@ class EgressProxy:
 
     @cached_property
     def _handler(self) -> "ProxyHandler":
-        """Made when somebody comes: most houses start this proxy and never need it."""
+        """Handles connections; built for the first one, because many apps never need it."""
         from outrider.core.egress.proxy_handler import ProxyHandler
 
-        return ProxyHandler(self._guard, f"{PROXY_USER}:{self.token}", idle=self._idle)
+        return ProxyHandler(self._guard, f"{PROXY_USER}:{self.token}", idle_seconds=self._idle_seconds)
 
     def _accept_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         max_connections = 512

@@ -1,4 +1,4 @@
-"""What a server answered, and how much of it was wanted."""
+"""HTTP responses, their headers, and the limits of requests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from outrider.core.errors import Unavailable
 
 
 class Headers(Mapping[str, str]):
-    """A reply's headers; names in any case, repeated ones joined by a comma.
+    """The headers of a response; names in any case, repeated ones joined by a comma.
 
     Args:
-        pairs: Names and values in their order.
+        pairs: Names and values in order.
     """
 
     def __init__(self, pairs: Sequence[tuple[str, str]] = ()) -> None:
@@ -33,18 +33,18 @@ class Headers(Mapping[str, str]):
         return f"Headers({list(self._values)})"  # names only: values may be secrets
 
     def get_all(self, name: str) -> list[str]:
-        """The values of a header that may repeat, one by one."""
+        """Return the values of a header that may repeat."""
         return list(self._values.get(name.lower(), []))
 
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """How far one request may go.
+    """Limits of one request.
 
     Attributes:
-        timeout_s: For everything together: name, connections, redirects, body.
-        max_body_bytes: Bytes of the decoded body.
-        max_redirects: Hops after the first address.
+        timeout_s: Seconds for all steps together: name resolution, connections, redirects and body.
+        max_body_bytes: Size of the decoded body.
+        max_redirects: Redirects after the first address.
     """
 
     timeout_s: float = 25.0
@@ -53,21 +53,21 @@ class RequestLimits:
 
     @property
     def max_wire_bytes(self) -> int:
-        """Bytes that a body may take on the wire, and at any step of its decoding."""
+        """Maximum size of a body on the wire, and after each step of its decoding."""
         return 2 * self.max_body_bytes + 65_536
 
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """What a server answered, whatever the status.
+    """A response with any status.
 
     Attributes:
         url: The address that answered, without fragment.
         status: The HTTP status.
         headers: The headers.
-        body: Decoded, at most `Limits.body` bytes.
+        body: Decoded, at most `RequestLimits.max_body_bytes` bytes.
         redirects: The addresses that redirected, in order.
-        is_truncated: There was more of the body.
+        is_truncated: Whether the body was cut.
     """
 
     url: str
@@ -92,9 +92,9 @@ class HttpResponse:
         return None
 
     def json(self) -> Any:
-        """The body as JSON. Raises Unavailable with code `bad_json`."""
+        """Return the body as JSON. Raises Unavailable with code `bad_json`."""
         try:
             return loads(self.body)
         except (ValueError, RecursionError):
             host = self.url.split("/")[2]
-            raise Unavailable(f"{host} answered {self.status} with what is not JSON", code="bad_json") from None
+            raise Unavailable(f"{host} answered {self.status} with a body that is not JSON", code="bad_json") from None

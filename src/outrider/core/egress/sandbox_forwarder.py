@@ -1,7 +1,7 @@
-"""Inside a sandbox without a network: a port of its loopback that leads to the egress proxy's socket.
+"""Forward a loopback port inside a sandbox without network to the egress proxy's socket.
 
-Run there by its path (`python -I -S inside.py PORT SOCKET COMMAND…`): it begins to listen, leaves a process behind
-that carries the bytes, and becomes the command. It imports nothing of the package, which is not in the sandbox.
+Run by its path (`python -I -S sandbox_forwarder.py PORT SOCKET COMMAND…`), it starts to listen, leaves a process behind
+that forwards the bytes, and becomes the command. It imports nothing of the package, which is not in the sandbox.
 """
 
 import os
@@ -11,30 +11,26 @@ import threading
 
 
 def main(port: int, path: str, command: list[str]) -> None:
-    """Listens, and becomes the command."""
+    """Start the forwarding process, and become the command."""
     listener = socket.create_server(("127.0.0.1", port))
-    middle = os.fork()
-    if not middle:
-        if not os.fork():  # nobody's child: the command finds no stranger when it waits for its own
-            _silent()
+    intermediate = os.fork()
+    if not intermediate:
+        if not os.fork():  # forked twice, so that the command never waits for it as a child of its own
             _forward_connections(listener, path)
         os._exit(0)
-    os.waitpid(middle, 0)
+    os.waitpid(intermediate, 0)
     listener.close()
     try:
-        os.execvp(command[0], command)  # noqa: S606 - this is what it is for
+        os.execvp(command[0], command)  # noqa: S606 - the purpose of this script
     except OSError as error:
         sys.exit(f"{command[0]}: {error.strerror}")
 
 
-def _silent() -> None:
-    """The streams are the command's."""
+def _forward_connections(listener: socket.socket, path: str) -> None:
+    # The standard streams belong to the command.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-
-
-def _forward_connections(listener: socket.socket, path: str) -> None:
     while True:
         client, _ = listener.accept()
         server = socket.socket(socket.AF_UNIX)
@@ -44,10 +40,9 @@ def _forward_connections(listener: socket.socket, path: str) -> None:
 
 
 def _copy_bytes(source: socket.socket, target: socket.socket) -> None:
-    read_bytes = 65_536
     try:
-        while piece := source.recv(read_bytes):
-            target.sendall(piece)
+        while data := source.recv(65_536):
+            target.sendall(data)
         target.shutdown(socket.SHUT_WR)
     except OSError:
         source.close()

@@ -1,20 +1,20 @@
-"""How a server of asyncio's stops listening without losing what it has just accepted."""
+"""Stop an asyncio server without losing connections that it has just accepted."""
 
 import asyncio
 
 
 async def stop_listening(server: asyncio.Server) -> None:
-    """Stops listening; connections go on.
+    """Stop listening; open connections continue.
 
-    Up to Python 3.12 a connection that was accepted in the same turn of the loop in which the server closes becomes no
-    transport, and its socket stays open until it is collected (CPython issue 109564). So the server first accepts
-    nothing more, then closes when what it has accepted has become connections.
+    Up to Python 3.12 a connection accepted in the same loop iteration in which the server closes gets no transport, and
+    its socket leaks until it is collected (CPython issue 109564). So the server first stops accepting, and is closed
+    when accepted connections have their transports.
     """
     loop = asyncio.get_running_loop()
-    for each in server.sockets:
-        loop.remove_reader(each.fileno())
+    for listener in server.sockets:
+        loop.remove_reader(listener.fileno())
     try:
-        for _ in range(3):  # the transport is made, its protocol is told, its handler begins
+        for _ in range(3):  # one iteration each for the transport, its protocol and its handler
             await asyncio.sleep(0)
-    finally:  # also when whoever stops it is cancelled meanwhile
+    finally:  # also when the caller is cancelled meanwhile
         server.close()

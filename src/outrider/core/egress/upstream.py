@@ -1,4 +1,4 @@
-"""An operator's forward proxy: it dials and resolves, the guard still judges names, addresses and ports."""
+"""Tunnel connections through an operator's forward proxy, which then resolves and dials."""
 
 from base64 import b64encode
 from urllib.parse import unquote, urlsplit
@@ -10,7 +10,7 @@ from outrider.core.errors import Unavailable
 
 
 async def open_tunnel(proxy: str, host: str, port: int) -> SocketStream:
-    """A connection to host and port through the proxy (CONNECT, RFC 9110 section 9.3.6).
+    """Open a connection to host and port through the proxy (CONNECT, RFC 9110 section 9.3.6).
 
     Raises Unavailable with code `connect`.
     """
@@ -29,11 +29,14 @@ async def open_tunnel(proxy: str, host: str, port: int) -> SocketStream:
 
 async def _send_connect(stream: SocketStream, proxy: str, authority: str) -> None:
     max_head_bytes = 65_536
+    parts = urlsplit(proxy)
+    request = f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n"
+    if parts.username:
+        credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        request += f"Proxy-Authorization: Basic {b64encode(credentials.encode()).decode()}\r\n"
     head = b""
     try:
-        await stream.send(
-            f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{_format_credentials(proxy)}\r\n".encode()
-        )
+        await stream.send(f"{request}\r\n".encode())
         while b"\r\n\r\n" not in head and len(head) < max_head_bytes:
             head += await stream.receive()
     except (anyio.EndOfStream, anyio.BrokenResourceError):
@@ -41,16 +44,8 @@ async def _send_connect(stream: SocketStream, proxy: str, authority: str) -> Non
     status = head.split(b" ", 2)[1:2]
     # Nothing may follow the head: in HTTP and TLS the client speaks first.
     if not (status and status[0].startswith(b"2") and head.endswith(b"\r\n\r\n")):
-        shown = status[0].decode("ascii", "replace")[:3] if status else "nothing useful"
-        raise _build_proxy_error(f"answered {shown} for {authority}")
-
-
-def _format_credentials(proxy: str) -> str:
-    parts = urlsplit(proxy)
-    if not parts.username:
-        return ""
-    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return f"Proxy-Authorization: Basic {b64encode(pair.encode()).decode()}\r\n"
+        answer = status[0].decode("ascii", "replace")[:3] if status else "without a status"
+        raise _build_proxy_error(f"answered {answer} for {authority}")
 
 
 def _build_proxy_error(reason: str) -> Unavailable:

@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that `outrider.core.database.database.migrate` hands over."""
+"""Run migrations on the connection that `migrate_schema` provides."""
 
 from alembic import context
 

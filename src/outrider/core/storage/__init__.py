@@ -1,1 +1,1 @@
-"""Where the bytes of artifacts are kept: a folder, or object storage, behind one small protocol."""
+"""Storage for the bytes of artifacts: a folder, or object storage."""

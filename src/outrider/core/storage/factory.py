@@ -1,4 +1,4 @@
-"""Which storage an installation uses."""
+"""Build the storage that the settings name."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from outrider.core.storage.storage import Storage
 
 
 class ArtifactsSettings(BaseModel, extra="forbid", defer_build=True):
-    """Where artifacts are kept."""
+    """Where artifacts are stored."""
 
     storage: str = Field(
         default="",
@@ -20,10 +20,10 @@ class ArtifactsSettings(BaseModel, extra="forbid", defer_build=True):
 
 
 def build_storage(setting: str, data_dir: Path, environ: Mapping[str, str]) -> Storage:
-    """The storage that the setting names; nothing is opened yet.
+    """Return the storage that the setting names; nothing is opened yet.
 
     Raises:
-        NotConfigured: It is no address.
+        NotConfigured: The setting is not a usable address.
     """
     if not setting:
         return FolderStorage(data_dir / "artifacts")

@@ -1,4 +1,4 @@
-"""A folder of this machine, or one that several share."""
+"""Store artifacts in a local or shared folder."""
 
 import hashlib
 import uuid
@@ -9,7 +9,6 @@ from typing import BinaryIO, TypeVar
 
 import anyio
 
-from outrider.core.errors import Unavailable
 from outrider.core.storage.storage import StorageItem, StoredFile, build_storage_error
 
 T = TypeVar("T")
@@ -18,7 +17,7 @@ FOLDER_HINT = "check free space and permissions there; `outrider doctor` tests i
 
 
 class FolderStorage:
-    """Files in `folder`; it is made when the first of them is kept."""
+    """Files in `folder`, which is created for the first of them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,19 +28,25 @@ class FolderStorage:
         return str(self.folder)
 
     async def put(self, name: str, source: BinaryIO) -> StoredFile:
-        """Keeps a file, under another name until it is whole."""
+        """Store a file, under another name until it is complete."""
         return await anyio.to_thread.run_sync(self._write_file, self._build_path(name), source)
 
     async def read_range(self, name: str, start: int, stop: int) -> bytes:
-        """Some of its bytes."""
-        return await _run_file_read(lambda: _read_file_range(self._build_path(name), start, stop))
+        """Return the bytes from `start` to before `stop`."""
+
+        def read_part() -> bytes:
+            with self._build_path(name).open("rb") as file:
+                file.seek(start)
+                return file.read(max(stop - start, 0))
+
+        return await _run_file_read(read_part)
 
     async def read(self, name: str) -> bytes:
-        """All its bytes."""
+        """Return all bytes of the file."""
         return await _run_file_read(self._build_path(name).read_bytes)
 
     async def stream(self, name: str) -> AsyncGenerator[bytes]:
-        """All its bytes, a block at a time."""
+        """Yield the file in blocks."""
         file = await _run_file_read(lambda: self._build_path(name).open("rb"))
         try:
             while block := await _run_file_read(lambda: file.read(BLOCK_BYTES)):
@@ -50,21 +55,23 @@ class FolderStorage:
             file.close()
 
     async def remove(self, names: Sequence[str]) -> None:
-        """Removes files."""
+        """Remove files."""
         await anyio.to_thread.run_sync(lambda: [_remove_file(self.folder / Path(name).name) for name in names])
 
     async def iter_items(self) -> AsyncGenerator[StorageItem]:
-        """What the folder holds, half-written files too."""
-        for item in await anyio.to_thread.run_sync(self._list_items):
-            yield item
+        """Yield the files in the folder, incomplete ones too."""
 
-    def _list_items(self) -> list[StorageItem]:
-        try:
+        def list_items() -> list[StorageItem]:
             return [StorageItem(path.name, path.stat().st_mtime) for path in self.folder.iterdir() if path.is_file()]
+
+        try:
+            items = await anyio.to_thread.run_sync(list_items)
         except FileNotFoundError:
-            return []
+            return
         except OSError as error:
             raise build_storage_error(f"{self.folder} cannot be listed: {error.strerror}", FOLDER_HINT) from error
+        for item in items:
+            yield item
 
     def _build_path(self, name: str) -> Path:
         return self.folder / str(uuid.UUID(name))
@@ -81,24 +88,18 @@ class FolderStorage:
             partial.replace(path)
         except OSError as error:
             _remove_file(partial)
-            raise build_storage_error(f"the file cannot be kept: {error.strerror}", FOLDER_HINT) from error
+            raise build_storage_error(f"the file cannot be stored: {error.strerror}", FOLDER_HINT) from error
         return StoredFile(size, digest.hexdigest())
 
 
 async def _run_file_read(work: Callable[[], T]) -> T:
-    """Work on a file. Raises FileNotFoundError and Unavailable."""
+    """Run work on a file in a thread. Raises FileNotFoundError and Unavailable."""
     try:
         return await anyio.to_thread.run_sync(work)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise Unavailable(f"the file cannot be read: {error.strerror}", code="storage", hint=FOLDER_HINT) from error
-
-
-def _read_file_range(path: Path, start: int, stop: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(start)
-        return file.read(max(stop - start, 0))
+        raise build_storage_error(f"the file cannot be read: {error.strerror}", FOLDER_HINT) from error
 
 
 def _remove_file(path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Object storage: S3 and what speaks its protocol, Google's and Azure's, over the library `obstore`.
+"""Store artifacts in object storage (S3 and compatible, Google, Azure), with the library `obstore`.
 
-Its address is the operator's, like that of the database, so its requests do not pass the egress guard: nothing that a
-model or a page says becomes a part of them, and the names of objects are UUIDs that we made.
+Its requests do not pass the egress guard: the operator configures its address, like that of the database, no text of
+a model or a page becomes part of a request, and the names of objects are our own UUIDs.
 """
 
 import hashlib
@@ -18,14 +18,14 @@ import anyio
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.storage.storage import StorageItem, StoredFile, build_storage_error
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an optional extra
     from obstore.store import ObjectStore
 
-UPLOAD_BLOCK_BYTES = (
-    5 << 20
-)  # bytes; S3 takes no smaller parts but the last (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts)
+# S3's minimum for all parts but the last (docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html).
+UPLOAD_BLOCK_BYTES = 5 << 20
 SECRET_OPTION = re.compile(r"secret|token|password|credential|key", re.IGNORECASE)
-ENVIRONMENT_OPTIONS = {  # names of the environment, as every program of these clouds reads them, and what obstore calls them
+# The clouds' usual environment variables, with obstore's names of the options.
+ENVIRONMENT_OPTIONS = {
     "AWS_ACCESS_KEY_ID": "access_key_id",
     "AWS_SECRET_ACCESS_KEY": "secret_access_key",
     "AWS_SESSION_TOKEN": "session_token",
@@ -42,11 +42,11 @@ ENVIRONMENT_OPTIONS = {  # names of the environment, as every program of these c
 
 
 class ObjectStorage:
-    """Objects below an address.
+    """Objects under an address prefix.
 
     Args:
         address: `s3://bucket/prefix?endpoint=https://…&region=…`, `gs://…`, `az://…`.
-        environ: Where the keys are.
+        environ: The environment variables with the keys.
     """
 
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
@@ -61,12 +61,11 @@ class ObjectStorage:
         secrets = [name for name in self._options if SECRET_OPTION.search(name)]
         if parts.scheme not in schemes or secrets or parts.password:
             raise _build_settings_error(
-                f"{secrets[0]!r} is a secret" if secrets else f"{self.location!r} is no address that could be used"
+                f"{secrets[0]!r} is a secret" if secrets else f"{self.location!r} is not a usable address"
             )
 
     async def put(self, name: str, source: BinaryIO) -> StoredFile:
-        """Keeps an object; one that could not be sent to its end never appears."""
-        max_concurrency = 2  # parts under way: with the one being read fifteen megabytes of memory a file
+        """Store an object; an incomplete upload never becomes visible."""
         _import_obstore()
         digest, size = hashlib.sha256(), 0
         first = await anyio.to_thread.run_sync(source.read, UPLOAD_BLOCK_BYTES)
@@ -80,7 +79,7 @@ class ObjectStorage:
                 yield block
                 block = await anyio.to_thread.run_sync(source.read, UPLOAD_BLOCK_BYTES)
 
-        with self._translate_errors("kept"):
+        with self._translate_errors("stored"):
             if len(first) < UPLOAD_BLOCK_BYTES:
                 await _import_obstore().put_async(self._get_store(), _normalize_name(name), first)
                 return StoredFile(len(first), hashlib.sha256(first).hexdigest())
@@ -89,79 +88,76 @@ class ObjectStorage:
                 _normalize_name(name),
                 iter_blocks(),
                 chunk_size=UPLOAD_BLOCK_BYTES,
-                max_concurrency=max_concurrency,
+                max_concurrency=2,  # bounds memory: two parts in flight, and one being read
             )
         return StoredFile(size, digest.hexdigest())
 
     async def read_range(self, name: str, start: int, stop: int) -> bytes:
-        """Some of its bytes."""
+        """Return the bytes from `start` to before `stop`."""
         if stop <= start:
             return b""
         with suppress(_RangeNotSatisfiable), self._translate_errors("read"):
-            found = await _import_obstore().get_async(
+            response = await _import_obstore().get_async(
                 self._get_store(), _normalize_name(name), options={"range": (start, stop)}
             )
-            return bytes(await found.bytes_async())
+            return bytes(await response.bytes_async())
         return b""
 
     async def read(self, name: str) -> bytes:
-        """All its bytes."""
+        """Return all bytes of the object."""
         with self._translate_errors("read"):
-            return bytes(
-                await (await _import_obstore().get_async(self._get_store(), _normalize_name(name))).bytes_async()
-            )
+            response = await _import_obstore().get_async(self._get_store(), _normalize_name(name))
+            return bytes(await response.bytes_async())
 
     async def stream(self, name: str) -> AsyncGenerator[bytes]:
-        """All its bytes, a block at a time."""
+        """Yield the object in blocks."""
         with self._translate_errors("read"):
-            found = await _import_obstore().get_async(self._get_store(), _normalize_name(name))
-            async for block in found.stream(min_chunk_size=1 << 20):
+            response = await _import_obstore().get_async(self._get_store(), _normalize_name(name))
+            async for block in response.stream(min_chunk_size=1 << 20):
                 yield bytes(block)
 
     async def remove(self, names: Sequence[str]) -> None:
-        """Removes objects."""
+        """Remove objects."""
         with suppress(OutriderError, FileNotFoundError), self._translate_errors("removed"):
             await _import_obstore().delete_async(self._get_store(), [_normalize_name(name) for name in names])
 
     async def iter_items(self) -> AsyncGenerator[StorageItem]:
-        """All objects below the address."""
+        """Yield all objects under the address."""
         with self._translate_errors("listed"):
-            async for some in _import_obstore().list(self._get_store()):
-                for each in some:
-                    yield StorageItem(each["path"], each["last_modified"].timestamp())
+            async for batch in _import_obstore().list(self._get_store()):
+                for item in batch:
+                    yield StorageItem(item["path"], item["last_modified"].timestamp())
 
     def _get_store(self) -> "ObjectStore":
-        if self._object_store is None:
-            self._object_store = self._open_store()
-        return self._object_store
-
-    def _open_store(self) -> "ObjectStore":
+        if self._object_store is not None:
+            return self._object_store
         library = _import_obstore()
-        config = self._given() | self._options
-        options: Any = {"timeout": "60s", "connect_timeout": "5s"}
-        if config.get("endpoint", self.location).startswith("http://"):
-            options["allow_http"] = True
-        try:
-            return library.store.from_url(
-                self.location,
-                config=config,
-                client_options=options,
-                retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=20)},
-            )
-        except (library.exceptions.BaseError, ValueError) as error:
-            raise _build_settings_error(_format_reason(error)) from None
-
-    def _given(self) -> dict[str, str]:
-        return {
+        keys = {
             option: self._environ[name]
             for name, option in ENVIRONMENT_OPTIONS.items()
             if name.startswith(self._cloud) and self._environ.get(name)
         }
+        config = keys | self._options
+        client_options: Any = {"timeout": "60s", "connect_timeout": "5s"}
+        if config.get("endpoint", self.location).startswith("http://"):
+            client_options["allow_http"] = True
+        retry_config = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
+        try:
+            store = library.store.from_url(
+                self.location, config=config, client_options=client_options, retry_config=retry_config
+            )
+        except (library.exceptions.BaseError, ValueError) as error:
+            raise _build_settings_error(_format_reason(error)) from None
+        self._object_store = store
+        return store
 
     @contextmanager
     def _translate_errors(self, action: str) -> Generator[None]:
-        """The library's errors as ours. Raises FileNotFoundError for what is not there."""
-        access_hint = "check the bucket's name and the rights of AWS_ACCESS_KEY_ID (or GOOGLE_…, AZURE_…); `outrider doctor` tests it"
+        """Raise the library's errors as ours, and FileNotFoundError for a missing object."""
+        access_hint = (
+            "check the bucket's name and the rights of AWS_ACCESS_KEY_ID (or GOOGLE_…, AZURE_…); "
+            "`outrider doctor` tests it"
+        )
         connection_hint = (
             "check that the storage in `artifacts.storage` runs and can be reached; `outrider doctor` tests it"
         )
@@ -183,7 +179,7 @@ class ObjectStorage:
 
 
 class _RangeNotSatisfiable(Exception):
-    """What was asked for begins behind the end."""
+    """The requested range starts past the end."""
 
 
 def _import_obstore() -> Any:
@@ -203,10 +199,9 @@ def _normalize_name(name: str) -> str:
 
 
 def _format_reason(error: BaseException) -> str:
-    """The beginning of the library's sentence, without addresses, which may hold a signature."""
-    max_chars = 160
-    first = (str(error) or type(error).__name__).splitlines()[0]
-    return re.sub(r"https?://\S+", "the storage", first)[:max_chars]
+    """Return the beginning of the library's message, without URLs, which may hold a signature."""
+    first_line = (str(error) or type(error).__name__).splitlines()[0]
+    return re.sub(r"https?://\S+", "the storage", first_line)[:160]
 
 
 def _build_settings_error(reason: str) -> NotConfigured:

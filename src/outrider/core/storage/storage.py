@@ -1,4 +1,4 @@
-"""What a place for artifacts can do."""
+"""The protocol of storages for artifacts."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from outrider.core.errors import Unavailable
 
 @dataclass(frozen=True)
 class StoredFile:
-    """What was written: its size in bytes and its SHA-256 in hexadecimal digits."""
+    """The size of a written file in bytes, and its SHA-256 in hexadecimal digits."""
 
     size: int
     sha256: str
@@ -17,48 +17,48 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StorageItem:
-    """One thing in a storage: its name, and when it was written, in seconds since the epoch."""
+    """The name of a stored file, and its time of writing in seconds since the epoch."""
 
     name: str
     at: float
 
 
 class Storage(Protocol):
-    """Files by name; a name is a UUID's text, and a file is there whole or not at all.
+    """Files by name; a name is a UUID's text, and only complete files are visible.
 
-    What fails raises Unavailable with code `storage`; what is not there FileNotFoundError.
+    Failures raise Unavailable with code `storage`; missing files raise FileNotFoundError.
     """
 
     @property
     def location(self) -> str:
-        """Where it is, for people; never with a secret."""
+        """Folder or address for people, without secrets."""
         ...
 
     async def put(self, name: str, source: BinaryIO) -> StoredFile:
-        """Keeps what the open file still holds, of any size, a block at a time."""
+        """Store the rest of an open file of any size, in blocks."""
         ...
 
     async def read_range(self, name: str, start: int, stop: int) -> bytes:
-        """The bytes from `start` up to and without `stop`; fewer at the end."""
+        """Return the bytes from `start` to before `stop`; fewer at the end."""
         ...
 
     async def read(self, name: str) -> bytes:
-        """All its bytes."""
+        """Return all bytes of the file."""
         ...
 
     def stream(self, name: str) -> AsyncGenerator[bytes]:
-        """All its bytes, a block at a time."""
+        """Yield the file in blocks."""
         ...
 
     async def remove(self, names: Sequence[str]) -> None:
-        """Removes what is there of these; what cannot be removed is left, and no error."""
+        """Remove those of the files that exist; ignore those that cannot be removed."""
         ...
 
     def iter_items(self) -> AsyncGenerator[StorageItem]:
-        """All that is there, what is only half written among it."""
+        """Yield all files, incomplete ones too."""
         ...
 
 
 def build_storage_error(message: str, hint: str) -> Unavailable:
-    """The failure of a storage."""
+    """Return the error of a failed storage."""
     return Unavailable(message, code="storage", hint=hint)

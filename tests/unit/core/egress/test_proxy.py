@@ -25,7 +25,7 @@ async def loopback(host):
 async def started(*allow, idle=20.0):
     guard = EgressGuard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), loopback)
     with anyio.fail_after(20):
-        async with EgressProxy(guard, idle=idle) as proxy:
+        async with EgressProxy(guard, idle_seconds=idle) as proxy:
             yield proxy
 
 

@@ -1,4 +1,4 @@
-"""Who calls: workspaces, members, tokens, the audit of what was done to them, counters; and whose everything is."""
+"""Workspaces, members, tokens, their audit, counters, and the owner of all data."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Many processes on one database: whose turn it is, who is there, whose browser sessions are whose, crawls at work."""
+"""Several processes on one database: replicas, owners of browser sessions, and running crawls."""
 
 import sqlalchemy as sa
 from alembic import op

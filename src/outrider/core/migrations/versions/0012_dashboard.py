@@ -1,4 +1,4 @@
-"""What the dashboard looks for: the newest outermost runs, evaluations by their run, and questions that wait."""
+"""Indexes for the dashboard: newest outermost runs, evaluations by run, and open questions."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Records of calls say who answered, where a tool asks one of several; on Postgres also their transaction."""
+"""The provider that answered a call, and on Postgres the call's transaction."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Files of more than two gigabytes have a size on Postgres, too; SQLite's integers are as long as they must be."""
+"""Sizes of files over two gigabytes on Postgres, whose integers are too small for them."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Deleted stores and contents are hidden at once, and their rows swept later: this says which."""
+"""Deleted stores and contents whose rows are hidden, and purged later."""
 
 import sqlalchemy as sa
 from alembic import op
