@@ -1,26 +1,26 @@
 """Outrider: the web, a browser and more for any LLM agent.
 
-A page's source as Markdown, without a network; it blocks for some milliseconds, so event loops give it a thread:
+Convert a page's source to Markdown, without network; this blocks for milliseconds, so run it in a thread in async code:
 
     from outrider import extract
 
     document = extract(source, url="https://example.com/tides")
     print(document.title, document.markdown)
 
-Every tool that hosts get:
+Call the tools that hosts get:
 
     from outrider import open_app
 
     async with open_app() as app:
-        found = await app.call("web_search", query="sqlite wal mode")
-        page = await app.call("web_fetch", url=found.data["results"][0]["url"], query="checkpoint")
+        search = await app.call("web_search", query="sqlite wal mode")
+        page = await app.call("web_fetch", url=search.data["results"][0]["url"], query="checkpoint")
         print(page.text)
 
-What goes wrong there is an `OutriderError`, whose `hint` is the remedy: `InvalidInput`, `NotConfigured`, `NotFound`,
+Errors are of type `OutriderError`, with the remedy in `hint`: `InvalidInput`, `NotConfigured`, `NotFound`,
 `Refused` or `Unavailable`.
 """
 
-# As the one of `typing`, which takes a third of the start of `outrider mcp` to load.
+# Type checkers treat this name as true. Importing it from `typing` would slow down the start of `outrider mcp`.
 TYPE_CHECKING = False
 
 __version__ = "0.1.0"
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from outrider.pages.extract import extract
     from outrider.settings import load
 
-# Where each public name lives. They are imported when first asked for, because the command must be
-# able to guard standard output before anything else is imported, and `import outrider` comes first.
+# The modules of the public names. They are imported at first use, because the command must be able to
+# protect standard output before anything else is imported, and `import outrider` comes first.
 _PUBLIC_MODULES = {
     "App": "outrider.app",
     "Call": "outrider.core.context",

@@ -1,34 +1,33 @@
-"""The command. What must happen before anything else is imported, happens here."""
+"""Entry point of the command, with the steps that must come before other imports."""
 
 import gc
 import sys
 
 
 def main() -> None:
-    """Runs `outrider`."""
-    help_flags = ("--help", "-h")
-    # Imports make hundreds of thousands of objects that stay: collecting among them costs a tenth of the start.
-    # The commands import most of what they need, so it is they who turn it on again (cli/output.py, settle).
+    """Run `outrider`."""
+    # Imports create very many objects that stay alive, so collections would slow down the start.
+    # The commands do most imports, so they turn the collector on again (cli/output.py).
     gc.disable()
-    serves = sys.argv[1:2] == ["mcp"] and not any(each in sys.argv for each in help_flags)
-    wire = _relay_to_daemon() if serves else None
+    serves_host = sys.argv[1:2] == ["mcp"] and not any(flag in sys.argv for flag in ("--help", "-h"))
+    pipes = _relay_to_daemon() if serves_host else None
     from outrider.cli import run_command_line
 
-    run_command_line(wire)
+    run_command_line(pipes)
 
 
 def _relay_to_daemon() -> tuple[int, int]:
-    """Relays to the one process of this user; returns the client's pipes where there can be none."""
+    """Relay to the user's daemon until the host ends, or return the host's pipes if there is no daemon."""
     from outrider.relay.stdio_pipes import claim_stdio
 
-    wire = claim_stdio()
+    pipes = claim_stdio()
     from outrider import __version__
     from outrider.relay.relay import run_relay
 
-    code = run_relay(sys.argv[2:], wire, __version__)
-    if code is not None:
-        sys.exit(code)
-    return wire
+    exit_code = run_relay(sys.argv[2:], pipes, __version__)
+    if exit_code is not None:
+        sys.exit(exit_code)
+    return pipes
 
 
 if __name__ == "__main__":

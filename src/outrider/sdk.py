@@ -1,4 +1,4 @@
-"""Outrider's tools for the Claude Agent SDK, in the same process: no server, no pipe.
+"""Serve Outrider's tools to the Claude Agent SDK in the same process.
 
     async with open_app() as app:
         options = ClaudeAgentOptions(
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from outrider.app import App
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an optional extra
     from claude_agent_sdk import McpSdkServerConfig
 
 
 def server(
     app: App, toolset: str | None = None, *, name: str = "outrider", session: str = "default"
 ) -> "McpSdkServerConfig":
-    """A value for `ClaudeAgentOptions.mcp_servers`.
+    """Return a value for `ClaudeAgentOptions.mcp_servers`.
 
     Args:
-        app: The open app; it must stay open for as long as the agent runs.
-        toolset: One toolset by its name or alias, or None for all that are offered.
-        name: The server's own name; the key in `mcp_servers` is what prefixes the tools.
+        app: The open app; it must stay open while the agent runs.
+        toolset: A toolset by its name or alias, or None for all that are offered.
+        name: The server's own name; tools are prefixed with the key in `mcp_servers` instead.
         session: The session that the agent's calls belong to.
     """
     config: Any = {"type": "sdk", "name": name, "instance": app.build_server(toolset, name=name, session=session)}

@@ -1,6 +1,6 @@
-"""`outrider mcp` as hosts start it: bytes between them and the one warm process of this user, and nothing else.
+"""`outrider mcp` as hosts start it: forward bytes between the host and the user's daemon.
 
-Only the standard library, and little of that: what is imported here is the whole start-up of a host, and what it holds
-is held once for each host. So no `socket` (its C half is enough), `json`, `re`, `typing`, `dataclasses`, `pathlib`,
-`subprocess`; `places` and `frames` are shared with the other side, `app/daemon`.
+It imports little of the standard library, because these imports are the whole start-up time of a host, and their
+memory is used once per host. So there is no `socket` (its C half is enough), `json`, `re`, `typing`, `dataclasses`,
+`pathlib` or `subprocess`. `daemon_paths` and `frames` are shared with the other side, `app/daemon`.
 """

@@ -1,11 +1,11 @@
-"""Where the one process of a data directory is found, and whether that place can be trusted."""
+"""Find the files of a data directory's daemon, and check that they can be trusted."""
 
 import os
 import stat
 
 
 class UntrustedDaemon(Exception):
-    """The place belongs to somebody else, or others may write there."""
+    """The daemon or its files belong to another user."""
 
 
 class DaemonPaths:
@@ -13,11 +13,11 @@ class DaemonPaths:
 
     Attributes:
         data_dir: The data directory.
-        run_dir: The folder of the others, which is the person's own.
-        socket_path: The daemon's door.
-        token_path: Where there can be no socket of the kind: port and token of a door on loopback.
-        daemon_lock_path: Locked for as long as a daemon answers at the door.
-        start_lock_path: Locked by who starts one.
+        run_dir: The folder of the other files, which only the user can access.
+        socket_path: The daemon's Unix socket.
+        token_path: Port and token of a loopback listener, where a Unix socket is not possible.
+        daemon_lock_path: Locked while a daemon is listening.
+        start_lock_path: Locked while a relay starts a daemon.
     """
 
     def __init__(self, folder: str) -> None:
@@ -30,12 +30,11 @@ class DaemonPaths:
 
     @property
     def fits_socket_address(self) -> bool:
-        """Whether the path fits into the address of a socket."""
-        max_path_bytes = 100  # bytes of a socket's path: 104 on macOS, 108 on Linux, the last of them NUL
-        return len(os.fsencode(self.socket_path)) <= max_path_bytes
+        """Whether the path fits into the address of a socket: 104 bytes on macOS, 108 on Linux, with a NUL."""
+        return len(os.fsencode(self.socket_path)) <= 100
 
     def create_run_dir(self) -> None:
-        """Makes the folder, as one that nobody else can enter. Raises OSError and Untrusted."""
+        """Create the folder for this user only. Raises OSError and UntrustedDaemon."""
         try:
             os.makedirs(self.data_dir, 0o700, exist_ok=True)
             os.mkdir(self.run_dir, 0o700)
@@ -44,57 +43,60 @@ class DaemonPaths:
         self.check_run_dir()
 
     def check_run_dir(self) -> None:
-        """Raises Untrusted where somebody else may have laid out what is found here. OSError where there is nothing."""
-        found = os.lstat(self.run_dir)
-        if not stat.S_ISDIR(found.st_mode):
-            raise UntrustedDaemon(f"{self.run_dir} is no folder")
-        if found.st_uid != os.geteuid():
-            raise UntrustedDaemon(f"{self.run_dir} belongs to somebody else")
-        if found.st_mode & 0o077:
+        """Raise UntrustedDaemon if another user may have written to the folder, OSError if it is missing."""
+        status = os.lstat(self.run_dir)
+        if not stat.S_ISDIR(status.st_mode):
+            raise UntrustedDaemon(f"{self.run_dir} is not a folder")
+        if status.st_uid != os.geteuid():
+            raise UntrustedDaemon(f"{self.run_dir} belongs to another user")
+        if status.st_mode & 0o077:
             os.chmod(self.run_dir, 0o700)
 
     def check_file_owner(self, path: str) -> None:
-        """Raises Untrusted for a file of somebody else, or a link; OSError where there is none."""
-        found = os.lstat(path)
-        if found.st_uid != os.geteuid() or stat.S_ISLNK(found.st_mode):
-            raise UntrustedDaemon(f"{path} was put there by somebody else")
+        """Raise UntrustedDaemon for a link or a file of another user, OSError if it is missing."""
+        status = os.lstat(path)
+        if status.st_uid != os.geteuid() or stat.S_ISLNK(status.st_mode):
+            raise UntrustedDaemon(f"{path} is a link, or belongs to another user")
 
 
 def find_daemon_paths(arguments: list[str], environ: dict[str, str], home: str) -> DaemonPaths | None:
-    """Where the daemon of these settings is; None if they want none.
+    """Return the daemon's files under these settings, or None if they disable the daemon.
 
-    It reads of the settings only these two, as `settings/load.py` does: the daemon reads all, and refuses to serve what
-    belongs elsewhere.
+    Only `daemon` and `data_dir` are read, in the order of `settings/load.py`. The daemon itself reads all settings, and
+    refuses hosts that need another one.
     """
-    false_values = ("0", "off", "f", "false", "n", "no")  # what pydantic reads as false
-    chosen = _read_settings_file(os.path.join(home, ".outrider", "settings.json"))
-    chosen |= {
+    false_values = ("0", "off", "f", "false", "n", "no")  # as in pydantic
+    settings = _read_settings_file(os.path.join(home, ".outrider", "settings.json"))
+    settings |= {
         name: environ["OUTRIDER_" + name.upper()]
         for name in ("daemon", "data_dir")
         if environ.get("OUTRIDER_" + name.upper())
     }
-    chosen |= _parse_flags(arguments)
-    if str(chosen.get("daemon", "")).strip().lower() in false_values:
+    settings |= _parse_flags(arguments)
+    if str(settings.get("daemon", "")).strip().lower() in false_values:
         return None
-    folder = str(chosen.get("data_dir") or os.path.join(home, ".outrider"))
-    return DaemonPaths(os.path.abspath(os.path.expanduser(folder)))
+    data_dir = str(settings.get("data_dir") or os.path.join(home, ".outrider"))
+    return DaemonPaths(os.path.abspath(os.path.expanduser(data_dir)))
 
 
 def _parse_flags(arguments: list[str]) -> dict[str, str]:
-    set_flag = "--set"
-    found = {"daemon": "no"} if "--no-daemon" in arguments else {}
-    for before, each in zip(["", *arguments], arguments, strict=False):
-        text = (
-            each if before == set_flag else each.removeprefix(set_flag + "=") if each.startswith(set_flag + "=") else ""
-        )
-        name, _, value = text.partition("=")
-        if name.strip() in ("daemon", "data_dir") and not ("--no-daemon" in arguments and name.strip() == "daemon"):
-            found[name.strip()] = value
-    return found
+    values: dict[str, str] = {}
+    for previous, argument in zip(["", *arguments], arguments, strict=False):
+        assignment = ""
+        if previous == "--set":
+            assignment = argument
+        elif argument.startswith("--set="):
+            assignment = argument.removeprefix("--set=")
+        name, _, value = assignment.partition("=")
+        if name.strip() in ("daemon", "data_dir"):
+            values[name.strip()] = value
+    if "--no-daemon" in arguments:
+        values["daemon"] = "no"
+    return values
 
 
 def _read_settings_file(path: str) -> dict[str, object]:
-    """What the person's settings say of the two; JSON is loaded only for a file that says anything of them."""
+    """Return the two settings in the file; `json` is loaded only if it contains one of them."""
     try:
         with open(path, "rb") as file:
             text = file.read()

@@ -1,21 +1,21 @@
-"""What a relay and the daemon say to each other: frames of a kind, a number and a payload.
+"""The frames that a relay and the daemon exchange.
 
     kind, 1 byte · number, 4 bytes · length of the payload, 4 bytes · payload        (big-endian)
 
-A line of the host has a number, which the daemon names again when the line is answered. So the relay knows what is
-under way without reading JSON, and a frame is whole or it was never sent: no line is answered twice.
+Each line of the host has a number, which the daemon repeats when the line is answered. So the relay knows which lines
+are pending without parsing JSON. A frame takes effect only when it is complete, so no line is answered twice.
 """
 
-PROTOCOL_VERSION = b"1"  # of what is written here
+PROTOCOL_VERSION = b"1"
 
 # From the relay.
-HANDSHAKE_FRAME = b"H"  # who comes: see `hello`
+HANDSHAKE_FRAME = b"H"  # the payload is described in handshake.py
 LINE_FRAME = b"L"  # a line of the host
-REPLAY_FRAME = b"R"  # a line that an earlier connection answered: do it again, answer nobody
-RETRY_FRAME = b"T"  # a line that was under way when an earlier connection was lost
-FAILED_FRAME = b"F"  # a line that was under way when two processes died: not a third time
-LAST_REQUEST_FRAME = b"Z"  # no request comes after this, only answers; the end of the connection is the end of the host
-CONTROL_FRAME = b"C"  # instead of HELLO: `status` or `stop`
+REPLAY_FRAME = b"R"  # a line that an earlier connection answered: process it again, without an answer
+RETRY_FRAME = b"T"  # a line that was pending when an earlier connection was lost
+FAILED_FRAME = b"F"  # a line that was pending when two processes died: do not try it again
+LAST_REQUEST_FRAME = b"Z"  # only answers follow, no requests; the host ends with the connection
+CONTROL_FRAME = b"C"  # instead of a handshake: `status` or `stop`
 
 # From the daemon.
 WELCOME_FRAME = b"S"  # welcome; the payload is the connection's own session
@@ -30,33 +30,29 @@ REJECT_FRAME = b"N"  # not here, and why: serve by yourself
 
 
 def build_frame(kind: bytes, payload: bytes = b"", number: int = 0) -> bytes:
-    """One frame."""
+    """Encode one frame."""
     return kind + number.to_bytes(4, "big") + len(payload).to_bytes(4, "big") + payload
 
 
 class FrameReader:
-    """Puts the pieces that arrive together again."""
+    """Decodes frames from the pieces that arrive."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, piece: bytes) -> list[tuple[bytes, int, bytes]]:
-        """The frames that are whole now, each with kind, number and payload."""
-        header_bytes = 9
-        held = self._buffer
-        held += piece
-        found, at = [], 0
-        while len(held) - at >= header_bytes:
-            end = at + header_bytes + int.from_bytes(held[at + 5 : at + header_bytes], "big")
-            if len(held) < end:
+        """Return the frames that are complete now, each as kind, number and payload."""
+        buffer = self._buffer
+        buffer += piece
+        decoded, start = [], 0
+        while len(buffer) - start >= 9:  # bytes of the header
+            payload_start = start + 9
+            end = payload_start + int.from_bytes(buffer[start + 5 : payload_start], "big")
+            if len(buffer) < end:
                 break
-            found.append(
-                (
-                    bytes(held[at : at + 1]),
-                    int.from_bytes(held[at + 1 : at + 5], "big"),
-                    bytes(held[at + header_bytes : end]),
-                )
-            )
-            at = end
-        del held[:at]
-        return found
+            kind = bytes(buffer[start : start + 1])
+            number = int.from_bytes(buffer[start + 1 : start + 5], "big")
+            decoded.append((kind, number, bytes(buffer[payload_start:end])))
+            start = end
+        del buffer[:start]
+        return decoded

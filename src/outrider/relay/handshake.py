@@ -1,4 +1,4 @@
-"""The first words of a relay: which program comes, from where, with which options and environment."""
+"""The relay's first message: its version, working directory, options and environment."""
 
 import os
 import sys
@@ -9,17 +9,17 @@ HANDSHAKE_FIELDS = ("wire", "version", "install", "home", "cwd", "session", "aga
 
 
 class Handshake:
-    """Who connects.
+    """The description of a relay and its host.
 
     Attributes:
-        wire: The version of the frames.
-        version: Of the relay's Outrider.
-        install: Which Python and which copy of the code it would run by itself.
-        home: The person's home directory.
+        wire: Version of the frames.
+        version: Version of the relay's Outrider.
+        install: The Python and the copy of the code that the relay runs.
+        home: The user's home directory.
         cwd: The host's working directory.
-        session: The session that an earlier connection of this host had; empty for its first.
+        session: Session of the host's earlier connection; empty for its first.
         again: "1" on every connection but a host's first.
-        arguments: What stands after `outrider mcp`.
+        arguments: The arguments after `outrider mcp`.
         environ: The host's environment.
     """
 
@@ -31,7 +31,7 @@ class Handshake:
         self.environ = environ
 
     def to_payload(self) -> bytes:
-        """As the payload of a frame: texts that NUL bytes part, which none of them can hold."""
+        """Encode it as a frame's payload: texts separated by NUL bytes, which none of them can contain."""
         texts = [getattr(self, name) for name in HANDSHAKE_FIELDS]
         texts += [str(len(self.arguments)), *self.arguments]
         texts += [f"{name}={self.environ[name]}" for name in self.environ]
@@ -39,29 +39,29 @@ class Handshake:
 
 
 def parse_handshake(payload: bytes) -> Handshake:
-    """The words in a frame. Raises ValueError for what are none."""
-    texts = [os.fsdecode(each) for each in payload.split(b"\0")]
+    """Decode a handshake's payload. Raises ValueError."""
+    texts = [os.fsdecode(text) for text in payload.split(b"\0")]
     first = len(HANDSHAKE_FIELDS) + 1
     try:
         last = first + int(texts[first - 1])
     except (IndexError, ValueError):
-        raise ValueError("these are no first words of a relay") from None
-    environ = dict(each.split("=", 1) for each in texts[last:] if "=" in each)
+        raise ValueError("the first message is not a relay's handshake") from None
+    environ = dict(text.split("=", 1) for text in texts[last:] if "=" in text)
     return Handshake(dict(zip(HANDSHAKE_FIELDS, texts, strict=False)), texts[first:last], environ)
 
 
 def build_handshake(version: str, arguments: list[str]) -> Handshake:
-    """What this process has to say."""
+    """Return the handshake of this process."""
     texts = (PROTOCOL_VERSION.decode(), version, describe_install(), find_home_dir(), os.getcwd(), "", "")
     return Handshake(dict(zip(HANDSHAKE_FIELDS, texts, strict=True)), arguments, dict(os.environ))
 
 
 def describe_install() -> str:
-    """Which code runs in which Python: where another would run, results may be others."""
+    """Return the paths of the code and its Python; a daemon of other code could give other results."""
     code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return "\n".join((code, sys.prefix, os.environ.get("PYTHONPATH", "")))
 
 
 def find_home_dir() -> str:
-    """The person's home directory."""
+    """Return the user's home directory."""
     return os.path.expanduser("~")

@@ -1,10 +1,13 @@
-"""What needs a line's meaning: only when a daemon leaves or is lost, so JSON is loaded only then."""
+"""Parse lines of the host when a daemon leaves or is lost.
+
+`json` is loaded only then.
+"""
 
 
 def route_line(line: bytes) -> tuple[bool, bool]:
-    """While one daemon leaves and another is there: whether the line is for the leaving one, and for the new one.
+    """Return whether a line goes to the leaving daemon, and whether it goes to the new one.
 
-    Answers belong to who asked, which is the one that still works on something; a cancellation may concern either.
+    Responses go to the leaving daemon, because it still has requests open; a cancellation may concern either.
     """
     message = _parse_message(line)
     method = message.get("method")
@@ -14,7 +17,7 @@ def route_line(line: bytes) -> tuple[bool, bool]:
 
 
 def build_error_reply(line: bytes, reason: str) -> bytes:
-    """The error for a request that nobody will answer any more, with its line end; nothing for what is no request."""
+    """Return an error line for a request that will not be answered any more; empty for other messages."""
     import json
 
     message = _parse_message(line)

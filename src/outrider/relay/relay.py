@@ -1,4 +1,4 @@
-"""Carries lines between a host and the daemon, over as many daemons as the host lives to see."""
+"""Forward lines between a host and the daemon, and switch to a new daemon when needed."""
 
 import os
 import select
@@ -10,15 +10,15 @@ from outrider.relay.handshake import Handshake, build_handshake
 from outrider.relay.line_routing import build_error_reply, route_line
 
 READ_BYTES = 65_536
-PIPE_WRITE_BYTES = 4_096  # a pipe that is ready takes so much at once without making us wait (POSIX, PIPE_BUF)
+PIPE_WRITE_BYTES = 4_096  # a pipe that is ready accepts this much without blocking (POSIX, PIPE_BUF)
 
 
 class NoDaemonAvailable(Exception):
-    """There is no daemon for this host, and why: it is served by this process itself."""
+    """No daemon serves this host, so this process must; the message says why."""
 
 
 class RelayExit(Exception):
-    """The daemon says how this process ends: the exit code."""
+    """The daemon tells this process to end with an exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -26,16 +26,16 @@ class RelayExit(Exception):
 
 
 class DaemonLost(Exception):
-    """The daemon dies again and again, or cannot be started any more."""
+    """The daemon dies repeatedly, or cannot be started any more."""
 
 
 class DaemonConnection:
-    """One connection to one daemon.
+    """A connection to one daemon.
 
     Attributes:
-        received_frames: Frames that came together with the welcome.
-        outgoing: What its socket has not taken yet.
-        is_leaving: Whether this daemon takes nothing new.
+        received_frames: Frames that arrived together with the welcome.
+        outgoing: Bytes that the socket has not accepted yet.
+        is_leaving: Whether the daemon accepts no new requests.
     """
 
     def __init__(self, socket: "daemon_start.daemon_socket.sockets.socket") -> None:
@@ -48,43 +48,51 @@ class DaemonConnection:
         self._is_finishing = False
 
     def send_pending(self) -> None:
-        """Sends what the socket takes."""
+        """Send as much as the socket accepts."""
         del self.outgoing[: self.socket.send(self.outgoing[:READ_BYTES])]
         if self._is_finishing and not self.outgoing:
             self.socket.shutdown(daemon_start.daemon_socket.sockets.SHUT_WR)
 
     def finish_sending(self) -> None:
-        """The host says no more: the daemon hears so once it has all that was said before."""
+        """Close the sending side once all data has been sent, because the host has ended."""
         self._is_finishing = True
         if not self.outgoing:
             self.send_pending()
 
 
 class Relay:
-    """One host.
+    """Forwards the lines of one host.
 
     Args:
-        place: Where its daemon is.
-        hello: What to say there first.
-        wire: The descriptors of the host's pipes.
+        paths: The files of its daemon.
+        handshake: The first message to the daemon.
+        pipes: The descriptors of the host's pipes.
     """
 
-    def __init__(self, place: DaemonPaths, hello: Handshake, wire: tuple[int, int]) -> None:
-        self._paths = place
-        self._handshake = hello
-        self._stdin, self._stdout = wire
+    def __init__(self, paths: DaemonPaths, handshake: Handshake, pipes: tuple[int, int]) -> None:
+        self._paths = paths
+        self._handshake = handshake
+        self._stdin, self._stdout = pipes
         self._partial_line = bytearray()
         self._line_count = 0
-        self._has_host_ended = False  # the host says no more
+        self._has_host_ended = False
         self._host_buffer = bytearray()
         self._current: DaemonConnection | None = None
         self._retiring: list[DaemonConnection] = []
-        self._pending: dict[int, tuple[bytes, DaemonConnection, int]] = {}  # and how many processes have died of it
+        # By number: the line, the connection that has it, and how many daemons have died with it.
+        self._pending: dict[int, tuple[bytes, DaemonConnection, int]] = {}
         self._replay_lines: dict[int, bytes] = {}
         self._loss_times: list[float] = []
 
+    @property
+    def _connections(self) -> list[DaemonConnection]:
+        return [*self._retiring, self._current] if self._current else [*self._retiring]
+
     def run(self) -> int:
-        """Serves until the host ends; the exit code. Raises Alone if there was no daemon from the beginning."""
+        """Forward lines until the host ends, and return the exit code.
+
+        Raises NoDaemonAvailable if the first connection fails.
+        """
         try:
             self._current = self._connect_daemon()
         except RelayExit as end:
@@ -98,46 +106,45 @@ class Relay:
             self._flush_to_host()
             return end.code
         except DaemonLost as lost:
-            self._give_up(str(lost))
+            write_stderr(f"outrider: {lost}\n".encode())
+            for line, *_ in self._pending.values():
+                self._host_buffer += build_error_reply(line, str(lost))
+            self._flush_to_host()
             return 4
         return 0
 
     def _process_events(self) -> None:
-        """Waits until something can be read or written, and does it."""
+        """Wait until a descriptor is ready, and read or write there."""
         if self._current and self._current.received_frames:
-            now, heard = self._current, self._current.received_frames
-            now.received_frames = []
-            for each in heard:
-                self._handle_frame(now, *each)
+            connection, early_frames = self._current, self._current.received_frames
+            connection.received_frames = []
+            for frame in early_frames:
+                self._handle_frame(connection, *frame)
         ready = self._poll_descriptors()
         if ready.get(self._stdout) and self._host_buffer:
-            self._write()
-        for connection in [each for each in (*self._retiring, self._current) if each is not None]:
+            try:
+                del self._host_buffer[: os.write(self._stdout, self._host_buffer[:PIPE_WRITE_BYTES])]
+            except BlockingIOError:
+                pass  # the pipe is ready for less
+        for connection in self._connections:
             if ready.get(connection.descriptor):
                 self._serve_connection(connection, ready[connection.descriptor])
         if ready.get(self._stdin) and not self._has_host_ended:
             self._read_from_host()
 
     def _poll_descriptors(self) -> dict[int, int]:
-        max_buffer_bytes = 1_000_000  # bytes that wait for a slow reader before we read no more
+        max_buffer_bytes = 1_000_000  # while more waits for a slow reader, its sender is not read
         poll = select.poll()
-        every = [each for each in (*self._retiring, self._current) if each is not None]
-        if not self._has_host_ended and all(len(each.outgoing) < max_buffer_bytes for each in every):
+        if not self._has_host_ended and all(len(each.outgoing) < max_buffer_bytes for each in self._connections):
             poll.register(self._stdin, select.POLLIN)
         if self._host_buffer:
             poll.register(self._stdout, select.POLLOUT)
-        for each in every:
+        for connection in self._connections:
             reads = select.POLLIN if len(self._host_buffer) < max_buffer_bytes else 0
-            poll.register(each.descriptor, reads | (select.POLLOUT if each.outgoing else 0))
+            poll.register(connection.descriptor, reads | (select.POLLOUT if connection.outgoing else 0))
         return dict(poll.poll())
 
     # The host
-
-    def _write(self) -> None:
-        try:
-            del self._host_buffer[: os.write(self._stdout, self._host_buffer[:PIPE_WRITE_BYTES])]
-        except BlockingIOError:
-            return  # it is ready for less than a piece
 
     def _read_from_host(self) -> None:
         try:
@@ -153,18 +160,17 @@ class Relay:
             self._forward_line(bytes(line))
         if not piece:
             self._has_host_ended = True
-            for each in (*self._retiring, self._current):
-                if each is not None:
-                    each.finish_sending()
+            for connection in self._connections:
+                connection.finish_sending()
 
     def _forward_line(self, line: bytes) -> None:
         if not line.strip():
             return
         self._line_count += 1
-        places = route_line(line) if self._retiring else (False, True)
-        if places[0]:
+        to_retiring, to_current = route_line(line) if self._retiring else (False, True)
+        if to_retiring:
             self._retiring[-1].outgoing += frames.build_frame(frames.LINE_FRAME, line)
-        if places[1]:
+        if to_current:
             self._current = self._current or self._connect_daemon()
             self._pending[self._line_count] = (line, self._current, 0)
             self._current.outgoing += frames.build_frame(frames.LINE_FRAME, line, self._line_count)
@@ -204,7 +210,7 @@ class Relay:
             self._retire_connection(connection, at_once=kind == frames.MOVE_FRAME)
 
     def _retire_connection(self, connection: DaemonConnection, *, at_once: bool) -> None:
-        """The daemon takes nothing new; what is under way there it finishes, if it is not long."""
+        """Send nothing new to the daemon, which finishes its pending requests if they are short."""
         connection.is_leaving = True
         connection.outgoing += frames.build_frame(frames.LAST_REQUEST_FRAME)
         if connection is self._current:
@@ -214,21 +220,21 @@ class Relay:
             self._current = self._connect_daemon()
 
     def _handle_loss(self, connection: DaemonConnection) -> None:
-        """The connection has ended: what it has not answered, the next daemon judges."""
-        max_deaths = 2  # daemons that may die with a call under way, before it is taken for the reason
+        """Hand the lines that a lost connection has not answered to the next daemon."""
+        max_deaths = 2  # then the line counts as the cause of the deaths
         connection.socket.close()
         if connection is self._current:
             self._current = None
         if connection in self._retiring:
             self._retiring.remove(connection)
-        left = [number for number, (_, at, _) in self._pending.items() if at is connection]
+        unanswered = [number for number, (_, holder, _) in self._pending.items() if holder is connection]
         if self._has_host_ended:
             return
         if not connection.is_leaving:
             self._count_loss()
-        if left or not connection.is_leaving:
+        if unanswered or not connection.is_leaving:
             self._current = self._current or self._connect_daemon()
-        for number in left:
+        for number in unanswered:
             assert self._current is not None
             line, _, deaths = self._pending[number]
             deaths += not connection.is_leaving
@@ -237,31 +243,33 @@ class Relay:
             self._current.outgoing += frames.build_frame(kind, line, number)
 
     def _count_loss(self) -> None:
-        window_s = 60.0
-        max_losses = 4  # daemons that may be lost within a minute
+        max_losses_per_minute = 4
         now = time.monotonic()
-        self._loss_times = [each for each in self._loss_times if now - each < window_s] + [now]
-        if len(self._loss_times) >= max_losses:
-            raise DaemonLost(f"the Outrider process has died {max_losses} times within a minute")
+        self._loss_times = [lost_at for lost_at in self._loss_times if now - lost_at < 60.0] + [now]
+        if len(self._loss_times) >= max_losses_per_minute:
+            raise DaemonLost(f"the Outrider process has died {max_losses_per_minute} times within a minute")
 
     def _connect_daemon(self) -> DaemonConnection:
-        """A daemon that takes this host. Raises Alone for the first connection of all, Lost for later ones."""
-        max_attempts = 5  # daemons that one connection may find to be leaving
+        """Connect to a daemon that accepts this host.
+
+        Raises NoDaemonAvailable for the host's first connection, DaemonLost for later ones.
+        """
+        max_attempts = 5
         reason = "every daemon found was about to leave"
         for _ in range(max_attempts):
             try:
-                found = self._open_connection()
+                connection = self._open_connection()
             except (OSError, UntrustedDaemon, daemon_start.DaemonNotStarted) as error:
                 reason = str(error)
                 break
-            if found is not None:
-                return found
+            if connection is not None:
+                return connection
         if self._handshake.again:
             raise DaemonLost(f"Outrider cannot be started again: {reason}")
         raise NoDaemonAvailable(reason)
 
     def _open_connection(self) -> DaemonConnection | None:
-        """A connection that was welcomed; None if the daemon is about to leave."""
+        """Connect and exchange the handshake; return None if the daemon is about to leave."""
         connection = DaemonConnection(daemon_start.ensure_daemon(self._paths))
         try:
             connection.socket.sendall(frames.build_frame(frames.HANDSHAKE_FRAME, self._handshake.to_payload()))
@@ -281,7 +289,7 @@ class Relay:
         return connection
 
     def _read_welcome(self, connection: DaemonConnection) -> bool:
-        """Reads up to the welcome; whether there was one."""
+        """Read until the welcome, and return whether there was one."""
         while piece := connection.socket.recv(READ_BYTES):
             connection.received_frames += connection.reader.feed(piece)
             while connection.received_frames:
@@ -298,12 +306,6 @@ class Relay:
 
     # The end
 
-    def _give_up(self, reason: str) -> None:
-        write_stderr(f"outrider: {reason}\n".encode())
-        for line, *_ in self._pending.values():
-            self._host_buffer += build_error_reply(line, reason)
-        self._flush_to_host()
-
     def _flush_to_host(self) -> None:
         try:
             while self._host_buffer:
@@ -312,18 +314,21 @@ class Relay:
             return
 
 
-def run_relay(arguments: list[str], wire: tuple[int, int], version: str) -> int | None:
-    """Serves the host by way of the daemon; the exit code, or None where this process must serve by itself.
+def run_relay(arguments: list[str], pipes: tuple[int, int], version: str) -> int | None:
+    """Serve the host through the daemon, and return the exit code.
 
     Args:
-        arguments: What stands after `outrider mcp`.
-        wire: The descriptors of the host's pipes; nothing of them was read if the answer is None.
-        version: Of this Outrider.
+        arguments: The arguments after `outrider mcp`.
+        pipes: The descriptors of the host's pipes.
+        version: Version of this Outrider.
+
+    Returns:
+        The exit code, or None if this process must serve the host itself; nothing was read from the pipes then.
     """
     try:
-        hello = build_handshake(version, arguments)
-        place = find_daemon_paths(arguments, hello.environ, hello.home) if os.name == "posix" else None
-        return Relay(place, hello, wire).run() if place else None
+        handshake = build_handshake(version, arguments)
+        paths = find_daemon_paths(arguments, handshake.environ, handshake.home) if os.name == "posix" else None
+        return Relay(paths, handshake, pipes).run() if paths else None
     except (NoDaemonAvailable, OSError) as reason:
         write_stderr(f"outrider: this process serves alone: {reason}\n".encode())
         return None
@@ -332,7 +337,7 @@ def run_relay(arguments: list[str], wire: tuple[int, int], version: str) -> int 
 
 
 def write_stderr(text: bytes) -> None:
-    """Words for a person; a host that does not read them shall not stop us."""
+    """Write a message for people, unless a host that does not read it would block us."""
     poll = select.poll()
     poll.register(2, select.POLLOUT)
     try:

@@ -1,9 +1,8 @@
-"""Keeps standard output for JSON-RPC alone, from before the first import until after the last exit hook.
+"""Reserve standard output for JSON-RPC, from before the first import until after the last exit hook.
 
-A library that prints while it is imported, a child process that inherits the descriptor, an exit
-hook that says goodbye: each would break the client's parser. So the real pipes move to private
-descriptors and what everybody believes to be stdout becomes stderr. This must run before anything
-else is imported, hence only `os` and `sys`.
+A library that prints while it is imported, a child process that inherits the descriptor, or an exit
+hook that prints would break the client's parser. So the real pipes move to private descriptors, and
+stdout becomes stderr. This must run before anything else is imported, hence only `os` and `sys`.
 """
 
 import os
@@ -11,14 +10,14 @@ import sys
 
 
 def claim_stdio() -> tuple[int, int]:
-    """Takes descriptors 0 and 1 away from the process: it now reads nothing and prints to stderr.
+    """Redirect descriptor 0 to nothing and 1 to stderr.
 
-    Returns private descriptors of the client's pipes; children do not inherit them.
+    Returns private descriptors of the client's pipes, which children do not inherit.
     """
     sys.stdout.flush()
-    wire = (os.dup(0), os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    pipes = (os.dup(0), os.dup(1))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     os.dup2(2, 1)
-    return wire
+    return pipes

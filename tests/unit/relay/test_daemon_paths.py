@@ -67,7 +67,7 @@ def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path):
         os.chown(place.run_dir, 12_345, 12_345)
     else:
         place.run_dir = "/"
-    with pytest.raises(UntrustedDaemon, match="somebody else"):
+    with pytest.raises(UntrustedDaemon, match="another user"):
         place.check_run_dir()
 
 
@@ -75,10 +75,10 @@ def test_a_link_in_place_of_the_folder_or_the_socket_is_not_followed(tmp_path: P
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     place = DaemonPaths(str(tmp_path))
     Path(place.run_dir).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UntrustedDaemon, match="no folder"):
+    with pytest.raises(UntrustedDaemon, match="not a folder"):
         place.create_run_dir()
     Path(place.run_dir).unlink()
     place.create_run_dir()
     Path(place.socket_path).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UntrustedDaemon, match="somebody else"):
+    with pytest.raises(UntrustedDaemon, match="another user"):
         place.check_file_owner(place.socket_path)
