@@ -1,1 +1,1 @@
-"""The work on runs: which of those that wait begin here, and how it survives the process that did it."""
+"""Workers that take queued runs, execute them durably and recover lost ones."""

@@ -1,4 +1,4 @@
-"""One attempt at a run, from the row to the row: who thinks, with which tools, and how it ended."""
+"""Execute attempts at runs and save their outcomes."""
 
 import asyncio
 import logging
@@ -32,18 +32,20 @@ log = logging.getLogger(__name__)
 
 
 class AttemptRunner:
-    """Works on runs that are this process's; the libraries of models are loaded at the first of them.
+    """Executes the runs assigned to a worker; the model libraries are loaded with the first run.
 
     Args:
-        worker: This process's name, by which a run's row says whose it is.
+        worker: The name of the worker.
+        dependencies: Services of the app.
+        streams: Publishes the events.
 
     Attributes:
-        active_tasks: The attempts under way, by run.
-        is_closing: Whoever is cancelled from now on is so because the process ends.
-        steps: What the runs have done.
-        meters: What the runs under way use.
-        client_models: The models of clients that wait for their runs, by run.
-        check_spending: Asked before each request to a model, where money is limited: runs at the same time share it.
+        active_tasks: The tasks of active attempts, by run id.
+        is_closing: Whether tasks are cancelled because the process ends, not because their run is cancelled.
+        steps: The steps of all runs.
+        meters: The meters of active runs, by run id.
+        client_models: The models of clients that wait for their runs, by run id.
+        check_spending: Checked before each request to a model, because concurrent runs share a spending limit.
     """
 
     def __init__(self, worker: str, dependencies: AgentDependencies, streams: EventStreams) -> None:
@@ -59,18 +61,19 @@ class AttemptRunner:
         self._rows = RunStore(dependencies.database)
 
     async def refresh_toolboxes(self) -> tuple[Toolbox, Toolbox]:
-        """The served tools and all, with the agents that there are now."""
-        boxes = self._dependencies.toolboxes()
-        for each in boxes:
-            await each.refresh_tools()
-        return boxes
+        """Return the served tools and all tools, including the current agents."""
+        toolboxes = self._dependencies.toolboxes()
+        for toolbox in toolboxes:
+            await toolbox.refresh_tools()
+        return toolboxes
 
     async def sum_descendant_usage(self, run_id: str) -> RunUsage:
-        """What the runs have used that this one began, and those that they began."""
-        return sum((RunUsage.from_dict(each.usage) for each in await self._rows.list_descendants(run_id)), RunUsage())
+        """Return the usage of all runs below a run."""
+        descendants = await self._rows.list_descendants(run_id)
+        return sum((RunUsage.from_dict(run.usage) for run in descendants), RunUsage())
 
     async def run_attempt(self, run_id: str, attempt: int) -> None:
-        """Makes that attempt, unless it is under way here, over, or another process's."""
+        """Execute an attempt, unless it has ended, is active here or belongs to another worker."""
         if run_id in self.active_tasks:
             return
         task = asyncio.current_task()
@@ -83,14 +86,14 @@ class AttemptRunner:
         except asyncio.CancelledError:
             if self.is_closing or not (await self._rows.get(run_id)).has_ended:
                 raise
-            task.uncancel()  # the run was cancelled, not the work on it: the attempt ends as any other
+            task.uncancel()  # the run was cancelled, not this task: end the attempt normally
         finally:
             self.active_tasks.pop(run_id, None)
             self.meters.pop(run_id, None)
             self.client_models.pop(run_id, None)
 
     async def _run_guarded(self, run: Run) -> None:
-        """Works on it; a database that fails leaves it as it is, to be taken up again when that is back."""
+        """Execute a run; if the database fails, leave the run unchanged, so that it is recovered later."""
         try:
             await self._run_claimed(run)
         except Exception as error:
@@ -107,7 +110,7 @@ class AttemptRunner:
         if not await self._rows.claim_attempt(run, self._worker):
             return
         run = await self._rows.get(run.id)
-        pen = EventWriter(self._streams, run.id)
+        event_writer = EventWriter(self._streams, run.id)
         await self._streams.open_run(run.id)
         try:
             await self._streams.append(run.id, [("status", {"status": "running", "attempt": run.attempt})])
@@ -117,55 +120,57 @@ class AttemptRunner:
                 earlier_seconds=run.state.get("seconds", 0.0),
             )
             self.meters[run.id] = meter
-            hands: ToolExecutor | None = None
+            executor: ToolExecutor | None = None
             try:
-                hands = await self._build_executor(run, pen)
-                outcome = await self._run_model(run, hands, pen, meter)
+                executor = await self._build_executor(run, event_writer)
+                outcome = await self._run_model(run, executor, event_writer, meter)
             except AttemptSuperseded:
                 return
             except Exception as error:
                 if is_outage(error):
                     raise
-                outcome = (
-                    build_error_outcome(error) if isinstance(error, OutriderError) else build_bug_outcome(run, error)
-                )
-            await pen.flush()
-            await self._save_outcome(run, hands, meter, outcome)
+                is_expected = isinstance(error, OutriderError)
+                outcome = build_error_outcome(error) if is_expected else build_bug_outcome(run, error)
+            await event_writer.flush()
+            await self._save_outcome(run, executor, meter, outcome)
         finally:
             self._streams.close_run(run.id)
 
-    async def _build_executor(self, run: Run, pen: EventWriter) -> ToolExecutor:
+    async def _build_executor(self, run: Run, event_writer: EventWriter) -> ToolExecutor:
+        # The stakes were fixed when the run started, so a workspace's agent is no longer restricted here.
         agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
-        every = (await self.refresh_toolboxes())[1]
+        _, all_tools = await self.refresh_toolboxes()
         servers = self._dependencies.servers
-        remote = await restore_remote_tools(servers, agent.mcp, set(agent.tools) - set(every.tools)) if servers else {}
-        toolbox = restrict_toolbox(every, agent, remote)
+        remote_names = set(agent.tools) - set(all_tools.tools)
+        remote = await restore_remote_tools(servers, agent.mcp, remote_names) if servers else {}
         return ToolExecutor(
             run,
-            toolbox,
+            restrict_toolbox(all_tools, agent, remote),
             self.steps,
             self._dependencies.questions,
-            pen,
+            event_writer,
             max_parallel_calls=self._dependencies.settings.width,
         )
 
-    async def _run_model(self, run: Run, hands: ToolExecutor, pen: EventWriter, meter: BudgetMeter) -> AttemptOutcome:
+    async def _run_model(
+        self, run: Run, executor: ToolExecutor, event_writer: EventWriter, meter: BudgetMeter
+    ) -> AttemptOutcome:
         chain = await self._resolve_chain(run)
         runtime = await anyio.to_thread.run_sync(
-            _import_runtime, [each.api for each in chain if each.client_model is None]
+            _import_runtime, [access.api for access in chain if access.client_model is None]
         )
+        can_start_runs = any(tool.toolset == "run_agent" for tool in executor.toolbox.tools.values())
 
         async def sum_usage() -> RunUsage:
-            return await self.sum_descendant_usage(run.id) if begins else RunUsage()
+            return await self.sum_descendant_usage(run.id) if can_start_runs else RunUsage()
 
-        begins = any(tool.toolset == "run_agent" for tool in hands.toolbox.tools.values())
         context = runtime.AttemptContext(
             run=run,
             chain=chain,
             guard=self._dependencies.guard,
             state_cipher=self._dependencies.state_cipher,
-            executor=hands,
-            event_writer=pen,
+            executor=executor,
+            event_writer=event_writer,
             meter=meter,
             request_once=partial(self._request_within_budget, run),
             sum_descendant_usage=sum_usage,
@@ -175,38 +180,37 @@ class AttemptRunner:
     async def _request_within_budget(
         self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
     ) -> dict[str, Any]:
-        """`Steps.once`, for what its person can still pay."""
+        """Call `RunSteps.run_once`, but stop the run if its person has reached a spending limit."""
 
         async def check_and_request() -> dict[str, Any]:
-            why = (
-                await self.check_spending(run.workspace, run.identity)
-                if self.check_spending and kind == "model"
-                else None
-            )
-            return {"stop": ["cost", why]} if why else await work()
+            if self.check_spending and kind == "model":
+                reason = await self.check_spending(run.workspace, run.identity)
+                if reason:
+                    return {"stop": ["cost", reason]}
+            return await work()
 
         return await self.steps.run_once(run, number, check_and_request, kind)
 
     async def _resolve_chain(self, run: Run) -> list[ModelAccess]:
-        """The models that the run may ask. Raises NotConfigured and InvalidInput."""
+        """Return the models for the run. Raises NotConfigured and InvalidInput."""
         if not run.state.get("lent"):
             return await self._dependencies.models.resolve_chain(Agent.model_validate(run.definition).model)
         if run.id not in self.client_models:
             raise NotConfigured(
-                "the client that lent its model to this run is gone",
+                "the client whose model this run used is disconnected",
                 hint=f"call the agent again, or configure a model: {MODEL_SETUP_HINT}",
                 code="no_model",
             )
         return [build_client_access(self.client_models[run.id])]
 
     async def _save_outcome(
-        self, run: Run, hands: ToolExecutor | None, meter: BudgetMeter, outcome: AttemptOutcome
+        self, run: Run, executor: ToolExecutor | None, meter: BudgetMeter, outcome: AttemptOutcome
     ) -> None:
-        """Writes down how the attempt ended, tells the followers, and posts the answer."""
+        """Save the outcome of an attempt, post the answer and publish the status."""
         status = outcome.status
         state: dict[str, Any] = run.state | {"seconds": round(meter.seconds, 3)}
-        if hands is not None:
-            state |= {"citations": hands.citations, "files": hands.files}
+        if executor is not None:
+            state |= {"citations": executor.citations, "files": executor.files}
         thoughts = outcome.thoughts if self._dependencies.settings.keep_thoughts else ""
         values: dict[str, Any] = {
             "status": status,
@@ -223,7 +227,7 @@ class AttemptRunner:
         if outcome.history is not None:
             values["history"] = outcome.history
         answer = outcome.answer if status in ENDED_STATUSES else ""
-        said = build_message(
+        message = build_message(
             run.conversation_id,
             "agent",
             answer,
@@ -234,14 +238,15 @@ class AttemptRunner:
             run_id=run.id,
             status=status,
         )
-        if not await self._rows.finish_attempt(run, self._worker, said if answer else None, **values):
+        if not await self._rows.finish_attempt(run, self._worker, message if answer else None, **values):
             return
-        told = {"status": status, "attempt": run.attempt, "stop_reason": outcome.reason}
-        await self._streams.append(run.id, [("status", told | ({"error": outcome.error} if outcome.error else {}))])
+        event: dict[str, Any] = {"status": status, "attempt": run.attempt, "stop_reason": outcome.reason}
+        event |= {"error": outcome.error} if outcome.error else {}
+        await self._streams.append(run.id, [("status", event)])
 
 
 def _import_runtime(apis: Sequence[ApiFormat]) -> Any:
-    """The module that thinks, with the vendors' libraries: seconds of imports, so not on the thread of the events."""
+    """Import the runtime and the vendors' libraries; this takes seconds, so call it in a thread."""
     from outrider.agents import runtime
     from outrider.agents.models import wire
 

@@ -1,4 +1,4 @@
-"""DBOS's own tables: made before anybody works, and swept of what is old. Import it only where they are needed."""
+"""Create the tables of DBOS and delete old records from them."""
 
 import asyncio
 import threading
@@ -13,16 +13,17 @@ from outrider.agents.tables import runs
 from outrider.core.database.database import Database
 from outrider.core.database.engines import build_keepalive_options
 
-TABLES_LOCK_ID = 0x64626F73  # any number, the same in every process: who holds it makes the tables, the others wait
-CLEANUP_LOCK_ID = TABLES_LOCK_ID + 1  # of who sweeps; the others leave it to them
+# Advisory locks of Postgres; any numbers that are the same in every process.
+TABLES_LOCK_ID = 0x64626F73
+CLEANUP_LOCK_ID = TABLES_LOCK_ID + 1
 
 
 async def prepare_tables(url: URL) -> None:
-    """Makes or migrates the tables on Postgres, by one process at a time and beside the event loop.
+    """Create or migrate the tables on Postgres, in one process at a time and in a thread.
 
-    It builds indexes concurrently, which waits for every transaction that is open on the database: for those of this
-    very loop, too. So it must neither run on it nor be waited for in a transaction. Where they are as they should be
-    nothing is changed, and no right to change anything is needed.
+    DBOS builds indexes concurrently, which waits for every open transaction on the database, also those of this event
+    loop. So this must not block the loop or be awaited within a transaction. If the tables are up to date, nothing is
+    changed and no permission to change them is needed.
     """
     if url.get_backend_name() == "sqlite" or url in _prepared_urls:
         return
@@ -31,14 +32,14 @@ async def prepare_tables(url: URL) -> None:
 
 
 async def delete_old_attempts(database: Database, before: float) -> int:
-    """Forgets the attempts that were begun before that time, in small batches; how many. Needs a DBOS at work.
+    """Delete the records of old attempts in small batches, and return their number. DBOS must be running.
 
-    What was begun and never ended is forgotten, too: its process died, and its run was begun anew as another attempt.
-    Those of runs that are still worked on are kept. Raises Unavailable.
+    Attempts that never ended are deleted too: their process died, and their run was started again. Attempts of active
+    runs are kept. Another process that is deleting at the same time makes this return 0. Raises Unavailable.
 
     Args:
-        database: Of the runs.
-        before: Seconds since the epoch.
+        database: The database with the runs.
+        before: Delete attempts started before this time, in seconds since the epoch.
     """
     if not database.is_shared:
         return await _delete_in_batches(database, before)
@@ -48,41 +49,35 @@ async def delete_old_attempts(database: Database, before: float) -> int:
             return 0
         return await _delete_in_batches(database, before)
     finally:
-        await connection.invalidate()  # its lock goes with it
+        await connection.invalidate()  # releases the lock
         await connection.close()
 
 
 async def _delete_in_batches(database: Database, before: float) -> int:
-    batch_size = 200  # attempts that are forgotten in one transaction
-    end, kept, gone = datetime.fromtimestamp(before, UTC).isoformat(), 0, 0
+    batch_size = 200
+    end_time = datetime.fromtimestamp(before, UTC).isoformat()
+    kept_count = deleted_count = 0
     while True:
-        listed = DBOS.list_workflows_async(
-            end_time=end, limit=batch_size, offset=kept, load_input=False, load_output=False
+        workflows = await DBOS.list_workflows_async(
+            end_time=end_time, limit=batch_size, offset=kept_count, load_input=False, load_output=False
         )
-        found = [each.workflow_id for each in await listed]
-        busy = await _filter_active(database, {_parse_run_id(each) for each in found})
-        old = [each for each in found if _parse_run_id(each) not in busy]
+        # A workflow id is "<run>.<attempt>.<random>".
+        run_ids = {workflow.workflow_id: workflow.workflow_id.partition(".")[0] for workflow in workflows}
+        query = select(runs.c.id).where(runs.c.id.in_(set(run_ids.values())), runs.c.status.in_(ACTIVE_STATUSES))
+        active = await database.run_transaction(
+            lambda connection, query=query: set(connection.execute(query).scalars()), write=False
+        )
+        old = [workflow_id for workflow_id, run_id in run_ids.items() if run_id not in active]
         if old:
             await DBOS.delete_workflows_async(old)
-        kept, gone = kept + len(found) - len(old), gone + len(old)
-        if len(found) < batch_size:
-            return gone
-
-
-async def _filter_active(database: Database, run_ids: set[str]) -> set[str]:
-    """Those of the runs that somebody works on."""
-    query = select(runs.c.id).where(runs.c.id.in_(run_ids), runs.c.status.in_(ACTIVE_STATUSES))
-    return set(
-        await database.run_transaction(lambda connection: list(connection.execute(query).scalars()), write=False)
-    )
-
-
-def _parse_run_id(workflow_id: str) -> str:
-    return workflow_id.partition(".")[0]
+        kept_count += len(workflows) - len(old)
+        deleted_count += len(old)
+        if len(workflows) < batch_size:
+            return deleted_count
 
 
 def _migrate_tables(url: URL) -> None:
-    poll_interval_s = 0.1  # seconds between two tries for it
+    poll_interval_s = 0.1
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         isolation_level="AUTOCOMMIT",
@@ -90,7 +85,7 @@ def _migrate_tables(url: URL) -> None:
         connect_args=build_keepalive_options(url),
     )
     with _migration_lock, engine.connect() as connection:
-        # Tried again and again: a statement that waits for the lock would be one of those that are waited for.
+        # Poll instead of waiting for the lock: index builds in the other process would wait for our statement.
         while not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({TABLES_LOCK_ID})").scalar():
             time.sleep(poll_interval_s)
         DBOS.migrate(url.set(drivername="postgresql").render_as_string(hide_password=False))

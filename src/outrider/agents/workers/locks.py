@@ -1,7 +1,7 @@
-"""Who is alive: each worker holds a lock by its name, and whoever can take it knows that the worker is dead.
+"""Locks that show which workers are alive.
 
-On one machine the locks are of files beside the database, on Postgres those of a session: both are let go by the system
-the moment a process dies, however it dies.
+Each worker holds a lock with its name; another process that can take this lock knows that the worker is dead. SQLite
+uses file locks next to the database and Postgres uses session locks: the system releases both when a process dies.
 """
 
 import hashlib
@@ -20,30 +20,30 @@ class WorkerLocks(Protocol):
     """The locks of all workers on one database."""
 
     async def acquire(self, worker: str) -> None:
-        """Takes this worker's own lock, to be held until `close`."""
+        """Take this worker's own lock and hold it until `close`."""
         ...
 
     async def is_dead(self, worker: str) -> bool:
-        """Whether nobody holds that worker's lock."""
+        """Return whether the lock of a worker is free."""
         ...
 
     async def is_held(self) -> bool:
-        """Whether this worker still holds its own."""
+        """Return whether this worker still holds its own lock."""
         ...
 
     async def close(self) -> None: ...
 
 
 class FileLocks:
-    """Locks of files in a folder.
+    """Locks on files in a folder.
 
     Args:
-        folder: Beside the database, so that all who share the one share the other.
+        folder: A folder next to the database, so that all processes with the database use the same one.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._own: Any = None
+        self._file: Any = None
         self._path: Path | None = None
 
     async def acquire(self, worker: str) -> None:
@@ -51,8 +51,8 @@ class FileLocks:
 
         self._folder.mkdir(parents=True, exist_ok=True)
         self._path = self._folder / f"{worker}.lock"
-        self._own = self._path.open("w")
-        fcntl.flock(self._own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._file = self._path.open("w")
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     async def is_dead(self, worker: str) -> bool:
         import fcntl
@@ -72,11 +72,11 @@ class FileLocks:
         return self._path is not None and self._path.exists()
 
     async def close(self) -> None:
-        if self._own is not None:
-            self._own.close()
+        if self._file is not None:
+            self._file.close()
         if self._path is not None:
             self._path.unlink(missing_ok=True)
-        self._own = self._path = None
+        self._file = self._path = None
 
 
 class SessionLocks:
@@ -92,19 +92,19 @@ class SessionLocks:
         await self._call_lock_function("pg_try_advisory_lock", worker)
 
     async def is_dead(self, worker: str) -> bool:
-        free = await self._call_lock_function("pg_try_advisory_lock", worker)
-        if free:
+        is_free = await self._call_lock_function("pg_try_advisory_lock", worker)
+        if is_free:
             await self._call_lock_function("pg_advisory_unlock", worker)
-        return free
+        return is_free
 
     async def is_held(self) -> bool:
-        """Takes the lock again after the session was lost, if it can."""
-        if self._connection is None:  # lost while the server was away: a new session holds nothing yet
+        """Return whether this worker holds its lock; take it again if the session was lost."""
+        if self._connection is None:  # the session was lost, and a new one does not hold the lock yet
             return await self._call_lock_function("pg_try_advisory_lock", self._worker)
         try:
-            # A session that holds it takes it once more, and gives that one back.
-            mine = await self._call_lock_function("pg_try_advisory_lock", self._worker)
-            return mine and await self._call_lock_function("pg_advisory_unlock", self._worker)
+            # A session that holds the lock can take it a second time, and then releases this second one.
+            is_taken = await self._call_lock_function("pg_try_advisory_lock", self._worker)
+            return is_taken and await self._call_lock_function("pg_advisory_unlock", self._worker)
         except Unavailable:
             return await self._call_lock_function("pg_try_advisory_lock", self._worker)
 
@@ -117,10 +117,10 @@ class SessionLocks:
     async def _call_lock_function(self, function: str, worker: str) -> bool:
         if self._connection is None:
             self._connection = await self._database.connect_autocommit()
-        number = int.from_bytes(hashlib.blake2s(worker.encode(), digest_size=8).digest(), signed=True)
+        lock_id = int.from_bytes(hashlib.blake2s(worker.encode(), digest_size=8).digest(), signed=True)
         try:
-            answer = await self._connection.execute(text(f"SELECT {function}(:number)"), {"number": number})
+            result = await self._connection.execute(text(f"SELECT {function}(:lock_id)"), {"lock_id": lock_id})
         except list_error_types() as error:
             await self.close()
             raise explain_error(self._database.url, error) from error
-        return bool(answer.scalar())
+        return bool(result.scalar())

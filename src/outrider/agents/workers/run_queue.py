@@ -1,8 +1,8 @@
-"""Which waiting run begins next, and where: fair between users, within limits that hold over all processes.
+"""A queue of runs that is fair between users and obeys limits over all processes.
 
-A run that waits is a row nobody works on; each process that has room takes rows for itself, in one transaction at a
-time for all of them. Of several users the one with the fewest runs at work goes first, then the one who has waited
-longest for a turn, so that a thousand runs of one user do not keep another's first one waiting.
+A queued run is a row without an executor. Each process with free capacity assigns rows to itself, one process at a
+time. The user with the fewest active runs goes first, then the user who has waited longest for a turn, so that a
+thousand runs of one user do not delay the first run of another.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from outrider.core.database.database import Database
 
 @dataclass(frozen=True)
 class QueuedRun:
-    """A run that waits for its turn."""
+    """A queued or active run, with the fields that limits refer to."""
 
     id: str
     attempt: int
@@ -32,11 +32,11 @@ class QueuedRun:
 
 
 class RunQueue:
-    """The runs that wait for a process to work on them.
+    """The runs that wait for a worker.
 
     Args:
-        database: Holds them.
-        limits: How many may be at work at the same time, over all processes.
+        database: Holds the runs.
+        limits: How many runs may be active at the same time, over all processes.
     """
 
     def __init__(self, database: Database, limits: RunLimits) -> None:
@@ -44,11 +44,11 @@ class RunQueue:
         self._limits = limits
 
     async def take_runs(self, worker: str, limit: int) -> list[ActiveRun]:
-        """Up to so many runs that this process shall begin now; from then on they are its own.
+        """Assign queued runs to a worker and return them.
 
         Args:
-            worker: By which name it is known to the others.
-            limit: For how many it has room.
+            worker: The worker's name.
+            limit: The maximum number of runs.
         """
         if limit < 1 or not await self.has_waiting():
             return []
@@ -56,77 +56,73 @@ class RunQueue:
 
         def claim_runs(connection: "Connection") -> list[ActiveRun]:
             _lock_queue(connection)
-            chosen = self._chosen(connection, limit)
-            for each in chosen:
-                self._assign_run(connection, each, worker, now)
-            return [ActiveRun(each.id, each.attempt, worker, None, now) for each in chosen]
+            selected = self._select_waiting(connection, limit)
+            for run in selected:
+                connection.execute(update(runs).where(runs.c.id == run.id).values(executor=worker, updated_at=now))
+                turn = {"user": run.user, "served_at": now}
+                connection.execute(self._database.build_upsert(run_turns, turn, key="user"))
+            return [ActiveRun(run.id, run.attempt, worker, None, now) for run in selected]
 
         return await self._database.run_transaction(claim_runs, write=True)
 
     async def has_waiting(self, before: float | None = None) -> bool:
-        """Whether a run waits for its turn; with `before`, since that time (seconds since the epoch)."""
+        """Return whether a run is queued; with `before`, since that time in seconds since the epoch."""
         query = _build_any_waiting_query()
         if before is not None:
-            from outrider.agents.tables import runs
-
             query = query.where(runs.c.updated_at < before)
         return await self._database.run_transaction(
             lambda connection: connection.execute(query).first() is not None, write=False
         )
 
-    def _chosen(self, connection: "Connection", places: int) -> list[QueuedRun]:
-        max_rows_per_user = (
-            100  # rows of one user that are looked at: behind those that a limit keeps back there may be others
-        )
-        at_work = [QueuedRun(**row) for row in connection.execute(_build_active_query()).mappings()]
-        waiting = [
-            QueuedRun(**row)
-            for row in connection.execute(_build_waiting_query(), {"each": max_rows_per_user}).mappings()
-        ]
-        served: dict[str, float] = {row[0]: row[1] for row in connection.execute(_build_turns_query())}
-        return select_runs(waiting, at_work, served, self._limits, places)
-
-    def _assign_run(self, connection: "Connection", run: QueuedRun, worker: str, now: float) -> None:
-
-        connection.execute(update(runs).where(runs.c.id == run.id).values(executor=worker, updated_at=now))
-        turn = {"user": run.user, "served_at": now}
-        connection.execute(self._database.build_upsert(run_turns, turn, key="user"))
+    def _select_waiting(self, connection: "Connection", limit: int) -> list[QueuedRun]:
+        # Limits may hold back a user's first runs while later ones, for other agents or models, can start.
+        max_rows_per_user = 100
+        active = [QueuedRun(**row) for row in connection.execute(_build_active_query()).mappings()]
+        rows = connection.execute(_build_waiting_query(), {"max_rows": max_rows_per_user}).mappings()
+        waiting = [QueuedRun(**row) for row in rows]
+        served_at: dict[str, float] = {row[0]: row[1] for row in connection.execute(_build_turns_query())}
+        return select_runs(waiting, active, served_at, self._limits, limit)
 
 
 def select_runs(
     waiting: Sequence[QueuedRun],
-    at_work: Sequence[QueuedRun],
-    served: dict[str, float],
+    active: Sequence[QueuedRun],
+    served_at: dict[str, float],
     limits: RunLimits,
     limit: int,
 ) -> list[QueuedRun]:
-    """Those whose turn it is, in order.
+    """Return the runs to start next, in order.
 
     Args:
-        waiting: All that wait.
-        at_work: All that somebody works on.
-        served: By user when one of their runs was last begun.
-        limits: What keeps runs back.
-        limit: At most so many.
+        waiting: All queued runs.
+        active: All active runs.
+        served_at: When each user's last run was started, in seconds since the epoch.
+        limits: How many runs may be active at the same time.
+        limit: The maximum number of runs to start.
     """
-    count = _ActiveCounts(limits)
-    for run in at_work:
-        count.add(run)
-    turns, left, found = dict(served), sorted(waiting, key=lambda run: (run.created_at, run.id)), []
-    while len(found) < limit:
-        able = [run for run in left if count.can_start(run)]
-        if not able:
+    counts = _ActiveCounts(limits)
+    for run in active:
+        counts.add(run)
+    last_turns = dict(served_at)
+    candidates = sorted(waiting, key=lambda run: (run.created_at, run.id))
+    selected: list[QueuedRun] = []
+    while len(selected) < limit:
+        startable = [run for run in candidates if counts.can_start(run)]
+        if not startable:
             break
-        first = min(able, key=lambda run: (count.users[run.user], turns.get(run.user, 0.0), run.created_at, run.id))
-        left.remove(first)
-        count.add(first)
-        turns[first.user] = max(turns.values(), default=0.0) + 1.0
-        found.append(first)
-    return found
+        first = min(
+            startable,
+            key=lambda run: (counts.users[run.user], last_turns.get(run.user, 0.0), run.created_at, run.id),
+        )
+        candidates.remove(first)
+        counts.add(first)
+        last_turns[first.user] = max(last_turns.values(), default=0.0) + 1.0
+        selected.append(first)
+    return selected
 
 
 class _ActiveCounts:
-    """How many are at work, by what is limited."""
+    """The number of active runs by user, agent and model."""
 
     def __init__(self, limits: RunLimits) -> None:
         self.users: Counter[str] = Counter()
@@ -144,77 +140,65 @@ class _ActiveCounts:
             return False
         if self._agents[run.agent] >= self._limits.agents.get(run.agent, self._agents[run.agent] + 1):
             return False
-        bounds = self._limits.models
-        return all(self._models[name] < bounds[name] for name in _list_limit_names(run.model) if name in bounds)
+        model_limits = self._limits.models
+        names = [name for name in _list_limit_names(run.model) if name in model_limits]
+        return all(self._models[name] < model_limits[name] for name in names)
 
 
 def _list_limit_names(model: str) -> tuple[str, ...]:
-    """What a limit may call `provider:model`: its provider, or the whole."""
+    """Return the names by which a limit may refer to a model: its provider, or `provider:model`."""
     provider = model.partition(":")[0]
     return (provider, model) if provider and provider != model else (model,)
 
 
 def _lock_queue(connection: "Connection") -> None:
-    """One process at a time gives places away, and one that is silent meanwhile loses that right to the others.
-
-    SQLite's writers are alone anyway.
-    """
-    idle_timeout = (
-        "3s"  # after which Postgres ends the transaction of a process that gives places away: its cable is pulled
-    )
-    lock_id = 0x6F75_7471  # of Postgres' advisory locks: whoever gives places away
+    """Let one process at a time assign runs; SQLite has only one writer anyway."""
+    lock_id = 0x6F75_7471  # any number that is the same in every process
+    # If the process with the lock loses its network, Postgres ends its transaction after this time.
+    idle_timeout = "3s"
     if connection.dialect.name == "postgresql":
-        silence = "set_config('idle_in_transaction_session_timeout', :silence, true)"
-        query = text(f"SELECT {silence}, pg_advisory_xact_lock(:lock)")
-        connection.execute(query, {"lock": lock_id, "silence": idle_timeout})
+        set_timeout = "set_config('idle_in_transaction_session_timeout', :idle_timeout, true)"
+        query = text(f"SELECT {set_timeout}, pg_advisory_xact_lock(:lock_id)")
+        connection.execute(query, {"lock_id": lock_id, "idle_timeout": idle_timeout})
 
 
 def _build_user_column() -> "ColumnElement[str]":
-    """Whose run it is: of the person, or of the conversation where nobody said who it is."""
-    named = func.coalesce(runs.c.identity, "") != ""
-    return case((named, "person " + runs.c.identity), else_="session " + runs.c.session)
-
-
-def _build_outermost_filter() -> "tuple[ColumnElement[bool], ...]":
-    """Runs below another need no turn: the one above holds a place for them all."""
-    return (runs.c.parent_run_id.is_(None),)
+    """Return the user of a run: the person, or the session of an anonymous caller."""
+    has_identity = func.coalesce(runs.c.identity, "") != ""
+    return case((has_identity, "person " + runs.c.identity), else_="session " + runs.c.session)
 
 
 def _build_waiting_filter() -> "tuple[ColumnElement[bool], ...]":
-    return (*_build_outermost_filter(), runs.c.status == "queued", runs.c.executor.is_(None))
+    # Runs below another one do not queue: they belong to the worker of the outermost run.
+    return runs.c.parent_run_id.is_(None), runs.c.status == "queued", runs.c.executor.is_(None)
 
 
 def _build_columns() -> list[Any]:
-
     model = func.coalesce(runs.c.model, "").label("model")
     return [runs.c.id, runs.c.attempt, _build_user_column().label("user"), runs.c.agent, model, runs.c.created_at]
 
 
 @lru_cache
 def _build_any_waiting_query() -> "Select[Any]":
-
     return select(runs.c.id).where(*_build_waiting_filter()).limit(1)
 
 
 @lru_cache
 def _build_waiting_query() -> "Select[Any]":
-
+    """Select the oldest queued runs of each user, at most `max_rows` per user."""
     order = (runs.c.created_at, runs.c.id)
-    place = func.row_number().over(partition_by=_build_user_column(), order_by=order).label("place")
-    ranked = select(*_build_columns(), place).where(*_build_waiting_filter()).subquery()
-    names = [ranked.c[each.name] for each in _build_columns()]
-    return select(*names).where(ranked.c.place <= bindparam("each"))
+    rank = func.row_number().over(partition_by=_build_user_column(), order_by=order).label("rank")
+    ranked = select(*_build_columns(), rank).where(*_build_waiting_filter()).subquery()
+    columns = [ranked.c[column.name] for column in _build_columns()]
+    return select(*columns).where(ranked.c.rank <= bindparam("max_rows"))
 
 
 @lru_cache
 def _build_active_query() -> "Select[Any]":
-
-    return select(*_build_columns()).where(
-        *_build_outermost_filter(), runs.c.status.in_(ACTIVE_STATUSES), runs.c.executor.is_not(None)
-    )
+    is_active = runs.c.status.in_(ACTIVE_STATUSES), runs.c.executor.is_not(None)
+    return select(*_build_columns()).where(runs.c.parent_run_id.is_(None), *is_active)
 
 
 @lru_cache
 def _build_turns_query() -> "Select[Any, Any]":
-
     return select(run_turns.c.user, run_turns.c.served_at)

@@ -1,11 +1,11 @@
-"""This process among the workers: which runs it takes, and which it takes up that dead processes left."""
+"""The worker of a process: it takes queued runs and recovers lost ones."""
 
 import asyncio
 import logging
 import math
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -30,16 +30,16 @@ log = logging.getLogger(__name__)
 
 
 class RunWorker:
-    """Works on runs in one process; the engine and the libraries of models are loaded at the first of them.
+    """Works on runs in one process; the engine and the model libraries are loaded with the first run.
 
     Attributes:
-        name: By which other processes know it.
-        steps: What the runs have done.
-        meters: What the runs under way use.
-        client_models: The models of clients that wait for their runs, by run.
-        refresh_toolboxes: The served tools and all, with the agents that there are now.
-        sum_descendant_usage: What the runs have used that a run began, and those that they began.
-        resume_if_unblocked: Lets a run go on that waits for nobody.
+        name: The worker's unique name.
+        steps: The steps of all runs.
+        meters: The meters of active runs, by run id.
+        client_models: The models of clients that wait for their runs, by run id.
+        refresh_toolboxes: Returns the served tools and all tools, including the current agents.
+        sum_descendant_usage: Returns the usage of all runs below a run.
+        resume_if_unblocked: Resumes a blocked run that no longer waits for an answer.
     """
 
     def __init__(self, dependencies: AgentDependencies, streams: EventStreams) -> None:
@@ -62,29 +62,33 @@ class RunWorker:
         self._locks: WorkerLocks | None = None
         self._background_tasks: list[asyncio.Task[None]] = []
         self._queue = RunQueue(dependencies.database, dependencies.settings.limits)
-        self._taken_runs: set[str] = set()  # outermost runs that this process has taken
+        self._taken_runs: set[str] = set()  # outermost runs that this worker has taken from the queue
         self._dispatch_lock = anyio.Lock()
-        self._wake_event = anyio.Event()  # something may have changed
-        self._finishing_tasks: set[asyncio.Task[Any]] = set()  # what has come to the end of an attempt just now
+        self._wake_event = anyio.Event()  # set if the watcher should check at once
+        self._finishing_tasks: set[asyncio.Task[Any]] = set()  # tasks whose attempt has just ended
 
     def set_spending_check(self, spending: SpendingCheck | None) -> None:
-        """Has it asked before each request to a model."""
+        """Set the check to make before each request to a model."""
         self._attempts.check_spending = spending
 
     @property
     def is_started(self) -> bool:
-        """Whether it has begun: it then looks after what others leave by itself."""
+        """Whether it has started, and so also watches for lost runs."""
         return self._engine is not None
 
     @property
     def is_busy(self) -> bool:
-        """Whether an attempt is under way."""
+        """Whether it is executing an attempt."""
         return bool(self._attempts.active_tasks)
 
     async def ensure_engine(self) -> "DurableEngine":
-        """The engine, with this worker known to the others. Raises NotConfigured without the libraries for agents."""
+        """Start the engine and the background tasks, if this has not been done, and return the engine.
+
+        Raises NotConfigured if the libraries for agents are missing.
+        """
         async with self._open_lock:
             if self._engine is None:
+                # The import takes seconds.
                 engine_type = await anyio.to_thread.run_sync(_import_engine)
                 locks = build_locks(self._database)
                 await locks.acquire(self.name)
@@ -95,7 +99,11 @@ class RunWorker:
                     await locks.close()
                     raise
                 self._engine, self._locks = engine, locks
-                self._streams.on_waiting = self._wake_watcher
+
+                def wake_watcher() -> None:
+                    self._wake_event.set()  # a new event after each check
+
+                self._streams.on_waiting = wake_watcher
                 self._streams.notifier.start()
                 freeze_imports("workers")
                 loop = asyncio.get_running_loop()
@@ -103,31 +111,31 @@ class RunWorker:
             return self._engine
 
     async def cancel_run(self, run: Run) -> None:
-        """Ends the run, whoever works on it; what is over stays as it is."""
-        open_ = runs.c.id == run.id, runs.c.status.not_in(ENDED_STATUSES)
+        """Cancel a run of any worker; an ended run does not change."""
+        is_open = runs.c.id == run.id, runs.c.status.not_in(ENDED_STATUSES)
         values = {"status": "cancelled", "stop_reason": "cancelled", "ended_at": time.time()}
-        if not await self._rows.update_runs(*open_, **values):
+        if not await self._rows.update_runs(*is_open, **values):
             return
-        told = {"status": "cancelled", "attempt": run.attempt, "stop_reason": "cancelled"}
-        await self._streams.append(run.id, [("status", told)])
+        event = {"status": "cancelled", "attempt": run.attempt, "stop_reason": "cancelled"}
+        await self._streams.append(run.id, [("status", event)])
         if task := self._attempts.active_tasks.get(run.id):
             task.cancel()
 
     async def cancel_tree(self, run_id: str) -> None:
-        """Ends the run and all below it, also what is begun there meanwhile."""
-        ended: set[str] = set()
-        while left := {run_id, *(each.id for each in await self._rows.list_descendants(run_id))} - ended:
-            for each in left:
-                await self.cancel_run(await self._rows.get(each))
-            ended |= left
+        """Cancel a run and all runs below it, including those that start meanwhile."""
+        cancelled: set[str] = set()
+        while remaining := {run_id, *(run.id for run in await self._rows.list_descendants(run_id))} - cancelled:
+            for remaining_id in remaining:
+                await self.cancel_run(await self._rows.get(remaining_id))
+            cancelled |= remaining
 
     async def start_attempt(self, run_id: str, attempt: int, *, here: bool) -> None:
-        """Lets a queued attempt begin, now or when it is its turn.
+        """Start a queued attempt now, or when its turn comes.
 
         Args:
-            run_id: Of the run; its row says that it is queued.
-            attempt: Which one.
-            here: It is this process's already, and needs no turn.
+            run_id: The id of a run whose row has status `queued`.
+            attempt: The number of the attempt.
+            here: Whether the run is assigned to this worker already and does not queue.
         """
         if here:
             await (await self.ensure_engine()).start_attempt(run_id, attempt)
@@ -135,7 +143,7 @@ class RunWorker:
             await self.dispatch_queued()
 
     async def dispatch_queued(self) -> None:
-        """Begins waiting runs, as many as there is room for in this process; else others are told."""
+        """Start queued runs up to the limit of this process; if it takes none at all, notify the others."""
         if self._attempts.is_closing:
             return
         if not self._settings.runs:
@@ -152,21 +160,29 @@ class RunWorker:
                     raise
 
     async def has_waiting(self, seconds: float) -> bool:
-        """Whether a run has waited so long for a process with room."""
+        """Return whether this process takes runs and one has been queued for so long."""
         return bool(self._settings.runs) and await self._queue.has_waiting(self._database.now() - seconds)
 
     async def recover_runs(self) -> list[str]:
-        """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
-        theirs = [run for run in await self._rows.list_active() if run.id not in self._attempts.active_tasks]
-        found = await self._find_lost(theirs) if theirs else []
-        for run in found:
+        """Requeue the runs of dead or hanging workers; return their ids."""
+        candidates = [run for run in await self._rows.list_active() if run.id not in self._attempts.active_tasks]
+        lost: list[ActiveRun] = []
+        if candidates:
+            # A process that has not started its own worker only checks the locks of others.
+            locks = self._locks or build_locks(self._database)
+            try:
+                lost = await find_lost_runs(candidates, self.name, locks, self._database.now())
+            finally:
+                if locks is not self._locks:
+                    await locks.close()
+        for run in lost:
             await self._requeue_run(run)
-        if found or (self.is_started and self._settings.runs):
+        if lost or (self.is_started and self._settings.runs):
             await self.dispatch_queued()
-        return [run.id for run in found]
+        return [run.id for run in lost]
 
     async def close(self) -> None:
-        """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
+        """Stop working on runs; another process or the next start continues them."""
         self._attempts.is_closing = True
         tasks = [*self._background_tasks, *self._attempts.active_tasks.values(), *self._finishing_tasks]
         for task in tasks:
@@ -181,7 +197,7 @@ class RunWorker:
         self._attempts.is_closing = False
 
     async def _run_attempt(self, run_id: str, attempt: int) -> None:
-        """One attempt. If all that it came to ask was answered before it came to rest, nobody else lets it go on."""
+        """Run an attempt, and resume the run at once if its questions were answered before it was blocked."""
         try:
             await self._attempts.run_attempt(run_id, attempt)
         finally:
@@ -200,13 +216,9 @@ class RunWorker:
         finally:
             self._finishing_tasks.discard(task)
 
-    # Looking after others' runs, and after those that were cancelled
-
-    def _wake_watcher(self) -> None:
-        self._wake_event.set()
-
     async def _watch_forever(self) -> None:
-        watch_interval_s = 0.4  # seconds between looks for dead workers, and for our own runs that somebody cancelled
+        """Stop cancelled runs of this worker and recover lost runs of others."""
+        watch_interval_s = 0.4
         while True:
             try:
                 await self._stop_cancelled()
@@ -214,7 +226,7 @@ class RunWorker:
                 if self._locks is not None and not await self._locks.is_held():
                     await self._locks.acquire(self.name)
             except OutriderError as error:
-                log.warning("runs cannot be watched: %s", error)
+                log.warning("cannot watch runs: %s", error)
             except Exception:
                 log.exception("bug in watching runs")
             self._wake_event = anyio.Event()
@@ -222,48 +234,44 @@ class RunWorker:
                 await self._wake_event.wait()
 
     async def _clean_daily(self) -> None:
-        """Lets go of the engine's old notes, now and every day."""
-        day_s = 86_400.0  # seconds
+        """Delete old records of the engine, now and every day."""
+        day_s = 86_400.0
         while math.isfinite(self._retention_s):
             try:
                 if self._engine is not None:
                     await self._engine.delete_old_attempts(self._database, self._database.now() - self._retention_s)
             except OutriderError as error:
-                log.warning("the durable engine's old notes are kept for now: %s", error)
+                log.warning("cannot delete old records of the durable engine: %s", error)
             except Exception:
-                log.exception("bug in sweeping the durable engine's notes")
+                log.exception("bug in deleting old records of the durable engine")
             await anyio.sleep(day_s)
 
     async def _stop_cancelled(self) -> None:
-        for run_id in (
-            await self._rows.list_cancelled(list(self._attempts.active_tasks)) if self._attempts.active_tasks else ()
-        ):
-            if task := self._attempts.active_tasks.get(run_id):
+        """Stop the runs of this worker that another process has cancelled."""
+        active_tasks = self._attempts.active_tasks
+        cancelled = await self._rows.list_cancelled(list(active_tasks)) if active_tasks else []
+        for run_id in cancelled:
+            if task := active_tasks.get(run_id):
                 task.cancel()
                 await self.cancel_tree(run_id)
 
-    async def _find_lost(self, theirs: Sequence[ActiveRun]) -> list[ActiveRun]:
-        """Those to take up. A process that works on nothing itself only looks, and holds nothing."""
-        locks = self._locks or build_locks(self._database)
-        try:
-            return await find_lost_runs(theirs, self.name, locks, self._database.now())
-        finally:
-            if locks is not self._locks:
-                await locks.close()
-
     async def _requeue_run(self, run: ActiveRun) -> None:
-        """Puts it back among those that wait; one below another goes on here. No two processes can."""
-        same = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(ACTIVE_STATUSES)
-        theirs = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
+        """Put a lost run back into the queue, or continue it here if it is below another run.
+
+        The update has an effect in one process only.
+        """
+        unchanged = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(ACTIVE_STATUSES)
+        same_executor = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
         here = run.is_child and bool(self._settings.runs)
         values = {"status": "queued", "executor": self.name if here else None}
-        if await self._rows.update_runs(*same, theirs, **values):
-            log.info("run %s of worker %s is taken up again", run.id, run.executor)
+        if await self._rows.update_runs(*unchanged, same_executor, **values):
+            log.info("run %s of worker %s is queued again", run.id, run.executor)
             if here:
                 await self.start_attempt(run.id, run.attempt, here=True)
 
 
 def _import_engine() -> "type[DurableEngine]":
+    """Import the engine. Raises NotConfigured if the libraries for agents are missing."""
     try:
         from outrider.agents.workers.durable_engine import DurableEngine
     except ImportError:
