@@ -250,7 +250,7 @@ async def test_artifacts_are_resources(tmp_path: Path):
             with pytest.raises(MCPError, match="no artifact"):
                 await client.read_resource("outrider://artifacts/nope")
     assert [(each.uri, each.name) for each in listed] == [
-        ("context://parrot", "parrot: how things stand"),
+        ("context://parrot", "parrot: current state"),
         (kept.uri, "a.png"),
     ]
     assert (read.mime_type, read.blob) == ("image/png", "iVBORw==")

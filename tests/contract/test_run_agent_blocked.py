@@ -156,7 +156,7 @@ async def test_the_state_is_what_the_wire_format_says(house: AgentsApp):
 
 async def test_the_later_form_is_a_resource_and_no_error(house: AgentsApp):
     server = build_mcp_server(
-        house.app.toolbox, house.app.artifacts, pause=ApprovalResponder(blocked_format="resource")
+        house.app.toolbox, house.app.artifacts, approvals=ApprovalResponder(blocked_format="resource")
     )
     async with connect_client(server) as caller:
         result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of("later form"))
@@ -351,7 +351,7 @@ async def test_state_is_refused_where_it_does_not_belong(house: AgentsApp, chang
 
 async def test_state_that_is_too_old_is_refused(house: AgentsApp, tmp_path: Path):
     pause = ApprovalResponder(build_state_security("", tmp_path, hours=1e-9))
-    async with paused(build_mcp_server(house.app.toolbox, house.app.artifacts, pause=pause)) as (caller, first):
+    async with paused(build_mcp_server(house.app.toolbox, house.app.artifacts, approvals=pause)) as (caller, first):
         with pytest.raises(MCPError, match="Invalid or expired requestState"):
             await again(caller, first, first.request_state or "")
 
@@ -362,14 +362,14 @@ async def test_replicas_that_share_a_key_take_each_others_state(house: AgentsApp
         build_mcp_server(
             house.app.toolbox,
             house.app.artifacts,
-            pause=ApprovalResponder(build_state_security(key, tmp_path / name, hours=25)),
+            approvals=ApprovalResponder(build_state_security(key, tmp_path / name, hours=25)),
         )
         for name in ("one", "two")
     ]
     stranger = build_mcp_server(
         house.app.toolbox,
         house.app.artifacts,
-        pause=ApprovalResponder(build_state_security("x" * 32, tmp_path, hours=25)),
+        approvals=ApprovalResponder(build_state_security("x" * 32, tmp_path, hours=25)),
     )
     async with paused(servers[0], "sealed") as (_, first):
         pass

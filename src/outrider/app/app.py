@@ -98,7 +98,7 @@ class App:
         texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
         return build_mcp_server(
             toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
-            pause=pause, texts=texts,
+            approvals=pause, text_resources=texts,
         )  # fmt: skip
 
     def find_dashboard_url(self) -> str:

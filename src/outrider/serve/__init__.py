@@ -1,1 +1,1 @@
-"""The edge: the only folder that speaks MCP and HTTP to callers."""
+"""Serve MCP and HTTP to callers."""

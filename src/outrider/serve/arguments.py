@@ -1,4 +1,4 @@
-"""Arguments that a host sends as text become the object that the protocol wants (contracts 1.4)."""
+"""Accept arguments that a host sends as text instead of an object."""
 
 import json
 from dataclasses import replace
@@ -12,16 +12,13 @@ from outrider.core.errors import InvalidInput
 
 
 async def parse_text_arguments(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Passes a call on with an object as its arguments; the SDK would refuse it without a word about what is wrong."""
-    given = (ctx.params or {}).get("arguments")
-    if ctx.method == "tools/call" and given is not None and not isinstance(given, dict):
-        ctx = replace(ctx, params={**(ctx.params or {}), "arguments": _parse_arguments(given)})
+    """Parse a tool call's arguments into an object (a middleware); the SDK would refuse them without a reason."""
+    arguments = (ctx.params or {}).get("arguments")
+    if ctx.method == "tools/call" and arguments is not None and not isinstance(arguments, dict):
+        try:
+            parsed = parse_arguments(arguments)
+        except InvalidInput:
+            # Every tool refuses this name and explains what is wrong.
+            parsed = {RAW_ARGUMENT: arguments if isinstance(arguments, str) else json.dumps(arguments)}
+        ctx = replace(ctx, params={**(ctx.params or {}), "arguments": parsed})
     return await call_next(ctx)
-
-
-def _parse_arguments(given: object) -> dict[str, Any]:
-    """The arguments; what is no object goes on as it came, under a name that every tool refuses with the reason."""
-    try:
-        return parse_arguments(given)
-    except InvalidInput:
-        return {RAW_ARGUMENT: given if isinstance(given, str) else json.dumps(given)}

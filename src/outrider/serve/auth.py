@@ -1,4 +1,4 @@
-"""The door of MCP where callers must show who they are: from a request to a person, or to an answer that says why."""
+"""Authenticate callers of the MCP endpoints."""
 
 import hmac
 import time
@@ -17,44 +17,44 @@ from outrider.identity.identity import CACHE_TTL_S, Identity
 from outrider.identity.principal import InsufficientScopeError, InvalidCredentialError, Principal
 from outrider.serve.auth_responses import AuthResponses
 from outrider.serve.context import WORKSPACE_HEADER
-from outrider.serve.http import MCP_PATH
+from outrider.serve.http import MCP_PATH, is_mcp_path
 
 
 class ToolsetResolver(Protocol):
-    """What is served."""
+    """Finds the toolset that a request is about."""
 
     def find_by_path(self, path: str) -> str | None:
-        """The toolset that is served alone below `/mcp/`; None for any other path."""
+        """Return the toolset that is served alone at a path below `/mcp/`; None for any other path."""
         ...
 
     async def find_by_tool(self, tool: str) -> str | None:
-        """The toolset of a tool's name, as hosts send it; None for an unknown one."""
+        """Return the toolset of a tool by its name in either style; None for an unknown tool."""
         ...
 
 
 class Caller(AuthenticatedUser):
-    """The SDK's user, whose sessions are closed to everybody else, with what we know of the person.
+    """The SDK's user, which no other user's sessions accept, with its principal.
 
     Attributes:
-        principal: Who it is.
-        address: From where.
+        principal: The authenticated person.
+        address: The client's network address.
     """
 
     def __init__(self, principal: Principal, address: str) -> None:
-        known = {"iss": principal.issuer}
-        super().__init__(AccessToken(token="", client_id=principal.name, scopes=[], claims=known))
+        claims = {"iss": principal.issuer}
+        super().__init__(AccessToken(token="", client_id=principal.name, scopes=[], claims=claims))
         self.principal = principal
         self.address = address
 
 
 class AuthMiddleware:
-    """Lets only people through to MCP whom `Identity` recognises; what stands beside it has a door of its own.
+    """Requires callers of MCP to authenticate; other routes authorize their callers themselves.
 
     Args:
-        app: What is behind it.
-        identity: Recognises callers.
-        token: The operator's own token (`serve.token`), whose holder acts for whomever they name; empty: there is none.
-        toolsets: What is served.
+        app: The protected application.
+        identity: Authenticates callers.
+        token: The operator's token (`serve.token`), whose holder may act for any person; empty: there is none.
+        toolsets: Finds the toolset that a request is about.
     """
 
     def __init__(self, app: ASGIApp, identity: Identity, token: str, toolsets: ToolsetResolver) -> None:
@@ -75,33 +75,30 @@ class AuthMiddleware:
         if scope["type"] == "lifespan":
             await self._run_lifespan(scope, receive, send)
             return
-        if scope["type"] != "http" or not _guarded(scope["path"]):
+        if scope["type"] != "http" or not is_mcp_path(scope["path"]):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        shown = _read_bearer_token(headers)
-        if self._is_operator(shown):
+        token = _read_bearer_token(headers)
+        if self._token and hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
             await self._app(scope, receive, send)
             return
         address = (scope.get("client") or ("",))[0]
-        entered = await self._authenticate_request(scope["path"], headers, shown, address)
-        if isinstance(entered, Response):
-            await entered(scope, receive, send)
+        principal = await self._authenticate_request(scope["path"], headers, token, address)
+        if isinstance(principal, Response):
+            await principal(scope, receive, send)
             return
-        scope["user"] = Caller(entered, address)
-        await self._serve_authenticated(scope, receive, send, entered)
-
-    def _is_operator(self, shown: str) -> bool:
-        return bool(self._token) and hmac.compare_digest(shown.encode("utf-8", "replace"), self._token)
+        scope["user"] = Caller(principal, address)
+        await self._serve_authenticated(scope, receive, send, principal)
 
     async def _authenticate_request(
-        self, path: str, headers: Headers, shown: str, address: str
+        self, path: str, headers: Headers, token: str, address: str
     ) -> Principal | Response:
-        """Who comes in, or what they hear instead."""
-        if not shown:
+        """Return the caller's principal, or the response that refuses the request."""
+        if not token:
             return self._responses.require_token()
         try:
-            principal = await self._identity.authenticate(shown)
+            principal = await self._identity.authenticate(token)
             principal.select_membership(headers.get(WORKSPACE_HEADER))
         except InvalidCredentialError as error:
             await self._audit_refusal(str(error), address)
@@ -112,14 +109,14 @@ class AuthMiddleware:
             await self._audit_refusal(error.message, address)
             return self._responses.deny_access(error.message, error.hint)
         except OutriderError as error:
-            away = error if isinstance(error, Unavailable) else Unavailable(error.message, hint=error.hint)
-            return self._responses.report_unavailable(away)
+            unavailable = error if isinstance(error, Unavailable) else Unavailable(error.message, hint=error.hint)
+            return self._responses.report_unavailable(unavailable)
         return await self._check_toolset_scope(principal, path, headers) or principal
 
     async def _check_toolset_scope(self, principal: Principal, path: str, headers: Headers) -> Response | None:
-        """What the caller hears if they ask for a toolset of which they may use nothing.
+        """Build a refusal if the caller lacks the scope of the requested toolset, else return None.
 
-        With newer protocols a client says in its headers which tool it calls, so that it can be sent for the scope.
+        With newer protocols a client names the tool in its headers, so that it can be asked for the scope.
         """
         provider = self._identity.provider
         if principal.toolsets is None or provider is None or not principal.issuer:
@@ -134,9 +131,7 @@ class AuthMiddleware:
         return self._responses.require_scopes(scopes, f"toolset {toolset} needs another scope") if scopes else None
 
     async def _audit_refusal(self, reason: str, address: str) -> None:
-        audit_interval_s = (
-            1.0  # seconds between two refusals that the audit keeps: who knocks without end must not fill it
-        )
+        audit_interval_s = 1.0  # a flood of refused requests must not fill the audit
         now = time.monotonic()
         if now - self._last_refusal_at < audit_interval_s:
             return
@@ -144,28 +139,28 @@ class AuthMiddleware:
         with suppress(OutriderError):
             await self._identity.audit.record("refused", reason, address=address, outcome="unauthorized")
 
-    # Whoever loses their rights while a request is open loses the request, too: streams may stay open for days.
+    # A request ends when its caller loses access while it is open: streams may stay open for days.
 
     async def _serve_authenticated(self, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
-        begun = False
+        response_started = False
 
         async def track_response_start(message: Message) -> None:
-            nonlocal begun
-            begun = begun or message["type"] == "http.response.start"
+            nonlocal response_started
+            response_started = response_started or message["type"] == "http.response.start"
             await send(message)
 
-        with anyio.CancelScope() as inside:
-            self._open_requests[inside] = principal
+        with anyio.CancelScope() as request_scope:
+            self._open_requests[request_scope] = principal
             try:
                 await self._app(scope, receive, track_response_start)
             finally:
-                del self._open_requests[inside]
-        if not inside.cancelled_caught:
+                del self._open_requests[request_scope]
+        if not request_scope.cancelled_caught:
             return
-        if begun:
+        if response_started:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
-            await self._responses.reject_token("this token is good no longer")(scope, receive, send)
+            await self._responses.reject_token("this token is no longer valid")(scope, receive, send)
 
     async def _run_lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
@@ -178,21 +173,16 @@ class AuthMiddleware:
             await anyio.sleep(CACHE_TTL_S)
             if not self._open_requests:
                 continue
-            with suppress(OutriderError):  # while nobody can tell, who was let in may stay
-                lost = await self._identity.find_lost_principals(set(self._open_requests.values()))
-                for inside, principal in list(self._open_requests.items()):
-                    if principal in lost:
-                        inside.cancel()
-
-
-def _guarded(path: str) -> bool:
-    return path == MCP_PATH or path.startswith(f"{MCP_PATH}/")
+            with suppress(OutriderError):  # requests stay open while access cannot be checked
+                revoked = await self._identity.find_lost_principals(set(self._open_requests.values()))
+                for request_scope, principal in list(self._open_requests.items()):
+                    if principal in revoked:
+                        request_scope.cancel()
 
 
 def _read_bearer_token(headers: Headers) -> str:
-    """The bearer token of a request; empty where there is none, or more than one."""
-    bearer_prefix = "bearer "
-    sent = headers.getlist("authorization")
-    if len(sent) != 1 or not sent[0].lower().startswith(bearer_prefix):
+    """Return the bearer token of a request; empty if there is none, or more than one."""
+    values = headers.getlist("authorization")
+    if len(values) != 1 or not values[0].lower().startswith("bearer "):
         return ""
-    return sent[0][len(bearer_prefix) :].strip()
+    return values[0][len("bearer ") :].strip()

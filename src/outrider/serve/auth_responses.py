@@ -1,4 +1,4 @@
-"""What callers hear who are not let in: RFC 6750 says how, RFC 9728 where a client learns how to get in."""
+"""Build responses for unauthorized callers (RFC 6750) and the resource's metadata (RFC 9728)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,43 +19,43 @@ class AuthResponses:
     """The refusals of one resource.
 
     Attributes:
-        resource: Its public address; empty where only our own tokens are good.
-        scopes: Those that every caller needs.
+        resource: Its public address; empty if only tokens of our own are accepted.
+        scopes: The scopes that every caller needs.
     """
 
     resource: str = ""
     scopes: tuple[str, ...] = ()
 
     def require_token(self) -> Response:
-        """401: nothing was shown."""
-        hint = "send the header Authorization: Bearer <token>; the operator makes one with: outrider token create"
+        """Build a 401 for a request without a token."""
+        hint = "send the header Authorization: Bearer <token>; the operator creates one with: outrider token create"
         body = {"error": "unauthorized", "hint": hint}
         return self._build_challenge(401, body, scope=" ".join(self.scopes))
 
     def reject_token(self, reason: str) -> Response:
-        """401: what was shown is not good."""
-        said = {"error": "invalid_token", "error_description": reason}
+        """Build a 401 for an invalid token."""
+        error = {"error": "invalid_token", "error_description": reason}
         hint = "get a new token: sign in again, or ask the operator for one (outrider token create)"
-        return self._build_challenge(401, said | {"hint": hint}, **said)
+        return self._build_challenge(401, error | {"hint": hint}, **error)
 
     def require_scopes(self, scopes: Sequence[str], reason: str) -> Response:
-        """403: more scopes are needed; all that the call needs are named."""
-        said = {"error": "insufficient_scope", "error_description": reason}
-        return self._build_challenge(403, said, **said, scope=" ".join(scopes))
+        """Build a 403 that names all scopes that the call needs."""
+        error = {"error": "insufficient_scope", "error_description": reason}
+        return self._build_challenge(403, error, **error, scope=" ".join(scopes))
 
     def deny_access(self, reason: str, hint: str) -> Response:
-        """403: known, but not allowed here; no other token of the same person would help."""
+        """Build a 403 for a known person without access, whom another token would not help."""
         return JSONResponse({"error": "access_denied", "error_description": reason, "hint": hint}, 403)
 
     def report_unavailable(self, error: Unavailable) -> Response:
-        """503: nobody can tell who it is now. No 401, because clients would throw a good token away."""
-        default_retry_s = 5  # seconds, where nobody knows better
-        wait = round(error.retry_after or default_retry_s)
+        """Build a 503 if tokens cannot be checked. On a 401 clients would discard a good token."""
+        default_retry_s = 5
+        retry_after_s = round(error.retry_after or default_retry_s)
         body = {"error": "temporarily_unavailable", "error_description": error.message, "hint": error.hint}
-        return JSONResponse(body, 503, {"Retry-After": str(wait)})
+        return JSONResponse(body, 503, {"Retry-After": str(retry_after_s)})
 
     def _build_challenge(self, status: int, body: dict[str, str], **challenge: str) -> Response:
-        """With the challenge of RFC 6750, section 3, and the address of the metadata (RFC 9728, section 5.1)."""
+        """Build a response with a challenge (RFC 6750, section 3) and the metadata's address (RFC 9728, 5.1)."""
         if self.resource:
             challenge["resource_metadata"] = build_metadata_url(self.resource)
         parts = ", ".join(f'{name}="{_sanitize_quoted_string(value)}"' for name, value in challenge.items() if value)
@@ -63,13 +63,13 @@ class AuthResponses:
 
 
 def build_metadata_url(resource: str) -> str:
-    """Where the metadata of a resource is: the well-known name stands between host and path (RFC 9728, section 3.1)."""
+    """Return the address of a resource's metadata: the well-known name is between host and path (RFC 9728, 3.1)."""
     parts = urlsplit(resource)
     return f"{parts.scheme}://{parts.netloc}{PROTECTED_RESOURCE_PATH}{parts.path.rstrip('/')}"
 
 
 def build_metadata_routes(resource: str, issuer: str, scopes: Sequence[str]) -> list[BaseRoute]:
-    """Where clients learn who gives tokens for this resource; also below the name alone, for older clients."""
+    """Build the routes that tell clients who issues tokens for this resource; older clients omit its path."""
     body: dict[str, Any] = {
         "resource": resource,
         "authorization_servers": [issuer],
@@ -80,7 +80,7 @@ def build_metadata_routes(resource: str, issuer: str, scopes: Sequence[str]) -> 
         body["scopes_supported"] = list(scopes)
 
     async def serve_metadata(_: Request) -> Response:
-        # Clients in a web page read it, too; nothing in it is secret.
+        # Clients in web pages read it too; nothing in it is secret.
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600"}
         return JSONResponse(body, headers=headers)
 
@@ -91,5 +91,5 @@ def build_metadata_routes(resource: str, issuer: str, scopes: Sequence[str]) -> 
 
 
 def _sanitize_quoted_string(text: str) -> str:
-    """The text as a quoted string of a header takes it (RFC 6750, section 3)."""
+    """Replace the characters that a header's quoted string may not have (RFC 6750, section 3)."""
     return "".join(letter if " " <= letter <= "~" and letter not in '"\\' else "'" for letter in text)

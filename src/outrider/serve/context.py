@@ -1,4 +1,4 @@
-"""From a protocol request to the house's `Call`: who calls, and how to tell them how far it is."""
+"""Build a `Call` from a protocol request: its caller, and how to report progress."""
 
 import time
 from collections.abc import Mapping
@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any
 from mcp.server import ServerRequestContext
 from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotificationParams, SamplingCapability
 
-from outrider.core.context import Call, ClientModel
-from outrider.core.questions import QuestionAnswer
+from outrider.core.context import Call
+from outrider.serve.client_model import find_client_model
 from outrider.serve.elicitation import parse_host_decisions
 
 if TYPE_CHECKING:
     from outrider.serve.auth import Caller
 
 SAMPLING_CAPABILITY = ClientCapabilities(sampling=SamplingCapability())
-WORKSPACE_HEADER = "x-outrider-workspace"  # the header in which somebody of several workspaces chooses one
+WORKSPACE_HEADER = "x-outrider-workspace"  # chooses among the person's workspaces
 
 
 @dataclass(frozen=True)
 class CallDefaults:
-    """Whose calls those are that do not say so. Of a connection or a process, never of a request.
+    """The context of calls that do not name it themselves, for a connection or a process.
 
-    `chosen`: the host has named the session, so that it wins over the connection's own.
+    Attributes:
+        chosen: Whether the host has named the session, so that it takes precedence over the connection's own.
     """
 
     session: str = "default"
@@ -34,70 +35,60 @@ class CallDefaults:
 
 
 def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults = CallDefaults()) -> Call:
-    """The call's context: from the request's `_meta`, else from the connection.
+    """Build the call from the request's `_meta`, else from the connection's defaults.
 
-    Where callers must show who they are, that decides on person and workspace: of their own workspaces they may choose
-    one, and what a request says of a person counts for nothing. Raises Refused for a workspace that is not theirs.
+    For authenticated callers the person comes from their credential, not from the request, and the workspace must be
+    one of theirs. Raises Refused for another workspace.
     """
-    step_fields = (
-        "websearchResultCount",
-        "resumeState",
-        "agent",
-        "depth",
-    )  # what tools may want to know of the host's step
     meta: Mapping[str, Any] = context.meta or {}
     step = meta.get("stepContext")
     step = step if isinstance(step, Mapping) else {}
     reporter = ProgressReporter(context)
-    said = Call(
-        session=_read_text(meta, "session_id") or (not defaults.chosen and _connection(context)) or defaults.session,
+    # Older clients have a session id over HTTP; newer protocols have none.
+    connection_session = "" if defaults.chosen else read_header(context, "mcp-session-id")
+    decisions = step.get("decisions")
+    call = Call(
+        session=_read_text(meta, "session_id") or connection_session or defaults.session,
         assistant=_read_text(meta, "assistant_id") or defaults.assistant or None,
         thread=_read_text(meta, "thread_id") or defaults.thread or None,
         message=_read_text(meta, "message_id"),
         workspace=_read_text(meta, "workspace") or defaults.workspace or None,
         identity=read_person(context),
         citations=_parse_citation_range(step),
-        extra={name: step.get(name) for name in step_fields},
+        extra={name: step.get(name) for name in ("websearchResultCount", "resumeState", "agent", "depth")},
         progress=reporter,
         heartbeat=reporter.report_alive,
-        answers=_answers(step),
+        answers=parse_host_decisions(decisions) if isinstance(decisions, list) else {},
         is_cancelled=lambda: _is_cancelled(context),
-        client_model=_find_client_model(context),
+        client_model=(
+            find_client_model(context) if context.session.check_client_capability(SAMPLING_CAPABILITY) else None
+        ),
     )
-    known = get_caller(context)
-    return said if known is None else _apply_principal(said, known, read_header(context, WORKSPACE_HEADER))
+    caller = get_caller(context)
+    return call if caller is None else _apply_principal(call, caller, read_header(context, WORKSPACE_HEADER))
 
 
 def get_caller(context: ServerRequestContext[Any, Any]) -> "Caller | None":
-    """Who has shown who they are; None where nobody has to."""
+    """Return the authenticated caller; None if callers need not authenticate."""
     user = (getattr(context.request, "scope", None) or {}).get("user")
     return user if hasattr(user, "principal") else None
 
 
-def _apply_principal(said: Call, known: "Caller", workspace: str | None) -> Call:
-    """The call as whoever has shown who they are makes it."""
-    who = known.principal
-    where = who.select_membership(said.workspace or workspace)
+def _apply_principal(call: Call, caller: "Caller", workspace: str | None) -> Call:
+    """Return the call with session, workspace, person and rights of the authenticated caller."""
+    principal = caller.principal
+    membership = principal.select_membership(call.workspace or workspace)
     return replace(
-        said,
-        session=who.qualify_session(where, said.session),
-        workspace=where.workspace,
-        identity=who.person,
-        grant=who.build_grant(where, known.address),
+        call,
+        session=principal.qualify_session(membership, call.session),
+        workspace=membership.workspace,
+        identity=principal.person,
+        grant=principal.build_grant(membership, caller.address),
     )
 
 
-def _find_client_model(context: ServerRequestContext[Any, Any]) -> ClientModel | None:
-    """The client's own language model, where it lends one: few do, so the rest is loaded only then."""
-    if not context.session.check_client_capability(SAMPLING_CAPABILITY):
-        return None
-    from outrider.serve.client_model import find_client_model
-
-    return find_client_model(context)
-
-
 class ProgressReporter:
-    """Progress for one request: strictly increasing, at most five notices a second, the last always."""
+    """Sends strictly increasing progress of one request: at most five notices per second, and always the last."""
 
     def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
         self._context = context
@@ -108,22 +99,19 @@ class ProgressReporter:
     async def __call__(
         self, done: float, total: float | None, message: str, data: dict[str, Any] | None = None
     ) -> None:
-        min_progress_step = (
-            2**-20
-        )  # by how much progress advances where nothing is counted, since it may not stand still
-        max_notices_per_second = 5  # progress notices that a caller gets at most
-        if total is None and done <= self._last_progress:  # a count of notices, begun anew after a question
-            done = self._last_progress + min_progress_step
+        if total is None and done <= self._last_progress:  # a heartbeat, or a count that restarted after a question
+            done = self._last_progress + 2**-20  # progress must increase
         now = time.monotonic()
         finished = total is not None and done >= total
-        too_soon = now - self._sent_at < 1 / max_notices_per_second and not finished and data is None
+        min_interval_s = 0.2
+        too_soon = now - self._sent_at < min_interval_s and not finished and data is None
         if done <= self._last_progress or too_soon:
             return
         self._last_progress, self._sent_at = done, now
         await self._send_notification(done, total, message, data)
 
     async def report_alive(self, message: str) -> None:
-        """A notice that the call goes on."""
+        """Send a heartbeat."""
         await self(max(self._last_progress, 0.0), None, message)
 
     async def _send_notification(
@@ -145,37 +133,24 @@ def _read_text(meta: Mapping[str, Any], name: str) -> str | None:
     return value[:200] if isinstance(value, str) and value else None
 
 
-def _connection(context: ServerRequestContext[Any, Any]) -> str | None:
-    """The session of an older client over HTTP; newer protocols have none."""
-    return read_header(context, "mcp-session-id")
-
-
 def read_header(context: ServerRequestContext[Any, Any], name: str) -> str | None:
-    """A header of the request, where it came over HTTP."""
+    """Return a header of the request; None if it did not come over HTTP."""
     return (getattr(context.request, "headers", None) or {}).get(name)
 
 
 def read_person(context: ServerRequestContext[Any, Any]) -> str | None:
-    """For whom the host acts, as it says."""
-    person_header = "x-api-user-email"  # the header in which hosts with one key for all name the person they act for
-    return _read_text(context.meta or {}, "identity") or _read_text(
-        {person_header: read_header(context, person_header)}, person_header
-    )
+    """Return the person for whom the host acts, from `_meta` or from the header of hosts with one key for all."""
+    header = {"person": read_header(context, "x-api-user-email")}
+    return _read_text(context.meta or {}, "identity") or _read_text(header, "person")
 
 
 def _is_cancelled(context: ServerRequestContext[Any, Any]) -> bool:
-    """Whether the client has cancelled this request in so many words; a connection that is lost is no such word.
+    """Return whether the client has cancelled this request explicitly, which a lost connection does not.
 
-    The SDK keeps that with the request's channel, and hands no public way to it. Newer HTTP clients have no words for
-    it: they close the stream, as a lost connection does.
+    Newer HTTP clients cannot cancel explicitly: they close the stream, as a lost connection does.
     """
-    channel = context.session._request_outbound  # noqa: SLF001
+    channel = context.session._request_outbound  # noqa: SLF001 - the SDK has no public way to it
     return channel.cancel_requested.is_set()
-
-
-def _answers(step: Mapping[str, Any]) -> dict[str, QuestionAnswer]:
-    given = step.get("decisions")
-    return parse_host_decisions(given) if isinstance(given, list) else {}
 
 
 def _parse_citation_range(step: Mapping[str, Any]) -> tuple[int, int] | None:

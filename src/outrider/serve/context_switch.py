@@ -1,7 +1,7 @@
-"""`outrider/switch_context`: a host says once whose calls come over its connection from now on.
+"""Handle `outrider/switch_context`, which sets a connection's session, assistant and thread.
 
-For protocols that have connections (before 2026-07-28). What a call says in its own `_meta` wins. Nothing that was
-kept for the context before is touched.
+For protocols that have connections (before 2026-07-28). A call's own `_meta` takes precedence. Data of the previous
+context stays.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ SWITCH_CONTEXT_METHOD = "outrider/switch_context"
 
 
 class SwitchContextParams(RequestParams):
-    """What becomes different; what is left out stays. An empty text is the connection's own default again."""
+    """The values to set. Omitted ones stay, and an empty text restores the connection's default."""
 
     session_id: str | None = Field(None, alias="sessionId", max_length=200)
     assistant_id: str | None = Field(None, alias="assistantId", max_length=200)
@@ -31,34 +31,33 @@ class SwitchContextParams(RequestParams):
 
 
 class ConnectionContexts:
-    """Whose calls come over which connection."""
+    """The context of each connection."""
 
     def __init__(self, defaults: CallDefaults) -> None:
         self._defaults = defaults
         self._overrides: WeakKeyDictionary[Connection, CallDefaults] = WeakKeyDictionary()
 
     def build_call(self, context: ServerRequestContext[Any, Any]) -> Call:
-        """The call that a request makes."""
+        """Build a request's call."""
         return build_call(context, self._overrides.get(_get_connection(context), self._defaults))
 
     async def switch_context(self, context: ServerRequestContext[Any, Any], params: SwitchContextParams) -> EmptyResult:
-        """The request's handler."""
+        """Handle the request."""
         if can_return_questions(context):
             message = "this protocol has no connection state; send session_id and assistant_id in each request's _meta"
             raise MCPError(code=INVALID_REQUEST, message=message)
         connection = _get_connection(context)
-        now = self._overrides.get(connection, self._defaults)
+        current = self._overrides.get(connection, self._defaults)
         given = {
             "session": params.session_id,
             "assistant": params.assistant_id,
             "thread": params.thread_id,
             "workspace": params.workspace,
         }
-        kept = {name: value or getattr(self._defaults, name) for name, value in given.items() if value is not None}
-        self._overrides[connection] = replace(now, **kept, chosen=now.chosen or "session" in kept)
+        changes = {name: value or getattr(self._defaults, name) for name, value in given.items() if value is not None}
+        self._overrides[connection] = replace(current, **changes, chosen=current.chosen or "session" in changes)
         return EmptyResult()
 
 
 def _get_connection(context: ServerRequestContext[Any, Any]) -> Connection:
-    """The SDK hands no public way to it."""
-    return context.session._connection  # noqa: SLF001
+    return context.session._connection  # noqa: SLF001 - the SDK has no public way to it

@@ -1,7 +1,7 @@
-"""An HTTP server that goes without losing anything: first it says that it goes, then it finishes what it has.
+"""Shut an HTTP server down without losing calls.
 
-Calls are finished. Streams on which somebody only listens would never end by themselves: they are closed, and whoever
-listened comes back to a server that stays.
+It first reports that it is not ready, then finishes running calls. Streams on which clients only listen would never end
+by themselves: they are closed, and the clients reconnect to another server.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import uvicorn
+from sse_starlette.sse import AppStatus
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,60 +19,53 @@ from outrider.serve.host_session import LISTEN_METHOD
 
 
 class StreamTracker:
-    """The application, whose standing streams can be closed.
-
-    Args:
-        app: What is served.
-    """
+    """Tracks an application's listening streams so that they can be closed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._open_streams: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _may_stream(scope):
+        is_listening = scope["type"] == "http" and (
+            scope["method"] == "GET" or Headers(scope=scope).get("mcp-method") == LISTEN_METHOD
+        )
+        if not is_listening:
             await self._app(scope, receive, send)
             return
-        with anyio.CancelScope() as inside:
+        with anyio.CancelScope() as stream_scope:
 
             async def track_stream(message: Message) -> None:
-                if message["type"] == "http.response.start" and _is_stream(message):
-                    self._open_streams.add(inside)
+                if message["type"] == "http.response.start":
+                    content_type = Headers(raw=list(message["headers"])).get("content-type", "")
+                    if content_type.startswith("text/event-stream"):
+                        self._open_streams.add(stream_scope)
                 await send(message)
 
             try:
                 await self._app(scope, receive, track_stream)
             finally:
-                self._open_streams.discard(inside)
-        if inside.cancelled_caught:
+                self._open_streams.discard(stream_scope)
+        if stream_scope.cancelled_caught:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def close_all(self) -> None:
-        """Ends them all."""
-        for inside in list(self._open_streams):
-            inside.cancel()
-
-
-def _may_stream(scope: Scope) -> bool:
-    return scope["method"] == "GET" or Headers(scope=scope).get("mcp-method") == LISTEN_METHOD
-
-
-def _is_stream(start: Message) -> bool:
-    return Headers(raw=list(start["headers"])).get("content-type", "").startswith("text/event-stream")
+        """Close all listening streams."""
+        for stream_scope in list(self._open_streams):
+            stream_scope.cancel()
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that, told to stop, answers `/readyz` with 503 for a while before it accepts nothing more.
+    """A server that answers `/readyz` with 503 for a while after a signal, before it stops accepting connections.
 
-    What is in progress then has the configuration's `timeout_graceful_shutdown` to end; a second signal ends it now.
-    The signal is not raised again afterwards, as uvicorn would: the house is still to be closed.
+    Running calls then have the configuration's `timeout_graceful_shutdown` to end; a second signal ends them at once.
+    Unlike uvicorn it does not raise the signal again afterwards, because the app must still be closed.
 
     Args:
-        config: As uvicorn takes it.
-        streams: What it serves.
-        stop_requested: Set when the signal comes.
+        config: The configuration of uvicorn.
+        streams: The served application.
+        stop_requested: Set at the signal.
         on_started: Called once connections are accepted.
-        drain_notice_s: Seconds between the signal and the end of accepting, for load balancers to look.
+        drain_notice_s: Seconds between the signal and the end of accepting, so that load balancers notice.
     """
 
     def __init__(
@@ -91,8 +85,6 @@ class DrainingServer(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        from sse_starlette.sse import AppStatus
-
         # It would cut off every stream half a second after the server stops accepting: answers to calls are streams.
         AppStatus.disable_automatic_graceful_drain()
         self._loop = asyncio.get_running_loop()

@@ -1,7 +1,7 @@
-"""Serves one host: over standard input and output, or over a connection that may be lost and made again.
+"""Serve one host over stdio, or over a connection that may be lost and opened again.
 
-Each line of the host has a number. Which of them an answer belongs to is told to the other side, so that it knows what
-was under way when a connection is lost, and can hand that to the next process.
+Each line of the host has a number, and each response is sent with the number of its request. So the other side knows
+the pending requests when a connection is lost, and can send them to the next process.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,22 +24,25 @@ from mcp_types import (
 from outrider.core.errors import OutriderError
 from outrider.core.toolbox import Toolbox
 from outrider.serve import tool_names
+from outrider.serve.malformed import explain_invalid_id, explain_malformed_line
 from outrider.serve.surrogates import replace_surrogate_escapes
 
-# What a connection has agreed on, and what the next process must therefore hear too.
+# Messages that set up a connection, which the next process needs too.
 REPLAYED_METHODS = frozenset(
     {"initialize", "notifications/initialized", "logging/setLevel", "resources/subscribe", "outrider/switch_context"}
 )
-LISTEN_METHOD = "subscriptions/listen"  # a request that is under way for as long as somebody listens
+LISTEN_METHOD = "subscriptions/listen"  # a request that stays open for as long as the client listens
 REPLAYED_LINE = -1
 RepeatPredicate = Callable[[JSONRPCRequest], Awaitable[bool]]
 
 
 @dataclass(frozen=True)
 class HostLine:
-    """A line of the host: its number, its bytes, and whether an earlier connection has answered or lost it.
+    """A line of the host.
 
-    `failed`: lost so often that it may be the reason.
+    Attributes:
+        delivery: `new`; `replayed`: an earlier process has answered it; `retried`: an earlier process ended before it
+            did; `failed`: that has happened so often that the line may be the cause.
     """
 
     number: int
@@ -48,27 +51,27 @@ class HostLine:
 
 
 class HostChannel(Protocol):
-    """The other side."""
+    """The connection to a host."""
 
     def iter_lines(self) -> AsyncIterator[HostLine]:
-        """The host's lines, until there are no more."""
+        """Yield the host's lines until the connection ends."""
         ...
 
     async def send_line(self, text: str, number: int) -> None:
-        """Sends a line that answers the line of that number, or none if it is 0."""
+        """Send a line. `number` is that of the line that it answers, or 0."""
         ...
 
     async def acknowledge_line(self, number: int) -> None:
-        """Says that a line needs no answer."""
+        """Report that a line gets no answer."""
         ...
 
     async def keep_for_replay(self, number: int) -> None:
-        """Asks for a line to be replayed on later connections."""
+        """Ask for a line to be replayed on later connections."""
         ...
 
 
 class HostSession:
-    """What comes and goes over one connection."""
+    """Parses the lines of one connection and tracks its pending requests."""
 
     def __init__(self, channel: HostChannel, can_repeat: RepeatPredicate) -> None:
         self._channel = channel
@@ -79,11 +82,11 @@ class HostSession:
 
     @property
     def pending_count(self) -> int:
-        """Requests that will be answered by themselves."""
+        """Number of pending requests, without those that only listen."""
         return len(self._line_numbers.keys() - self._listen_requests)
 
     async def serve(self, server: Server[Any]) -> None:
-        """Speaks MCP until the host says no more."""
+        """Serve MCP until the host closes the connection."""
         incoming, read = create_context_streams[SessionMessage | Exception](0)
         write, outgoing = create_context_streams[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
@@ -101,53 +104,36 @@ class HostSession:
             return
 
     async def _parse_line(self, line: HostLine) -> SessionMessage | None:
-        """The message in a line; None for one that goes no further."""
+        """Return the message of a line for the server, or None if it is answered or dropped here."""
         text = replace_surrogate_escapes(line.data.decode("utf-8", "replace"))
         try:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError:
-            return await self._reply_malformed(line, text)
+            if error := explain_malformed_line(text):
+                await self._channel.send_line(_serialize_message(error), line.number)
+            else:
+                await self._channel.acknowledge_line(line.number)
+            return None
         if isinstance(message, JSONRPCRequest):
             return await self._accept_request(line, message)
         if isinstance(message, JSONRPCNotification):
-            return (
-                await self._accept_notification(line, message)
-                if '"id"' not in text
-                else await self._check_notification_id(line, message, text)
-            )
-        await self._channel.acknowledge_line(line.number)
-        return SessionMessage(message) if line.delivery == "new" else None  # the question went with its process
-
-    async def _reply_malformed(self, line: HostLine, text: str) -> None:
-        """Says that a line is no message; who sent it would wait for ever."""
-        from outrider.serve.malformed import explain_malformed_line
-
-        if error := explain_malformed_line(text):
-            await self._channel.send_line(_serialize_message(error), line.number)
-        else:
-            await self._channel.acknowledge_line(line.number)
-
-    async def _check_notification_id(
-        self, line: HostLine, message: JSONRPCNotification, text: str
-    ) -> SessionMessage | None:
-        """A notification with an id somewhere: one whose id is not to be used is a request, and answered."""
-        from outrider.serve.malformed import explain_invalid_id
-
-        if not (error := explain_invalid_id(text)):
+            # The SDK takes a request with an unusable id for a notification.
+            if '"id"' in text and (error := explain_invalid_id(text)):
+                await self._channel.send_line(_serialize_message(error), line.number)
+                return None
             return await self._accept_notification(line, message)
-        await self._channel.send_line(_serialize_message(error), line.number)
-        return None
+        await self._channel.acknowledge_line(line.number)
+        # A response to an earlier process: its question ended with that process.
+        return SessionMessage(message) if line.delivery == "new" else None
 
     async def _accept_request(self, line: HostLine, message: JSONRPCRequest) -> SessionMessage | None:
-        interrupted_message = (
-            "Outrider was restarted while this call was under way, so it may have had its effect or not. "
-            "Look how things stand, then call again."
-        )
-        interrupted_code = -32000  # of the codes that JSON-RPC 2.0 leaves to servers
         if line.delivery == "failed" or (line.delivery == "retried" and not await self._can_repeat(message)):
-            error = JSONRPCError(
-                jsonrpc="2.0", id=message.id, error=ErrorData(code=interrupted_code, message=interrupted_message)
+            text = (
+                "Outrider was restarted during this call, which may or may not have taken effect. "
+                "Check that, then call again."
             )
+            server_error = -32000  # of the codes that JSON-RPC 2.0 reserves for servers
+            error = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=server_error, message=text))
             await self._channel.send_line(_serialize_message(error), line.number)
             return None
         key = _build_request_key(message.id)
@@ -162,35 +148,35 @@ class HostSession:
         if message.method in REPLAYED_METHODS and line.delivery != "replayed":
             await self._channel.keep_for_replay(line.number)
         if message.method == "notifications/cancelled":
-            cancelled = self._finish_request((message.params or {}).get("requestId"))
-            if cancelled > 0:
-                await self._channel.acknowledge_line(cancelled)
+            cancelled_number = self._finish_request((message.params or {}).get("requestId"))
+            if cancelled_number > 0:
+                await self._channel.acknowledge_line(cancelled_number)
         await self._channel.acknowledge_line(line.number)
         return SessionMessage(message)
 
     async def _send_responses(self, outgoing: Any) -> None:
         try:
             async with outgoing:
-                async for each in outgoing:
-                    message = each.message
-                    answers = not isinstance(message, JSONRPCRequest | JSONRPCNotification)
-                    number = self._finish_request(message.id) if answers else 0
+                async for session_message in outgoing:
+                    message = session_message.message
+                    is_response = not isinstance(message, JSONRPCRequest | JSONRPCNotification)
+                    number = self._finish_request(message.id) if is_response else 0
                     if number != REPLAYED_LINE:
                         await self._channel.send_line(_serialize_message(message), number)
         except anyio.ClosedResourceError:
             return
 
-    def _finish_request(self, request: Any) -> int:
-        """The number of the line of a request that is under way no more; 0 if there is none."""
-        number = self._line_numbers.pop(_build_request_key(request), 0)
-        self._listen_requests.discard(_build_request_key(request))
+    def _finish_request(self, request_id: Any) -> int:
+        """Remove a pending request and return its line number; 0 if it is not pending."""
+        number = self._line_numbers.pop(_build_request_key(request_id), 0)
+        self._listen_requests.discard(_build_request_key(request_id))
         self.changed.set()
         self.changed = anyio.Event()
         return number
 
 
 def build_repeat_predicate(toolbox: Toolbox) -> RepeatPredicate:
-    """Whether a request may be done twice: calls of tools that only read, and all that is no call."""
+    """Return a function that tells whether a request may run twice: all but calls of tools that change something."""
 
     async def is_repeatable(message: JSONRPCRequest) -> bool:
         if message.method != "tools/call":
@@ -198,7 +184,7 @@ def build_repeat_predicate(toolbox: Toolbox) -> RepeatPredicate:
         try:
             tool = await tool_names.resolve_tool(str((message.params or {}).get("name", "")), toolbox)
         except OutriderError:
-            return True  # it is refused again
+            return True  # the tool is unknown, and the call is refused again
         return tool.effect == "read"
 
     return is_repeatable
@@ -208,6 +194,5 @@ def _serialize_message(message: JSONRPCMessage) -> str:
     return message.model_dump_json(by_alias=True, exclude_unset=True)
 
 
-def _build_request_key(request: Any) -> tuple[type, Any]:
-    """1 and "1" are different requests."""
-    return type(request), request
+def _build_request_key(request_id: Any) -> tuple[type, Any]:
+    return type(request_id), request_id  # 1 and "1" are different ids

@@ -1,4 +1,4 @@
-"""Serves many clients over streamable HTTP: every toolset together and each alone."""
+"""Serve many clients over streamable HTTP: all toolsets together and each alone."""
 
 import hmac
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from outrider.serve.health import build_liveness_route
-from outrider.serve.refusing import MalformedMessageMiddleware
+from outrider.serve.malformed import MalformedMessageMiddleware
 from outrider.serve.stateless import SessionIdMiddleware
 
 MCP_PATH = "/mcp"
@@ -31,20 +31,23 @@ def build_http_app(
     middleware: Sequence[Middleware] = (),
     stateless: bool = False,
 ) -> Starlette:
-    """The HTTP application.
+    """Build the HTTP application.
 
     Args:
-        servers: Path below `/mcp` (empty for all toolsets together) to its server.
-        token: What callers must send as `Authorization: Bearer …`; empty lets every local caller in.
+        servers: Servers by their path below `/mcp` (empty for all toolsets together).
+        token: The bearer token that callers must send; empty accepts every local caller.
         allowed_hosts: Host headers accepted besides loopback (DNS-rebinding protection).
-        extra_routes: What else is served; it decides by itself who may call.
-        middleware: What every request passes before the token is looked at, outermost first.
-        stateless: Whether calls of one client may land on several processes: no sessions are kept then, of no protocol.
+        extra_routes: Further routes, which authorize their callers themselves.
+        middleware: Middleware before the check of the token, outermost first.
+        stateless: Whether calls of one client may reach several processes; then no sessions are kept.
     """
     managers = {
         path: _build_session_manager(server, allowed_hosts, stateless=stateless) for path, server in servers.items()
     }
-    routes = [Route(_build_path(path), _endpoint(manager)) for path, manager in managers.items()]
+    routes = []
+    for path, manager in managers.items():
+        endpoint: ASGIApp = MalformedMessageMiddleware(StreamableHTTPASGIApp(manager))
+        routes.append(Route(_build_path(path), SessionIdMiddleware(endpoint) if stateless else endpoint))
 
     @asynccontextmanager
     async def run_lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -65,31 +68,26 @@ def build_http_app(
     )
 
 
+def is_mcp_path(path: str) -> bool:
+    """Return whether a path is that of an MCP endpoint."""
+    return path == MCP_PATH or path.startswith(f"{MCP_PATH}/")
+
+
 class BearerTokenMiddleware:
-    """Lets only callers with the token through to MCP; what is served beside it has a door of its own."""
+    """Requires the token for MCP; other routes authorize their callers themselves."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._expected_header = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self._guards(scope["path"]) or self._has_token(scope):
-            await self._app(scope, receive, send)
-            return
-        problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
-        await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
-
-    def _guards(self, path: str) -> bool:
-        return path == MCP_PATH or path.startswith(f"{MCP_PATH}/")
-
-    def _has_token(self, scope: Scope) -> bool:
-        sent = dict(scope["headers"]).get(b"authorization", b"")
-        return hmac.compare_digest(sent, self._expected_header)
-
-
-def _endpoint(manager: StreamableHTTPSessionManager) -> ASGIApp:
-    app = MalformedMessageMiddleware(StreamableHTTPASGIApp(manager))
-    return SessionIdMiddleware(app) if manager.stateless else app
+        if scope["type"] == "http" and is_mcp_path(scope["path"]):
+            sent_header = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(sent_header, self._expected_header):
+                problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
+                await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 def _build_session_manager(
@@ -110,8 +108,8 @@ def _build_path(name: str) -> str:
 
 def _build_not_found_handler(servers: Mapping[str, Server[Any]]) -> Any:
     async def serve_not_found(request: Request) -> Response:
-        known = [_build_path(name) for name in servers]
-        wanted = request.path_params["name"]
-        return JSONResponse({"error": f"no toolset {wanted!r}", "hint": f"served here: {', '.join(known)}"}, 404)
+        paths = ", ".join(_build_path(name) for name in servers)
+        name = request.path_params["name"]
+        return JSONResponse({"error": f"no toolset {name!r}", "hint": f"served here: {paths}"}, 404)
 
     return serve_not_found

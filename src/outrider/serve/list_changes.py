@@ -1,4 +1,4 @@
-"""Tells clients when tools or prompts come and go: newer ones by subscription, older ones over their connection."""
+"""Notify clients of changed tool and prompt lists, by subscription or over older connections."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -20,9 +20,12 @@ class WatchedList:
     """A list that may change.
 
     Attributes:
-        read_version: Something that is another whenever the list has changed.
-        event: What subscribers hear.
-        send: How an older connection hears it.
+        read_version: Returns a value that differs after each change of the list.
+        event: The event for subscribers.
+        send: Notifies a connection of an older protocol.
+        last_version: The version that clients know.
+        was_listed: Set when a client has seen the list for the first time.
+        legacy_connections: Connections of older protocols.
     """
 
     read_version: Callable[[], Awaitable[object]]
@@ -34,7 +37,7 @@ class WatchedList:
 
 
 class ListChangeNotifier:
-    """Looks for changes from the first time that somebody has seen a list."""
+    """Polls for changes of a list once a client has seen it."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self.bus = InMemorySubscriptionBus()
@@ -46,20 +49,20 @@ class ListChangeNotifier:
 
     @property
     def prompts_change(self) -> bool:
-        """Whether prompts may come and go."""
-        return any(each.prompts for each in self._toolbox.list_toolsets())
+        """Whether the list of prompts may change."""
+        return any(toolset.prompts for toolset in self._toolbox.list_toolsets())
 
     async def record_tools_listed(self, context: ServerRequestContext[Any, Any]) -> None:
-        """Notes who has seen the list of tools."""
+        """Record that a client has seen the list of tools."""
         await self._record_listed(self._tools, context, changes=self._toolbox.changes)
 
     async def record_prompts_listed(self, context: ServerRequestContext[Any, Any]) -> None:
-        """Notes who has seen the list of prompts."""
+        """Record that a client has seen the list of prompts."""
         await self._record_listed(self._prompts, context, changes=self.prompts_change)
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Watches while the server runs."""
+        """Poll for changes while the server runs."""
         async with anyio.create_task_group() as tasks:
             if self._toolbox.changes:
                 tasks.start_soon(self._poll_changes, self._tools)
@@ -73,28 +76,24 @@ class ListChangeNotifier:
         return self._toolbox.version
 
     async def _record_listed(
-        self, topic: WatchedList, context: ServerRequestContext[Any, Any], *, changes: bool
+        self, watched: WatchedList, context: ServerRequestContext[Any, Any], *, changes: bool
     ) -> None:
-        """The SDK hands no public way to a request's connection."""
-        topic.legacy_connections.add(context.session._connection)  # noqa: SLF001
-        if changes and not topic.was_listed.is_set():
-            topic.last_version = await topic.read_version()
-            topic.was_listed.set()
+        watched.legacy_connections.add(context.session._connection)  # noqa: SLF001 - the SDK has no public way to it
+        if changes and not watched.was_listed.is_set():
+            watched.last_version = await watched.read_version()
+            watched.was_listed.set()
 
-    async def _poll_changes(self, topic: WatchedList) -> None:
-        poll_interval_s = 2.0  # seconds between two looks; a look is a few file times, or one row of the database
-        await topic.was_listed.wait()
+    async def _poll_changes(self, watched: WatchedList) -> None:
+        poll_interval_s = 2.0  # reading a version is cheap: a few file times, or one row of the database
+        await watched.was_listed.wait()
         while True:
             await anyio.sleep(poll_interval_s)
             try:
-                now = await topic.read_version()
-            except OutriderError:  # a database that is away for a moment
-                continue
-            if now != topic.last_version:  # whoever noticed first: others look at the same lists
-                topic.last_version = now
-                await self._notify_clients(topic)
-
-    async def _notify_clients(self, topic: WatchedList) -> None:
-        await self.bus.publish(topic.event)
-        for connection in list(topic.legacy_connections):
-            await topic.send(connection)
+                version = await watched.read_version()
+            except OutriderError:
+                continue  # the database is unavailable for a moment
+            if version != watched.last_version:
+                watched.last_version = version
+                await self.bus.publish(watched.event)
+                for connection in list(watched.legacy_connections):
+                    await watched.send(connection)

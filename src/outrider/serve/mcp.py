@@ -1,7 +1,7 @@
-"""One MCP server over a toolbox: the low-level server of the SDK, for every protocol version it speaks."""
+"""Build an MCP server over a toolbox, for every protocol version of the SDK."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -49,7 +49,7 @@ TextResources = Mapping[str, Callable[[str, Call], Awaitable[str]]]
 
 
 class McpHandlers:
-    """The handlers of one server."""
+    """The request handlers of one server."""
 
     def __init__(
         self,
@@ -58,17 +58,17 @@ class McpHandlers:
         *,
         style: tool_names.NameStyle,
         contexts: ConnectionContexts,
-        pause: "ApprovalResponder",
-        watch: ListChangeNotifier,
-        texts: "TextResources",
+        approvals: "ApprovalResponder",
+        list_changes: ListChangeNotifier,
+        text_resources: "TextResources",
     ) -> None:
         self._toolbox = toolbox
         self._artifacts = artifacts
         self._style = style
         self._contexts = contexts
-        self._approvals = pause
-        self._list_changes = watch
-        self._text_resources = texts
+        self._approvals = approvals
+        self._list_changes = list_changes
+        self._text_resources = text_resources
 
     async def list_tools(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
@@ -88,8 +88,9 @@ class McpHandlers:
     ) -> CallToolResult | InputRequiredResult:
         tool = await self._find_tool(params.name)
         try:
-            call, shown = elicitation.resume_call(self._contexts.build_call(context), params)
-            return await self._answer_call(context, tool, params.arguments, call, dismissed=shown and not call.answers)
+            call, has_form = elicitation.resume_call(self._contexts.build_call(context), params)
+            dismissed = has_form and not call.answers
+            return await self._answer_call(context, tool, params.arguments, call, dismissed=dismissed)
         except OutriderError as error:
             return protocol_results.to_error_result(self._approvals.add_dashboard_hint(error))
         except Exception:
@@ -102,15 +103,15 @@ class McpHandlers:
     ) -> ListResourcesResult:
         try:
             call = self._contexts.build_call(context)
-            kept = await self._artifacts.list_recent(session=call.session, workspace=call.workspace)
+            artifacts = await self._artifacts.list_recent(session=call.session, workspace=call.workspace)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message) from error
-        return ListResourcesResult(
-            resources=[
-                *prompts.list_context_resources(self._filter_toolbox(call)),
-                *(Resource(uri=each.uri, name=each.name, mime_type=each.mime_type, size=each.size) for each in kept),
-            ]
-        )
+        resources = prompts.list_context_resources(self._filter_toolbox(call))
+        resources += [
+            Resource(uri=artifact.uri, name=artifact.name, mime_type=artifact.mime_type, size=artifact.size)
+            for artifact in artifacts
+        ]
+        return ListResourcesResult(resources=resources)
 
     async def read_resource(
         self, context: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
@@ -127,13 +128,12 @@ class McpHandlers:
                     return ReadResourceResult(
                         contents=[TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
                     )
-            kept, data = await self._artifacts.read(uri, call.workspace)
+            artifact, data = await self._artifacts.read(uri, call.workspace)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message, data={"uri": str(params.uri)}) from error
+        blob = protocol_results.encode_base64(data)
         return ReadResourceResult(
-            contents=[
-                BlobResourceContents(uri=kept.uri, mime_type=kept.mime_type, blob=protocol_results.encode_base64(data))
-            ]
+            contents=[BlobResourceContents(uri=artifact.uri, mime_type=artifact.mime_type, blob=blob)]
         )
 
     async def list_prompts(
@@ -156,14 +156,14 @@ class McpHandlers:
             raise prompts.to_mcp_error(error) from error
 
     def _build_call(self, context: ServerRequestContext[Any, Any]) -> Call:
-        """The call that a request makes, where the protocol has no results that say why there is none."""
+        """Build a request's call. Raises MCPError, for requests whose results cannot report an error."""
         try:
             return self._contexts.build_call(context)
         except OutriderError as error:
             raise prompts.to_mcp_error(error) from error
 
     def _filter_toolbox(self, call: Call) -> Toolbox:
-        """What the caller may know of."""
+        """Return the tools that the caller may use."""
         return self._toolbox.apply_grant(call.grant)
 
     async def _find_tool(self, name: str) -> Tool:
@@ -181,32 +181,35 @@ class McpHandlers:
         *,
         dismissed: bool,
     ) -> CallToolResult | InputRequiredResult:
-        """The tool's answer, or the question that is in the way of it."""
-        max_forms = 20  # forms that one call shows over a connection, before what is left waits for the next call
+        """Call the tool and ask the questions that it raises; return its result or the open question.
+
+        `dismissed`: the person has closed the form of this call without an answer.
+        """
+        max_forms = 20  # of one call; questions beyond it wait for the next call
         for _ in range(max_forms):
             try:
                 return protocol_results.to_call_result(await self._toolbox.call(tool.name, arguments, call), tool)
             except AnswerNeeded as question:
-                asked = question
-            waits = bool(asked.questions)
-            if waits and (dismissed or not elicitation.can_ask(context)):
+                needed = question
+            runs_wait = bool(needed.questions)
+            if runs_wait and (dismissed or not elicitation.can_ask(context)):
                 break
             if elicitation.can_return_questions(context) and elicitation.can_ask(context):
-                return elicitation.build_input_required(asked)
-            call = await elicitation.ask_client(context, call, asked)
-            dismissed = waits and not call.answers
-        return protocol_results.to_call_result(self._approvals.build_result(asked), tool)
+                return elicitation.build_input_required(needed)
+            call = await elicitation.ask_client(context, call, needed)
+            dismissed = runs_wait and not call.answers
+        return protocol_results.to_call_result(self._approvals.build_result(needed), tool)
 
 
 @dataclass(frozen=True)
 class ApprovalResponder:
-    """How the edge says that a call waits for people.
+    """Builds the results of calls that wait for people.
 
     Attributes:
-        security: Seals what the client carries to the next call; None under a key of this process alone.
+        security: Encrypts the state that the client sends with its next call; None uses a key of this process only.
         blocked_format: The result for clients that cannot show questions.
         mime_prefix: The vendor tree of typed resources.
-        dashboard_url: Where the dashboard is, with a final slash and without a token; empty while there is none.
+        dashboard_url: Returns the dashboard's address with a final slash and without a token; empty if there is none.
     """
 
     security: RequestStateSecurity | None = None
@@ -215,40 +218,38 @@ class ApprovalResponder:
     dashboard_url: Callable[[], str] = lambda: ""
 
     def build_result(self, question: AnswerNeeded) -> Result:
-        """The blocked result."""
-        kind = f"{self.mime_prefix}.tool-output.{approval_required.PAUSE_MIME_SUFFIX}"
-        there = f"{place}questions/" if (place := self.dashboard_url()) else ""
+        """Build the result of a call that waits for people."""
+        mime_type = f"{self.mime_prefix}.tool-output.{approval_required.PAUSE_MIME_SUFFIX}"
+        url = self.dashboard_url()
         return approval_required.build_approval_result(
-            question.questions, question.details, result_format=self.blocked_format, mime_type=kind, answer_url=there
+            question.questions,
+            question.details,
+            result_format=self.blocked_format,
+            mime_type=mime_type,
+            answer_url=f"{url}questions/" if url else "",
         )
 
     def add_dashboard_hint(self, error: OutriderError) -> OutriderError:
-        """The error; where a person could help in the dashboard, its hint says so."""
-        dashboard_hints = {  # codes of errors to what a person can do in the dashboard
-            "no_display": "open the site in a session, let the user sign in at {place}live, then keep it with manageStates",
-        }
-        if error.code in dashboard_hints and (place := self.dashboard_url()):
-            error.hint = f"{error.hint}; or {dashboard_hints[error.code].format(place=place)}"
+        """Add to the hint how a person can help in the dashboard, if they can."""
+        if error.code == "no_display" and (url := self.dashboard_url()):
+            remedy = f"open the site in a session, let the user sign in at {url}live, then save it with manageStates"
+            error.hint = f"{error.hint}; or {remedy}"
         return error
-
-    def build_security(self) -> RequestStateSecurity:
-        """The sealing to install."""
-        return self.security or RequestStateSecurity.ephemeral()
 
 
 class OutriderMcpServer(Server[Any]):
-    """The SDK's server, which says by itself that its tools come and go."""
+    """The SDK's server, which announces whether its lists may change."""
 
     tools_change = prompts_change = False
 
     def create_initialization_options(
-        self, notification_options: NotificationOptions | None = None, *args: Any, **more: Any
+        self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
     ) -> InitializationOptions:
-        """As the SDK's, with `listChanged` for older clients where it is true."""
-        options = notification_options or NotificationOptions(
+        """Add `listChanged` for older clients to the SDK's options."""
+        notification_options = notification_options or NotificationOptions(
             tools_changed=self.tools_change, prompts_changed=self.prompts_change
         )
-        return super().create_initialization_options(options, *args, **more)
+        return super().create_initialization_options(notification_options, *args, **options)
 
 
 def build_mcp_server(
@@ -259,31 +260,37 @@ def build_mcp_server(
     style: tool_names.NameStyle = "bare",
     session: str = "default",
     assistant: str = "",
-    pause: ApprovalResponder | None = None,
-    texts: TextResources | None = None,
+    approvals: ApprovalResponder | None = None,
+    text_resources: TextResources | None = None,
 ) -> Server[Any]:
-    """A server over the tools of `toolbox`.
+    """Build a server for the tools of `toolbox`.
 
     Args:
-        toolbox: The tools to serve; `toolbox.only(name)` for one toolset alone.
-        artifacts: What `resources/list` and `resources/read` show.
+        toolbox: The tools to serve; `toolbox.select_toolset(name)` for one toolset alone.
+        artifacts: The files of `resources/list` and `resources/read`.
         name: The server's name, which hosts put before tool names (`mcp__<name>__web_search`).
-        style: How tools are named.
+        style: The style of tool names.
         session: The session of callers that name none.
         assistant: The assistant of callers that name none; empty means none.
-        pause: How paused calls are kept and told.
-        texts: Further resources: the beginning of their addresses, and what reads the rest for a caller.
+        approvals: Builds the results of calls that wait for people.
+        text_resources: Readers of further resources by the beginning of their addresses.
     """
-    pause, watch, contexts = (
-        pause or ApprovalResponder(),
-        ListChangeNotifier(toolbox),
-        ConnectionContexts(CallDefaults(session, assistant)),
+    approvals = approvals or ApprovalResponder()
+    list_changes, contexts = ListChangeNotifier(toolbox), ConnectionContexts(CallDefaults(session, assistant))
+    handlers = McpHandlers(
+        toolbox,
+        artifacts,
+        style=style,
+        contexts=contexts,
+        approvals=approvals,
+        list_changes=list_changes,
+        text_resources=text_resources or {},
     )
-    edge = McpHandlers(toolbox, artifacts, style=style, contexts=contexts, pause=pause, watch=watch, texts=texts or {})
-    server = _build_server(name, toolbox, edge, watch)
-    server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
+    server = _build_server(name, toolbox, handlers, list_changes)
+    server.tools_change, server.prompts_change = toolbox.changes, list_changes.prompts_change
     server.add_request_handler(SWITCH_CONTEXT_METHOD, SwitchContextParams, contexts.switch_context)
-    boundary = RequestStateBoundary(pause.build_security(), default_audience=name)
+    security = approvals.security or RequestStateSecurity.ephemeral()
+    boundary = RequestStateBoundary(security, default_audience=name)
     server.middleware += [
         surrogates.replace_result_surrogates,
         arguments.parse_text_arguments,
@@ -294,23 +301,27 @@ def build_mcp_server(
     return server
 
 
-def _build_server(name: str, toolbox: Toolbox, edge: McpHandlers, watch: ListChangeNotifier) -> OutriderMcpServer:
-    """The SDK's server, with who answers which request."""
-    tools_ttl_ms = 60_000  # how long a client may keep the tool list without asking again
+def _build_server(
+    name: str, toolbox: Toolbox, handlers: McpHandlers, list_changes: ListChangeNotifier
+) -> OutriderMcpServer:
+    used_toolsets = {tool.toolset for tool in toolbox.tools.values()}
+    used_toolsets |= {toolset.name for toolset in toolbox.toolsets.values() if toolset.tool_source}
+    instructions = [toolset.instructions for toolset in toolbox.toolsets.values() if toolset.name in used_toolsets]
+    tools_ttl_ms = 60_000
     return OutriderMcpServer(
         name,
         version=__version__,
         title="Outrider",
-        instructions=_join_instructions(toolbox),
+        instructions="\n\n".join(instructions),
         cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
-        on_list_tools=edge.list_tools,
-        on_call_tool=edge.call_tool,
-        on_list_resources=edge.list_resources,
-        on_read_resource=edge.read_resource,
-        on_list_prompts=edge.list_prompts,
-        on_get_prompt=edge.get_prompt,
-        on_subscriptions_listen=ListenHandler(watch.bus),
-        lifespan=watch.lifespan,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_subscriptions_listen=ListenHandler(list_changes.bus),
+        lifespan=list_changes.lifespan,
     )
 
 
@@ -319,11 +330,3 @@ async def _lift_result_fields(ctx: ServerRequestContext[Any, Any], call_next: Ca
     if ctx.method == "tools/call" and isinstance(result, dict):
         return protocol_results.lift_resource_fields(result)
     return result
-
-
-def _join_instructions(toolbox: Toolbox) -> str:
-    """What the offered toolsets say of themselves."""
-    used = {tool.toolset for tool in toolbox.tools.values()}
-    used |= {toolset.name for toolset in toolbox.toolsets.values() if toolset.tool_source}
-    parts: Sequence[str] = [each.instructions for each in toolbox.toolsets.values() if each.name in used]
-    return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""Service contexts and prompts as the protocol has them: `context://<server>`, and a prompt for each."""
+"""Serve contexts of toolsets as resources (`context://<server>`) and prompts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,57 +24,60 @@ from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 
 CONTEXT_SCHEME = "context://"
-CONTEXT_PROMPT_PREFIX = "context_"  # how prompts begin that say how things stand in a toolset
+CONTEXT_PROMPT_PREFIX = "context_"
 STATE_META_KEY = "outrider/structuredState"
 
 
 def list_context_resources(toolbox: Toolbox) -> list[Resource]:
-    """The context of each toolset that is served."""
+    """Return the context resource of each served toolset."""
     return [
-        Resource(uri=CONTEXT_SCHEME + each.name, name=_format_title(each), mime_type="text/markdown")
-        for each in toolbox.list_toolsets()
+        Resource(uri=CONTEXT_SCHEME + toolset.name, name=_format_title(toolset), mime_type="text/markdown")
+        for toolset in toolbox.list_toolsets()
     ]
 
 
 async def read_context(toolbox: Toolbox, server: str, uri: str, call: Call) -> ReadResourceResult:
-    """The text of a toolset's context, with its data in `_meta`. Raises NotFound."""
-    found = await toolbox.describe_context(server, call)
+    """Return the text of a toolset's context, with its data in `_meta`. Raises NotFound."""
+    context = await toolbox.describe_context(server, call)
     contents = TextResourceContents(
-        uri=uri, mime_type="text/markdown", text=found.prompt, _meta={STATE_META_KEY: found.state}
+        uri=uri, mime_type="text/markdown", text=context.prompt, _meta={STATE_META_KEY: context.state}
     )  # fmt: skip
     return ReadResourceResult(contents=[contents])
 
 
 async def list_prompts(toolbox: Toolbox, call: Call) -> ListPromptsResult:
-    """The contexts first, then what toolsets keep for the caller."""
-    own = [
+    """Return the context prompts and those that toolsets have for the caller."""
+    context_prompts = [
         McpPrompt(
-            name=CONTEXT_PROMPT_PREFIX + each.name, title=_format_title(each), description=_describe_context(each)
+            name=CONTEXT_PROMPT_PREFIX + toolset.name,
+            title=_format_title(toolset),
+            description=_describe_context(toolset),
         )
-        for each in toolbox.list_toolsets()
+        for toolset in toolbox.list_toolsets()
     ]
-    return ListPromptsResult(prompts=[*own, *map(_to_mcp_prompt, await toolbox.list_prompts(call))])
+    return ListPromptsResult(prompts=[*context_prompts, *map(_to_mcp_prompt, await toolbox.list_prompts(call))])
 
 
 async def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str], call: Call) -> GetPromptResult:
-    """A prompt with its arguments filled in. Raises MCPError for one that is unknown, or lacks something."""
-    for each in toolbox.list_toolsets():
-        if name == CONTEXT_PROMPT_PREFIX + each.name:
-            found = await toolbox.describe_context(each.name, call)
-            return _build_prompt_result(_describe_context(each), found.prompt, found)
+    """Return a prompt with its arguments filled in. Raises MCPError if it is unknown, or an argument is missing."""
+    for toolset in toolbox.list_toolsets():
+        if name == CONTEXT_PROMPT_PREFIX + toolset.name:
+            context = await toolbox.describe_context(toolset.name, call)
+            return _build_prompt_result(_describe_context(toolset), context.prompt, context)
     for prompt in await toolbox.list_prompts(call):
         if prompt.name == name:
-            missing = [each.name for each in prompt.arguments if each.required and not arguments.get(each.name)]
+            required = [argument.name for argument in prompt.arguments if argument.required]
+            missing = [argument for argument in required if not arguments.get(argument)]
             if missing:
                 raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(missing)}")
             return _build_prompt_result(prompt.description, prompt.render(arguments))
-    raise MCPError(code=INVALID_PARAMS, message=f"no prompt {name[:100]!r}; prompts/list shows those there are")
+    raise MCPError(code=INVALID_PARAMS, message=f"there is no prompt {name[:100]!r}; prompts/list shows all")
 
 
 def _to_mcp_prompt(prompt: Prompt) -> McpPrompt:
     arguments = [
-        McpArgument(name=each.name, description=each.description or None, required=each.required)
-        for each in prompt.arguments
+        McpArgument(name=argument.name, description=argument.description or None, required=argument.required)
+        for argument in prompt.arguments
     ]
     return McpPrompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments)
 
@@ -86,14 +89,14 @@ def _build_prompt_result(description: str, text: str, context: ToolsetContext | 
 
 
 def _format_title(toolset: Toolset) -> str:
-    return f"{toolset.display_name or toolset.name}: how things stand"
+    return f"{toolset.display_name or toolset.name}: current state"
 
 
 def _describe_context(toolset: Toolset) -> str:
-    return f"What {toolset.display_name or toolset.name} holds for this session now"
+    return f"Current state of {toolset.display_name or toolset.name} for this session"
 
 
 def to_mcp_error(error: OutriderError, uri: str = "") -> MCPError:
-    """An error of the house where the protocol has no results that say so."""
+    """Convert an error for requests whose results cannot report one."""
     message = f"{error.message}; {error.hint}" if error.hint else error.message
     return MCPError(code=INVALID_PARAMS, message=message, data={"uri": uri} if uri else None)

@@ -1,4 +1,4 @@
-"""Results and errors of the house in the shapes of the protocol."""
+"""Convert tools, results and errors to protocol types."""
 
 import base64
 from typing import Any
@@ -18,14 +18,14 @@ from mcp_types import (
 from outrider.core.errors import OutriderError
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import count_tokens
-from outrider.core.tool import Tool as HouseTool
+from outrider.core.tool import Tool as OutriderTool
 from outrider.core.untrusted import UNTRUSTED_META_KEY as UNTRUSTED
 
 FIELDS_META_KEY = "outrider/fields"
 
 
-def build_tool_entry(tool: HouseTool, name: str) -> Tool:
-    """A tool as `tools/list` shows it."""
+def build_tool_entry(tool: OutriderTool, name: str) -> Tool:
+    """Build a tool's entry in `tools/list`."""
     return Tool(
         name=name,
         title=tool.title,
@@ -38,20 +38,20 @@ def build_tool_entry(tool: HouseTool, name: str) -> Tool:
 
 
 def count_entry_tokens(entry: Tool) -> int:
-    """What a tool costs in every conversation: o200k tokens of its entry, as it goes over the wire."""
+    """Return a tool's cost in every conversation: o200k tokens of its entry as JSON."""
     return count_tokens(entry.model_dump_json(by_alias=True, exclude_none=True))
 
 
-def _build_annotations(tool: HouseTool) -> ToolAnnotations:
-    """What the tool does to the world; hints that say what the protocol takes for granted would only cost tokens."""
+def _build_annotations(tool: OutriderTool) -> ToolAnnotations:
+    """Build the tool's hints, without those that equal the protocol's defaults and would only cost tokens."""
     open_world = None if tool.open_world else False
     if tool.effect == "read":
         return ToolAnnotations(read_only_hint=True, open_world_hint=open_world)
     return ToolAnnotations(destructive_hint=tool.effect == "act", open_world_hint=open_world)
 
 
-def to_call_result(result: Result, tool: HouseTool) -> CallToolResult:
-    """A tool's result on the wire."""
+def to_call_result(result: Result, tool: OutriderTool) -> CallToolResult:
+    """Convert a tool's result."""
     meta = result.meta | ({UNTRUSTED: True} if tool.untrusted else {})
     return CallToolResult(
         content=[to_content_block(item) for item in result.content],
@@ -62,7 +62,7 @@ def to_call_result(result: Result, tool: HouseTool) -> CallToolResult:
 
 
 def to_error_result(error: OutriderError) -> CallToolResult:
-    """An error as the model reads it: what is wrong, then what to do; the same for programs."""
+    """Convert an error to text (the problem, then what to do) and the same as data."""
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
     return CallToolResult(
         content=[TextContent(text=text)], structured_content={"error": error.to_dict()}, is_error=True
@@ -70,7 +70,7 @@ def to_error_result(error: OutriderError) -> CallToolResult:
 
 
 def build_bug_result(tool: str, incident: str) -> CallToolResult:
-    """A failure of our own: no trace for the model, a number to find it in the log."""
+    """Build the result of a bug of ours: no traceback, but a number to find it in the log."""
     message = f"{tool} failed on our side (incident {incident})"
     hint = "do not repeat the same call; the server's log has the details under that number"
     error = {"code": "bug", "message": message, "hint": hint, "retryable": False, "incident": incident}
@@ -80,7 +80,7 @@ def build_bug_result(tool: str, incident: str) -> CallToolResult:
 
 
 def to_content_block(item: ResultBlock) -> ContentBlock:
-    """One content item."""
+    """Convert one content item."""
     match item:
         case TextBlock():
             return TextContent(text=item.text, _meta=item.meta or None)
@@ -89,20 +89,16 @@ def to_content_block(item: ResultBlock) -> ContentBlock:
         case LinkBlock():
             return ResourceLink(uri=item.uri, name=item.name, mime_type=item.mime_type, size=item.size)
         case ResourceBlock():
-            return _embedded(item)
-
-
-def _embedded(item: ResourceBlock) -> EmbeddedResource:
-    meta = item.meta | ({FIELDS_META_KEY: item.fields} if item.fields else {})
-    contents = TextResourceContents(uri=item.uri, mime_type=item.mime_type, text=item.text, _meta=meta or None)
-    return EmbeddedResource(resource=contents)
+            meta = item.meta | ({FIELDS_META_KEY: item.fields} if item.fields else {})
+            contents = TextResourceContents(uri=item.uri, mime_type=item.mime_type, text=item.text, _meta=meta or None)
+            return EmbeddedResource(resource=contents)
 
 
 def lift_resource_fields(result: dict[str, Any]) -> dict[str, Any]:
-    """Puts a resource's own fields beside its `uri` and `text`, where the seeds' clients look for them.
+    """Copy a resource's own fields next to its `uri` and `text`, where some clients look for them.
 
-    The SDK drops fields that the protocol does not name, so they travel in `_meta` up to here; they
-    stay there too, because typed clients drop them once more.
+    The SDK drops fields that the protocol does not define, so they are in `_meta` until here. They stay there too,
+    because typed clients would drop the copies.
     """
     for item in result.get("content", []):
         resource = item.get("resource", {}) if isinstance(item, dict) else {}
@@ -112,5 +108,5 @@ def lift_resource_fields(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def encode_base64(data: bytes) -> str:
-    """Bytes as the protocol carries them."""
+    """Encode bytes as base64 text."""
     return base64.b64encode(data).decode()

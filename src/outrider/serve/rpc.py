@@ -1,8 +1,8 @@
-"""One hop between replicas: a call about something that lives in another process is made there.
+"""Call tools of another replica, which has the session that a call is about.
 
-The request is sealed with a key that only the replicas have (derived from `serve.state_key`), and so is each line of
-the answer: nobody in between can read, change or invent one. A request names the replica that it is for, the moment and
-a number of its own, so that it is good once, there and now. What arrives here is never handed on: one hop, not two.
+The request and each line of the response are encrypted with a key that only the replicas have (derived from
+`serve.state_key`), so that nobody in between can read, change or forge one. A request names its target replica, its
+time and a nonce, so that it is accepted once, there and then. A received call is never forwarded again.
 """
 
 import hashlib
@@ -27,63 +27,63 @@ from outrider.core.errors import OutriderError
 from outrider.serve.state_encryption import build_state_codec, load_machine_key
 
 RPC_PATH = "/internal/hop"
-REQUEST_MAX_AGE_S = 60.0  # seconds for which a request is good
-RPC_IDLE_TIMEOUT_S = 20.0  # seconds without a line after which whoever asked takes the way there to be cut
-# Makes a call of this process's own: tool, arguments, call.
+REQUEST_MAX_AGE_S = 60.0
+RPC_IDLE_TIMEOUT_S = 20.0  # after so long without a line, the caller takes the connection to be lost
+# Calls a tool of this process with its arguments.
 LocalHandler = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
 
 
 class RpcCipher:
-    """The replicas' own seal.
+    """Encrypts the messages between replicas.
 
     Args:
-        key: The secret that all replicas share (`serve.state_key`); empty takes the one kept in `folder`.
-        folder: Where this machine's own key is.
+        key: The secret that all replicas share (`serve.state_key`); empty uses this machine's key.
+        folder: The folder of this machine's key.
     """
 
     def __init__(self, key: str, folder: Path) -> None:
-        purpose = b"outrider hop 1"
+        purpose = b"outrider hop 1"  # replicas of all versions derive their key from it
         secret = (key or load_machine_key(folder)).encode()
         self._codec = build_state_codec(hmac.new(secret, purpose, hashlib.sha256).hexdigest(), folder)
 
-    def encrypt_payload(self, facts: Mapping[str, Any]) -> str:
-        """The facts, sealed."""
-        return self._codec.seal(json.dumps(facts).encode())
+    def encrypt_payload(self, payload: Mapping[str, Any]) -> str:
+        """Encrypt a payload."""
+        return self._codec.seal(json.dumps(payload).encode())
 
     def decrypt_payload(self, token: str) -> dict[str, Any] | None:
-        """The facts; None for what no replica has sealed."""
+        """Decrypt a payload; return None if it is not from a replica."""
         try:
             return json.loads(self._codec.unseal(token))
-        except Exception:  # noqa: BLE001 - whatever is wrong with it
+        except Exception:  # noqa: BLE001 - the token may be wrong in any way
             return None
 
 
 def build_rpc_request(
     cipher: RpcCipher, to: str, at: float, *, tool: str, arguments: Mapping[str, Any], call: Call
 ) -> tuple[str, str]:
-    """A request and its number.
+    """Build an encrypted request; return it with its nonce.
 
     Args:
-        cipher: The replicas' own.
-        to: The replica that it is for.
+        cipher: Encrypts it.
+        to: The target replica.
         at: Now, by the clock of the database.
         tool: The tool's bare name.
         arguments: Its arguments.
-        call: Who calls.
+        call: The caller.
     """
-    number = secrets.token_hex(16)
-    facts = {"to": to, "at": at, "number": number, "tool": tool, "arguments": dict(arguments)}
-    return cipher.encrypt_payload(facts | {"call": serialize_call(call)}), number
+    nonce = secrets.token_hex(16)
+    request = {"to": to, "at": at, "number": nonce, "tool": tool, "arguments": dict(arguments)}
+    return cipher.encrypt_payload(request | {"call": serialize_call(call)}), nonce
 
 
 class RpcEndpoint:
-    """Where other replicas' calls come in.
+    """Receives calls of other replicas.
 
     Args:
-        cipher: The replicas' own.
+        cipher: Decrypts requests and encrypts responses.
         replica: This process's name.
         now: The clock of the database.
-        call_local: Makes the call.
+        call_local: Calls the tool.
     """
 
     def __init__(self, cipher: RpcCipher, replica: str, now: Callable[[], float], call_local: LocalHandler) -> None:
@@ -91,42 +91,38 @@ class RpcEndpoint:
         self._replica = replica
         self._now = now
         self._call_local = call_local
-        self._used_numbers: OrderedDict[str, float] = OrderedDict()
+        self._used_nonces: OrderedDict[str, float] = OrderedDict()
 
     def build_route(self) -> Route:
-        """The route to serve."""
+        """Build the route to serve."""
         return Route(RPC_PATH, _RpcApplication(self), methods=["POST"])
 
     def accept_request(self, token: str) -> dict[str, Any] | None:
-        """What is asked; None for a request that is not for this replica, not of now, or not for the first time."""
-        max_remembered = 100_000  # numbers of requests that are known as used
-        facts = self._cipher.decrypt_payload(token)
-        if facts is None or facts.get("to") != self._replica or abs(self._now() - facts["at"]) > REQUEST_MAX_AGE_S:
+        """Decrypt a request; return None if it is for another replica, too old, or was received before."""
+        max_nonces = 100_000
+        request = self._cipher.decrypt_payload(token)
+        if request is None or request.get("to") != self._replica or request["number"] in self._used_nonces:
             return None
-        if facts["number"] in self._used_numbers:
+        if abs(self._now() - request["at"]) > REQUEST_MAX_AGE_S:
             return None
-        self._used_numbers[facts["number"]] = facts["at"]
+        self._used_nonces[request["number"]] = request["at"]
         while (
-            len(self._used_numbers) > max_remembered
-            or self._now() - next(iter(self._used_numbers.values())) > 2 * REQUEST_MAX_AGE_S
+            len(self._used_nonces) > max_nonces
+            or self._now() - next(iter(self._used_nonces.values())) > 2 * REQUEST_MAX_AGE_S
         ):
-            self._used_numbers.popitem(last=False)
-        return facts
+            self._used_nonces.popitem(last=False)
+        return request
 
-    async def answer_request(self, facts: dict[str, Any], send: Send) -> None:
-        """Makes the call, and tells progress and result as sealed lines."""
+    async def answer_request(self, request: dict[str, Any], send: Send) -> None:
+        """Call the tool, and send progress and result as encrypted lines."""
         into, out = anyio.create_memory_object_stream[dict[str, Any]](100)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._forward_result, facts, into.clone())
+            tasks.start_soon(self._call_tool, request, into.clone())
             tasks.start_soon(_send_heartbeats, into)
-            await self._write_lines(facts["number"], out, send)
+            await self._write_lines(request["number"], out, send)
             tasks.cancel_scope.cancel()
 
-    async def _forward_result(self, facts: dict[str, Any], into: ObjectSendStream[dict[str, Any]]) -> None:
-        async with into:
-            await into.send(await self._call_tool(facts, into))
-
-    async def _call_tool(self, facts: dict[str, Any], into: ObjectSendStream[dict[str, Any]]) -> dict[str, Any]:
+    async def _call_tool(self, request: dict[str, Any], into: ObjectSendStream[dict[str, Any]]) -> None:
         async def report_progress(
             done: float, total: float | None, message: str, data: dict[str, Any] | None = None
         ) -> None:
@@ -135,59 +131,59 @@ class RpcEndpoint:
         async def report_alive(message: str) -> None:
             await into.send({"alive": message})
 
-        call = parse_call(facts["call"], progress=report_progress, heartbeat=report_alive)
-        try:
-            return {"result": await self._call_local(facts["tool"], facts["arguments"], call)}
-        except OutriderError as error:
-            return {"error": error.to_dict() | {"class": type(error).__name__}}
+        call = parse_call(request["call"], progress=report_progress, heartbeat=report_alive)
+        async with into:
+            try:
+                result = await self._call_local(request["tool"], request["arguments"], call)
+                await into.send({"result": result})
+            except OutriderError as error:
+                await into.send({"error": error.to_dict() | {"class": type(error).__name__}})
 
-    async def _write_lines(self, number: str, out: ObjectReceiveStream[dict[str, Any]], send: Send) -> None:
-        final_keys = {"result", "error"}  # what the last line of an answer says
+    async def _write_lines(self, nonce: str, out: ObjectReceiveStream[dict[str, Any]], send: Send) -> None:
         async with out:
             count = 0
-            told: dict[str, Any] = {}
-            while not told.keys() & final_keys:
-                told = await out.receive()
-                line = self._cipher.encrypt_payload(told | {"number": number, "count": count})
+            payload: dict[str, Any] = {}
+            while "result" not in payload and "error" not in payload:
+                payload = await out.receive()
+                line = self._cipher.encrypt_payload(payload | {"number": nonce, "count": count})
                 await send({"type": "http.response.body", "body": f"{line}\n".encode(), "more_body": True})
                 count += 1
         await send({"type": "http.response.body", "body": b""})
 
 
 async def _send_heartbeats(into: ObjectSendStream[dict[str, Any]]) -> None:
-    """Says again and again that the way is open."""
-    heartbeat_interval_s = 5.0  # seconds between two lines of an answer, whether there is something to tell or not
+    interval_s = 5.0
     async with into:
         while True:
-            await anyio.sleep(heartbeat_interval_s)
+            await anyio.sleep(interval_s)
             await into.send({"pulse": True})
 
 
 class _RpcApplication:
-    """The door as an ASGI application: a caller that goes takes its call along."""
+    """The endpoint as an ASGI application. A call is cancelled when its caller disconnects."""
 
     def __init__(self, endpoint: RpcEndpoint) -> None:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        max_request_bytes = 20_000_000  # bytes of a request
+        max_request_bytes = 20_000_000
         body = b""
         async for part in Request(scope, receive).stream():
             body += part
             if len(body) > max_request_bytes:
                 return await Response(status_code=413)(scope, receive, send)
-        facts = self._endpoint.accept_request(body.decode("latin-1"))
-        if facts is None:
+        request = self._endpoint.accept_request(body.decode("latin-1"))
+        if request is None:
             return await Response(status_code=403)(scope, receive, send)
         headers = [(b"content-type", b"text/plain"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._cancel_on_disconnect, receive, tasks.cancel_scope)
-            await self._endpoint.answer_request(facts, send)
+            await self._endpoint.answer_request(request, send)
             tasks.cancel_scope.cancel()
         return None
 
-    async def _cancel_on_disconnect(self, receive: Receive, work: anyio.CancelScope) -> None:
+    async def _cancel_on_disconnect(self, receive: Receive, call_scope: anyio.CancelScope) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        work.cancel()
+        call_scope.cancel()

@@ -1,7 +1,7 @@
-"""Sealed state: what a paused call needs to go on, carried by the client, which can neither read nor change it.
+"""Encrypt the state of paused calls, which clients send back but cannot read or change.
 
-The SDK's boundary does the sealing (AES-256-GCM) and checks tool, arguments, server, time and principal on the way
-back. What is ours is where the key comes from, who the principal is, and how long an answer may take.
+The SDK encrypts it (AES-256-GCM) and checks tool, arguments, server, time and principal when it comes back. This module
+provides the key, the principal and the time limit.
 """
 
 import hashlib
@@ -25,58 +25,53 @@ log = logging.getLogger(__name__)
 
 
 def build_state_security(key: str, folder: Path, *, hours: float) -> RequestStateSecurity:
-    """How request state is sealed.
+    """Build the SDK's configuration of request state.
 
     Args:
-        key: At least 32 bytes, the same for all replicas; empty takes the one kept in `folder`, made at first use.
-        folder: Where this machine's own key is kept, readable by its owner alone.
-        hours: How long an answer may take.
+        key: At least 32 bytes, the same for all replicas; empty uses this machine's key, created at first use.
+        folder: The folder of this machine's key, which only its owner can read.
+        hours: Maximum time until a call is answered.
     """
-    seconds_per_hour = 3600
-    return RequestStateSecurity(
-        codec=_LazyStateCodec(key, folder / "state.key"),
-        ttl=hours * seconds_per_hour,
-        bind_principal=identify_principal,
-    )
+    codec = build_state_codec(key, folder)
+    return RequestStateSecurity(codec=codec, ttl=hours * 3600, bind_principal=identify_principal)
 
 
 def build_state_codec(key: str, folder: Path) -> "_LazyStateCodec":
-    """The seal itself, for what is kept in this house; the arguments are those of `security`."""
+    """Build the codec alone, with the key of `build_state_security`."""
     return _LazyStateCodec(key, folder / "state.key")
 
 
 def identify_principal(context: ServerRequestContext[Any, Any]) -> str:
-    """Who asked: their credential, the person for whom they act and the conversation, as one text."""
+    """Return the caller's credential, the person for whom they act and the conversation as one text."""
     meta: Mapping[str, Any] = context.meta or {}
-    if known := get_caller(context):  # their token may be another by now
-        return "\x1f".join((known.principal.name, str(meta.get("session_id") or "")))
+    if caller := get_caller(context):  # by name, because their token may have been renewed
+        return "\x1f".join((caller.principal.name, str(meta.get("session_id") or "")))
     credential = hashlib.sha256((read_header(context, "authorization") or "").encode("utf-8", "replace")).hexdigest()
     return "\x1f".join((credential, read_person(context) or "", str(meta.get("session_id") or "")))
 
 
 async def explain_state_error(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Says of state that is refused what that can mean and what to do; which of it, only the log knows."""
-    refused_reason = "invalid_request_state"
+    """Explain refused request state and what to do (a middleware). Only the log tells the exact reason."""
     try:
         return await call_next(ctx)
     except MCPError as error:
         data = error.error.data
-        if not isinstance(data, dict) or data.get("reason") != refused_reason:
+        if not isinstance(data, dict) or data.get("reason") != "invalid_request_state":
             raise
         message = (
             "Invalid or expired requestState: it was changed, is too old, or belongs to another caller, conversation, "
-            "tool or arguments. Call the tool again without requestState to be asked anew"
+            "tool or arguments. Call the tool again without requestState to be asked again"
         )
         raise MCPError(code=error.error.code, message=message, data=data) from error
 
 
 def load_machine_key(folder: Path) -> str:
-    """The key of this machine, kept in that folder and made at first use."""
+    """Return this machine's key from that folder, where it is created at first use."""
     return _load_or_create_key(folder / "state.key")
 
 
 class _LazyStateCodec:
-    """The SDK's codec with a key that is looked for when something is sealed or opened for the first time."""
+    """The SDK's codec, with a key that is loaded at first use."""
 
     def __init__(self, key: str, path: Path) -> None:
         self._key = key
@@ -94,19 +89,19 @@ class _LazyStateCodec:
 
 
 def _load_or_create_key(path: Path) -> str:
-    """The key in the file, made if there is none; one of this process where no file can be written."""
+    """Return the key of the file, which is created if it is missing, or a temporary key if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            _write_once(path, secrets.token_hex(32))
+            _write_exclusively(path, secrets.token_hex(32))
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
-        log.warning("paused calls cannot be resumed after a restart: %s cannot be kept (%s)", path, error.strerror)
+        log.warning("paused calls cannot be resumed after a restart: %s cannot be written (%s)", path, error.strerror)
         return secrets.token_hex(32)
 
 
-def _write_once(path: Path, text: str) -> None:
-    """Writes the file whole or not at all; of several processes one wins. Raises FileExistsError for the others."""
+def _write_exclusively(path: Path, text: str) -> None:
+    """Create the file atomically; of several processes one succeeds. Raises FileExistsError in the others."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

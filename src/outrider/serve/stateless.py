@@ -1,8 +1,8 @@
-"""Older clients on several replicas: a session's name that every replica takes, where none keeps sessions.
+"""Give clients of older protocols session ids that every replica accepts.
 
-Protocols before 2026-07-28 name a session in each request (`Mcp-Session-Id`), and a server that does not know it must
-answer 404, so that calls would have to land where the session began. Here the name is all there is of a session: made
-at the first request, taken by every replica, good for telling callers apart and for nothing else.
+Protocols before 2026-07-28 send a session id with each request (`Mcp-Session-Id`), and a server that does not know it
+must answer 404, so that all calls would have to reach the replica that made the session. Here an id stands for nothing
+but itself: it is made at the first request, accepted by every replica, and only tells callers apart.
 """
 
 from uuid import uuid4
@@ -17,16 +17,17 @@ SESSION_ID_HEADER = b"mcp-session-id"
 
 
 class SessionIdMiddleware:
-    """In front of an MCP endpoint that keeps no sessions."""
+    """Adds session ids to an MCP endpoint that keeps no sessions."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        if _has_modern_protocol(headers):
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER.encode(), b"").decode("latin-1")
+        if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             await self._app(scope, receive, send)
-        elif scope["method"] == "GET":  # a stream on which nothing would ever come (2025-11-25, basic/transports)
+        elif scope["method"] == "GET":  # opens a stream, which would stay empty (2025-11-25, basic/transports)
             await Response(status_code=405, headers={"Allow": "POST, DELETE"})(scope, receive, send)
         elif scope["method"] == "DELETE":
             await Response(status_code=200)(scope, receive, send)
@@ -43,8 +44,3 @@ def _add_session_id(send: Send) -> Send:
         await send(message)
 
     return send_with_session_id
-
-
-def _has_modern_protocol(headers: dict[bytes, bytes]) -> bool:
-    version = headers.get(MCP_PROTOCOL_VERSION_HEADER.encode(), b"").decode("latin-1")
-    return bool(version) and version not in HANDSHAKE_PROTOCOL_VERSIONS

@@ -1,7 +1,7 @@
-"""What comes and goes is text that can be written down: half of a pair of surrogates is none.
+"""Replace lone surrogates, which JSON cannot encode.
 
-One in a result ended the whole connection, and a message with one was dropped, so that its client waited for ever. Such
-come from file names that are no UTF-8, and from clients that cut a text in the middle of a sign.
+One in a result would end the whole connection, and a message with one would be dropped, so that its client would wait
+forever. They come from file names that are not UTF-8, and from clients that cut a text within a character.
 """
 
 import re
@@ -13,44 +13,39 @@ from mcp.shared.exceptions import MCPError
 from pydantic_core import to_json
 
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-# Every escape is passed over as a whole, so that none is taken for the end of another.
+# Matches every escape as a whole, so that none is mistaken for the end of another.
 JSON_ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 )
 
 
 def replace_surrogate_escapes(line: str) -> str:
-    """A line of JSON with a sign in the place of each half of an escaped pair; JSON as RFC 8259 has it allows such."""
+    """Replace escaped lone surrogates, which RFC 8259 allows, by U+FFFD in a line of JSON."""
     if not SURROGATE_ESCAPE.search(line):
         return line
-    return JSON_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], line)
+    return JSON_ESCAPE.sub(lambda match: "\\ufffd" if match[1] else match[0], line)
 
 
 async def replace_result_surrogates(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Passes results and errors on with a sign in the place of what is no letter."""
+    """Replace lone surrogates in results and errors (a middleware)."""
     try:
         result = await call_next(ctx)
-        return result if _is_encodable(result) else replace_surrogates(result)
     except MCPError as error:
-        found = error.error
+        data = error.error
         raise MCPError(
-            code=found.code, message=replace_surrogates(found.message), data=replace_surrogates(found.data)
+            code=data.code, message=replace_surrogates(data.message), data=replace_surrogates(data.data)
         ) from error
-
-
-def _is_encodable(value: Any) -> bool:
-    """Whether all of it is JSON already, as nearly everything is; to find that out is cheap."""
     try:
-        to_json(value)
+        to_json(result)  # nearly every result can be encoded, and this test is cheap
     except (ValueError, RecursionError):
-        return False
-    return True
+        return replace_surrogates(result)
+    return result
 
 
 def replace_surrogates(value: Any) -> Any:
-    """JSON-able data in which every text can be encoded; anything else as it is."""
+    """Replace lone surrogates in JSON-able data; other values stay as they are."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {replace_surrogates(name): replace_surrogates(each) for name, each in value.items()}
-    return [replace_surrogates(each) for each in value] if isinstance(value, list | tuple) else value
+        return {replace_surrogates(name): replace_surrogates(item) for name, item in value.items()}
+    return [replace_surrogates(item) for item in value] if isinstance(value, list | tuple) else value

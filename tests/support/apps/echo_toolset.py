@@ -19,7 +19,7 @@ from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 
 # What it imports only as a program.
-WARM = ("outrider.serve.mcp", "outrider.serve.stdio", "outrider.serve.wire")
+WARM = ("outrider.serve.mcp", "outrider.serve.stdio")
 
 echo_tools = Toolset("parrot", "Says things back.", default=True, aliases=("budgie",))
 
@@ -116,8 +116,7 @@ def _build_toolbox_over(folder: Path, database: Database, **policy: Any) -> tupl
 async def serve_over_stdio(folder: Path) -> None:
     """Serves the parrot over stdio."""
     from outrider.serve.mcp import build_mcp_server
-    from outrider.serve.stdio import serve_stdio
-    from outrider.serve.wire import claim_stdio
+    from outrider.serve.stdio import claim_stdio, serve_stdio
 
     wire = claim_stdio()
     await serve_stdio(build_mcp_server(*build_toolbox(folder), name="parrot"), wire)

@@ -168,7 +168,7 @@ async def test_a_server_that_died_is_started_again_for_the_next_call(pages: Path
             await call(await tool(remote, "notes", "die"))
         assert (await call(await tool(remote, "notes", "look"))).text == "look: "
     assert caught.value.code == "server_died"
-    assert "find out first" in caught.value.hint
+    assert "check that first" in caught.value.hint
     assert [each["what"] for each in diary(pages)] == ["started", "die", "started", "look"]
 
 
@@ -230,7 +230,7 @@ async def test_an_address_gets_the_headers_that_were_configured():
             McpServerSettings(url="http://127.0.0.1:9/mcp"),
             Unavailable,
             "cannot be reached",
-            "http://127.0.0.1:9/mcp is right",
+            "http://127.0.0.1:9/mcp is correct",
         ),
         (McpServerSettings(command="x", disabled=True), NotConfigured, "'x' is disabled", "remove `disabled`"),
     ],

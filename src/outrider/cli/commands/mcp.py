@@ -16,8 +16,7 @@ from outrider.app import open_app
 from outrider.app.dashboard import run_dashboard
 from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import enable_gc
-from outrider.serve.stdio import serve_stdio
-from outrider.serve.wire import StdioDescriptors, claim_stdio
+from outrider.serve.stdio import StdioDescriptors, claim_stdio, serve_stdio
 from outrider.settings import LoadedSettings
 
 

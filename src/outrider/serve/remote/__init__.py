@@ -1,4 +1,4 @@
-"""Other MCP servers as tools of agents: connected to at the first use, followed, and ended with the app."""
+"""Connect to other MCP servers and offer their tools to agents."""
 
 from outrider.serve.remote.servers import RemoteServers
 

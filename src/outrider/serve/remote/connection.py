@@ -1,4 +1,4 @@
-"""One connection to one server: opened at the first use, opened again when the server has died."""
+"""A connection to an MCP server, opened at first use and again after the server has ended."""
 
 import asyncio
 import logging
@@ -19,11 +19,11 @@ from outrider.core.errors import OutriderError
 from outrider.serve.remote.transport import StderrTail, open_address, open_program, watch_streams
 
 log = logging.getLogger(__name__)
-OPEN_TIMEOUT_S = 60.0  # seconds that a server may take to start: some fetch themselves first
+OPEN_TIMEOUT_S = 60.0  # some servers download themselves first
 
 
 class ConnectionBroken(Exception):
-    """The connection is no more; `reason` says why as far as that is known."""
+    """The connection has ended, for `reason` as far as it is known, and with the HTTP status if there is one."""
 
     def __init__(self, reason: str, status: int | None = None) -> None:
         super().__init__(reason)
@@ -35,10 +35,10 @@ class RemoteConnection:
     """A connection to a server that the operator has configured.
 
     Args:
-        name: The server's.
-        server: How it is reached.
-        environ: What `${NAME}` in its settings stands for.
-        guard: Lets requests to addresses out.
+        name: The server's name.
+        server: Its settings.
+        environ: The environment for `${NAME}` in its settings.
+        guard: Checks requests to addresses.
     """
 
     def __init__(self, name: str, server: McpServerSettings, environ: Mapping[str, str], guard: EgressGuard) -> None:
@@ -55,8 +55,8 @@ class RemoteConnection:
         self._tools: list[Tool] | None = None
 
     async def list_tools(self) -> Sequence[Tool]:
-        """What the server offers; asked again when it has said that this has changed. Raises Broken."""
-        max_pages = 50  # of a list of tools
+        """Return the server's tools, listed again after it has reported a change. Raises ConnectionBroken."""
+        max_pages = 50
         client = await self._ensure_open()
         if self._tools is None:
             listed: list[Tool] = []
@@ -71,25 +71,25 @@ class RemoteConnection:
             self._tools = listed
         return self._tools
 
-    async def call_tool(self, tool: str, arguments: dict[str, Any], **more: Any) -> CallToolResult:
-        """Calls a tool. Raises Broken, and MCPError for what the server itself refuses."""
+    async def call_tool(self, tool: str, arguments: dict[str, Any], **options: Any) -> CallToolResult:
+        """Call a tool. Raises ConnectionBroken, and MCPError if the server refuses the call."""
         client = await self._ensure_open()
         with self._translate_errors():
-            return await client.call_tool(tool, arguments, **more)
+            return await client.call_tool(tool, arguments, **options)
 
     async def has_resources(self) -> bool:
-        """Whether the server says that it has some. Raises Broken."""
+        """Return whether the server announces resources. Raises ConnectionBroken."""
         return (await self._ensure_open()).server_capabilities.resources is not None
 
     async def read_resource(self, uri: str) -> Sequence[Any]:
-        """What stands in a resource. Raises Broken, and MCPError for what the server itself refuses."""
+        """Read a resource. Raises ConnectionBroken, and MCPError if the server refuses the request."""
         client = await self._ensure_open()
         with self._translate_errors():
             return (await client.read_resource(uri)).contents
 
     async def aclose(self) -> None:
-        """Ends the connection, and a program with all its children."""
-        close_timeout_s = 10.0  # seconds for the SDK's own way of ending a program, which kills after four
+        """End the connection, and a program with all its child processes."""
+        close_timeout_s = 10.0  # the SDK kills a program that does not end within 4 s
         task, self._task = self._task, None
         if task is None:
             return
@@ -105,24 +105,21 @@ class RemoteConnection:
                 await self.aclose()
                 self._closing, self._error_statuses = anyio.Event(), []
                 opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-                opened.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to ask
-                # A connection belongs to the task that opened it, and the first call may not be its last.
-                self._task = asyncio.create_task(self._run_connection(opened))
-                await asyncio.wait([opened, self._task], timeout=OPEN_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+                # The exception counts as retrieved even if the caller has gone.
+                opened.add_done_callback(lambda done: done.cancelled() or done.exception())
+                # A connection belongs to the task that opened it, and must outlive the first call.
+                task = self._task = asyncio.create_task(self._run_connection(opened))
+                await asyncio.wait([opened, task], timeout=OPEN_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
                 if not opened.done():
-                    await self._abort_opening()
+                    self._task = None
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
+                    raise ConnectionBroken(f"no answer within {OPEN_TIMEOUT_S:g} seconds{self._format_stderr()}")
                 return await opened
             return self._client
 
-    async def _abort_opening(self) -> None:
-        task, self._task = self._task, None
-        assert task is not None
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        raise ConnectionBroken(f"it did not answer within {OPEN_TIMEOUT_S:g} seconds{self._format_stderr()}")
-
     async def _run_connection(self, opened: "asyncio.Future[Client]") -> None:
-        """The whole life of a connection."""
+        """Open the connection, report it in `opened`, and keep it until it ends or is closed."""
         gone = anyio.Event()
         client = Client(
             watch_streams(self._open_streams(), gone),
@@ -137,7 +134,7 @@ class RemoteConnection:
                 await self._wait_until_closed(client, gone)
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 - whoever waits for it hears it
+        except BaseException as error:  # noqa: BLE001 - it is raised where `opened` is awaited
             self._report_failure(opened, error)
         finally:
             self._client = None
@@ -149,23 +146,25 @@ class RemoteConnection:
         elif isinstance(cause, OutriderError):
             opened.set_exception(cause)
         else:
-            opened.set_exception(
-                ConnectionBroken(
-                    f"{_format_error(cause)}{self._format_stderr()}", next(reversed(self._error_statuses), None)
-                )
-            )
+            opened.set_exception(self._describe_break(cause))
 
     async def _wait_until_closed(self, client: Client, gone: anyio.Event) -> None:
         async with anyio.create_task_group() as tasks:
-            if client.protocol_version >= "2026-07-28" and _lists_change(client):
+
+            async def cancel_when_gone() -> None:
+                await gone.wait()
+                tasks.cancel_scope.cancel()
+
+            tools = client.server_capabilities.tools
+            if client.protocol_version >= "2026-07-28" and tools and tools.list_changed:
                 tasks.start_soon(self._follow_list_changes, client)
-            tasks.start_soon(_cancel_when_gone, tasks.cancel_scope, gone)
+            tasks.start_soon(cancel_when_gone)
             await self._closing.wait()
             tasks.cancel_scope.cancel()
 
     async def _follow_list_changes(self, client: Client) -> None:
-        """Hears of tools that come and go, from servers of the newest protocol."""
-        retry_delay_s = 1.0  # seconds before a lost subscription is begun again
+        """Discard the known tools whenever a server of the newest protocol reports a change."""
+        retry_delay_s = 1.0
         while True:
             with suppress(SubscriptionLost, MCPError, TimeoutError):
                 async with client.listen(tools_list_changed=True) as changes:
@@ -175,7 +174,7 @@ class RemoteConnection:
             await anyio.sleep(retry_delay_s)
 
     async def _handle_message(self, message: Any) -> None:
-        """Hears of tools that come and go, from older servers."""
+        """Discard the known tools when an older server reports a change."""
         if isinstance(message, ToolListChangedNotification):
             self._tools = None
 
@@ -185,22 +184,25 @@ class RemoteConnection:
         return open_program(self._server, self._name, self._environ, self._stderr)
 
     def _format_stderr(self) -> str:
-        return f"; it said: {self._stderr.text}" if self._stderr.text else ""
+        return f"; its stderr: {self._stderr.text}" if self._stderr.text else ""
 
     def _translate_errors(self) -> "_ConnectionErrors":
         return _ConnectionErrors(self)
 
     def mark_lost(self, error: BaseException) -> ConnectionBroken:
-        """What broke; from now on the connection counts as closed."""
+        """Close the connection and return the error to raise."""
         self._client = None
         self._closing.set()
-        return ConnectionBroken(
-            f"{_format_error(error)}{self._format_stderr()}", next(reversed(self._error_statuses), None)
-        )
+        return self._describe_break(error)
+
+    def _describe_break(self, error: BaseException) -> ConnectionBroken:
+        reason = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
+        status = self._error_statuses[-1] if self._error_statuses else None
+        return ConnectionBroken(f"{reason[:300]}{self._format_stderr()}", status)
 
 
 class _ConnectionErrors:
-    """Turns the end of the connection into Broken."""
+    """Turns errors that end the connection into ConnectionBroken."""
 
     def __init__(self, connection: RemoteConnection) -> None:
         self._connection = connection
@@ -209,32 +211,16 @@ class _ConnectionErrors:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, MCPError) and _is_connection_end(error):
+        # A restarted server has forgotten the session and answers "Session terminated".
+        is_end = isinstance(error, MCPError) and (
+            error.code == CONNECTION_CLOSED or error.message == "Session terminated"
+        )
+        if error is not None and (
+            is_end or isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError | OSError)
+        ):
             raise self._connection.mark_lost(error) from None
-        if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError | OSError):
-            raise self._connection.mark_lost(error) from None
-
-
-def _is_connection_end(error: MCPError) -> bool:
-    """Whether the error says that the connection is over; a session that a restarted server has forgotten is, too."""
-    return error.code == CONNECTION_CLOSED or error.message == "Session terminated"
-
-
-async def _cancel_when_gone(scope: anyio.CancelScope, gone: anyio.Event) -> None:
-    await gone.wait()
-    scope.cancel()
-
-
-def _lists_change(client: Client) -> bool:
-    tools = client.server_capabilities.tools
-    return bool(tools and tools.list_changed)
 
 
 def _find_first_error(error: BaseException) -> BaseException:
-    """The first error of a group, and of the groups in it."""
+    """Return the first error of a group, or of the groups in it."""
     return _find_first_error(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
-
-
-def _format_error(error: BaseException) -> str:
-    text = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
-    return text[:300]

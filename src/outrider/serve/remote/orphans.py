@@ -1,4 +1,4 @@
-"""Processes that a program has started and left behind: they are known by a mark in their environment."""
+"""Kill processes that an ended MCP server left behind."""
 
 import os
 import signal
@@ -9,21 +9,20 @@ TOKEN_VARIABLE = "OUTRIDER_MCP_SERVER"  # noqa: S105
 
 
 def kill_orphans(token: str) -> int:
-    """Ends every process that carries the token in its environment, wherever it has moved; how many there were.
+    """Kill every process with the token in its environment, also in other process groups; return their number.
 
-    Systems without /proc have only what the SDK does: it ends the group of a program that does not end by itself.
+    On systems without /proc only the SDK's own cleanup applies: it ends the program's process group.
     """
-    proc_folder = Path("/proc")
-    mark = f"{TOKEN_VARIABLE}={token}".encode()
-    found = [int(each.name) for each in proc_folder.glob("[0-9]*") if mark in _read_environment(each)]
-    for pid in found:
+    variable = f"{TOKEN_VARIABLE}={token}".encode()
+    pids = [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if variable in _read_environment(folder)]
+    for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return len(found)
+    return len(pids)
 
 
 def _read_environment(process: Path) -> list[bytes]:
     try:
         return (process / "environ").read_bytes().split(b"\0")
-    except OSError:  # of somebody else, or gone
+    except OSError:  # the process belongs to another user, or has ended
         return []

@@ -1,4 +1,4 @@
-"""What another server says, in the shapes of the house."""
+"""Convert tools and results of other MCP servers."""
 
 import base64
 import binascii
@@ -24,27 +24,29 @@ READ_RESOURCE_TOOL = "read_resource"
 
 
 def build_remote_tool(tool: Tool, name: str, server: str, send: SendRemoteCall, seconds: float) -> RemoteTool:
-    """A tool as agents see it.
+    """Build a tool for agents.
 
     Args:
-        tool: As its server lists it.
-        name: What it is called here.
-        server: Its server's name.
+        tool: The server's entry.
+        name: The tool's name here.
+        server: The server's name.
         send: Sends a call.
-        seconds: How long a call may take.
+        seconds: Time limit of a call.
     """
-    max_title_chars = 80
-    max_description_chars = 2_000  # characters of a description that agents get to read
+    max_title_chars, max_description_chars = 80, 2_000
     hints = tool.annotations
     effect, stake = classify_effect(
         reads=hints.read_only_hint if hints else None, destroys=hints.destructive_hint if hints else None
     )
     title = clean_untrusted(tool.title or (hints.title if hints else None) or tool.name)[:max_title_chars]
-    words = clean_untrusted(tool.description or "")
+    description = clean_untrusted(tool.description or "")
+    if len(description) > max_description_chars:
+        description = f"{description[:max_description_chars]}…"
+    schema: dict[str, Any] = dict(tool.input_schema) if isinstance(tool.input_schema, dict) else {}
     return RemoteTool(
         name,
         title,
-        words if len(words) <= max_description_chars else f"{words[:max_description_chars]}…",
+        description,
         effect,
         send,
         stake=stake,
@@ -53,46 +55,38 @@ def build_remote_tool(tool: Tool, name: str, server: str, send: SendRemoteCall, 
         untrusted=True,
         toolset=build_toolset_name(server),
         remote_name=tool.name,
-        arguments_schema=_ensure_object_schema(tool.input_schema),
+        arguments_schema=schema | {"type": "object"},  # arguments are an object, whatever the server declares
         idempotent=bool(hints and hints.idempotent_hint),
     )
 
 
 def build_resource_reader(name: str, server: str, send: SendRemoteCall, seconds: float) -> RemoteTool:
-    """A tool that reads what results of a server only name; the arguments are those of `tool_of`."""
-    takes = {"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]}
-    words = f"Read a resource of {server}: an address that one of its results names."
+    """Build a tool that reads resources of a server; the arguments are those of `build_remote_tool`."""
     return RemoteTool(
         name,
         "Read a resource",
-        words,
+        f"Read a resource of {server} by the address in one of its results.",
         "read",
         send,
         timeout=seconds,
         untrusted=True,
         toolset=build_toolset_name(server),
         remote_name=READ_RESOURCE_TOOL,
-        arguments_schema=takes,
+        arguments_schema={"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]},
         idempotent=True,
     )
 
 
 def to_resource_result(contents: Sequence[Any]) -> Result:
-    """What stands in a resource."""
-    return Result(tuple(_to_resource_item(each) for each in contents))
+    """Convert the contents of a resource."""
+    return Result(tuple(map(_to_resource_item, contents)))
 
 
 def to_result(answer: CallToolResult) -> Result:
-    """A result: what can be read, pictures, and pointers; all of it was written by others."""
-    items = tuple(_to_item(each) for each in answer.content)
+    """Convert a result: texts, pictures and links."""
+    items = tuple(map(_to_item, answer.content))
     data = answer.structured_content if isinstance(answer.structured_content, dict) else {}
     return Result(items, data=data, is_error=bool(answer.is_error))
-
-
-def _ensure_object_schema(schema: Any) -> dict[str, Any]:
-    """The schema of the arguments, which are an object whatever the server wrote."""
-    found = dict(schema) if isinstance(schema, dict) else {}
-    return found if found.get("type") == "object" else found | {"type": "object"}
 
 
 def _to_item(block: Any) -> ResultBlock:
@@ -102,13 +96,13 @@ def _to_item(block: Any) -> ResultBlock:
         case ImageContent():
             return _decode_image(block.data, block.mime_type)
         case AudioContent():
-            return TextBlock(f"[sound, {block.mime_type}: not readable here]")
+            return TextBlock(f"[sound, {block.mime_type}: cannot be read here]")
         case ResourceLink():
             return LinkBlock(str(block.uri), clean_untrusted(block.name), block.mime_type or "", block.size)
         case EmbeddedResource():
             return _to_resource_item(block.resource)
         case _:
-            return TextBlock(f"[content of a kind that is not known here: {type(block).__name__}]")
+            return TextBlock(f"[content of unknown type: {type(block).__name__}]")
 
 
 def _to_resource_item(resource: Any) -> ResultBlock:
@@ -117,7 +111,7 @@ def _to_resource_item(resource: Any) -> ResultBlock:
         return ResourceBlock(str(resource.uri), kind, clean_untrusted(resource.text))
     if kind.startswith("image/"):
         return _decode_image(resource.blob, kind)
-    return TextBlock(f"[{kind} {resource.uri}: not readable here]")
+    return TextBlock(f"[{kind} {resource.uri}: cannot be read here]")
 
 
 def _decode_image(data: str, kind: str) -> ResultBlock:

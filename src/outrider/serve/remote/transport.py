@@ -1,4 +1,4 @@
-"""The way to a server: a program of its own, or an address behind the egress guard."""
+"""Connect to an MCP server: start a program, or open an address through the egress guard."""
 
 import os
 import re
@@ -23,11 +23,10 @@ VARIABLE_PATTERN = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*
 
 
 class StderrTail:
-    """The last that a program said on its standard error."""
+    """The last 12 lines of a program's standard error."""
 
     def __init__(self) -> None:
-        max_lines = 12  # of what a program says on its standard error, for the one who looks why it does not run
-        self._lines: deque[str] = deque(maxlen=max_lines)
+        self._lines: deque[str] = deque(maxlen=12)
 
     @property
     def text(self) -> str:
@@ -35,14 +34,14 @@ class StderrTail:
 
     @asynccontextmanager
     async def open_pipe(self) -> AsyncGenerator[Any]:
-        """A file for the program to write to; it is read on a thread until the last of its processes has gone."""
+        """Yield a file for the program to write to; a thread reads it until the last of its processes has ended."""
         reading, writing = os.pipe()
         threading.Thread(target=self._read_lines, args=(reading,), daemon=True).start()
         with os.fdopen(writing, "w") as file:
             yield file
 
     def _read_lines(self, descriptor: int) -> None:
-        max_line_chars = 300  # characters
+        max_line_chars = 300
         with os.fdopen(descriptor, errors="replace") as file:
             for line in file:
                 self._lines.append(line.rstrip()[:max_line_chars])
@@ -52,13 +51,14 @@ class StderrTail:
 async def open_program(
     server: McpServerSettings, name: str, environ: Mapping[str, str], stderr: StderrTail
 ) -> AsyncGenerator[Any]:
-    """A program's streams, which end when it does. Its environment is HOME, PATH and the like, and what was configured;
-    with its end that of all its children comes. Raises OSError.
+    """Start a program and yield its streams; kill it and all its child processes at the end. Raises OSError.
+
+    Its environment has HOME, PATH and the like, and the configured variables.
     """
     token = secrets.token_hex(16)
     parameters = StdioServerParameters(
         command=expand_variables(server.command, name, environ),
-        args=[expand_variables(each, name, environ) for each in server.args],
+        args=[expand_variables(argument, name, environ) for argument in server.args],
         env={key: expand_variables(value, name, environ) for key, value in server.env.items()}
         | {TOKEN_VARIABLE: token},
         cwd=expand_variables(server.cwd, name, environ) or None,
@@ -73,17 +73,18 @@ async def open_program(
 
 @asynccontextmanager
 async def open_address(
-    server: McpServerSettings, name: str, environ: Mapping[str, str], guard: EgressGuard, seen: list[int]
+    server: McpServerSettings, name: str, environ: Mapping[str, str], guard: EgressGuard, error_statuses: list[int]
 ) -> AsyncGenerator[Any]:
-    """An address' streams; `seen` gets the statuses of refused requests. The operator wrote the address, so its origin
-    may be on this machine or in a private network; nothing else may.
+    """Open an address and yield its streams; the statuses of refused requests are added to `error_statuses`.
+
+    The operator chose the address, so its origin may be on this machine or in a private network; no other may.
     """
-    idle_timeout_s = 300.0  # seconds that an open stream of a server may say nothing
+    idle_timeout_s = 300.0  # of an open stream
     url = expand_variables(server.url, name, environ)
 
     async def record_status(response: Any) -> None:
         if response.status_code >= 400:
-            seen.append(response.status_code)
+            error_statuses.append(response.status_code)
 
     async with build_guarded_client(guard, trusted=url, seconds=max(idle_timeout_s, server.timeout_s)) as client:
         client.headers.update({key: expand_variables(value, name, environ) for key, value in server.headers.items()})
@@ -94,7 +95,7 @@ async def open_address(
 
 @asynccontextmanager
 async def watch_streams(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
-    """The same streams; `gone` is set when the other side has ended."""
+    """Yield the same streams, and set `gone` when the other side has closed them."""
     async with streams as (reading, writing):
         onward, received = anyio.create_memory_object_stream[Any](0)
 
@@ -111,17 +112,17 @@ async def watch_streams(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
 
 
 def expand_variables(text: str, name: str, environ: Mapping[str, str]) -> str:
-    """The text with `${NAME}` from the environment, or the default of `${NAME:-default}`. Raises NotConfigured."""
+    """Replace `${NAME}` by the environment's value, or by the default of `${NAME:-default}`. Raises NotConfigured."""
 
-    def resolve_variable(found: re.Match[str]) -> str:
-        variable, default = found.groups()
-        known = environ.get(variable) or default
-        if known is None:
+    def resolve_variable(match: re.Match[str]) -> str:
+        variable, default = match.groups()
+        value = environ.get(variable) or default
+        if value is None:
             raise NotConfigured(
                 f"mcpServers.{name}: the environment has no {variable}",
                 hint=f"set {variable} where Outrider is started",
                 code="mcp_server",
             )
-        return known
+        return value
 
     return VARIABLE_PATTERN.sub(resolve_variable, text)

@@ -1,1 +1,1 @@
-"""What operators see of a running house: traces, metrics, logs. Built on OpenTelemetry; loaded only when asked for."""
+"""Traces, metrics and logs for operators, built on OpenTelemetry."""

@@ -1,4 +1,4 @@
-"""How the log is written: lines for people, or one JSON object a line for machines; each knows its call."""
+"""Format log lines as text or JSON, with the call they belong to."""
 
 import json
 import logging
@@ -12,23 +12,25 @@ from outrider.core.tracing import current_call
 
 
 class CallContextFilter(logging.Filter):
-    """Gives each record the call and the session it belongs to."""
+    """Adds the current call and session to each record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         call, session = current_call.get()
-        whose = f" (call {call}, session {session})" if call else ""
-        vars(record).update(call=call, session=session, whose=whose)
+        suffix = f" (call {call}, session {session})" if call else ""
+        vars(record).update(call=call, session=session, call_suffix=suffix)
         return True
 
 
 class JsonLineFormatter(logging.Formatter):
-    """One object a line: `at` (RFC 3339, UTC), `level`, `logger`, `message`; `call`, `session`, `trace`, `span` and
-    `exception` where there are any.
+    """Formats one object a line.
+
+    It has `at` (RFC 3339, UTC), `level`, `logger` and `message`, and `call`, `session`, `trace`, `span` and `exception`
+    if they are known.
     """
 
     def format(self, record: logging.LogRecord) -> str:
         span = trace.get_current_span().get_span_context()
-        facts = {
+        fields = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -39,12 +41,12 @@ class JsonLineFormatter(logging.Formatter):
             "span": f"{span.span_id:016x}" if span.is_valid else "",
             "exception": self.formatException(record.exc_info) if record.exc_info else "",
         }
-        return json.dumps({name: value for name, value in facts.items() if value}, ensure_ascii=False)
+        return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
 
 
 def configure_logging(level: str, style: Literal["text", "json"]) -> None:
-    """Sets the process's log to stderr, from that level on."""
-    line_format = "%(levelname)s %(name)s: %(message)s%(whose)s"
+    """Write the process's log to stderr, from that level on."""
+    line_format = "%(levelname)s %(name)s: %(message)s%(call_suffix)s"
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(CallContextFilter())
     handler.setFormatter(JsonLineFormatter() if style == "json" else logging.Formatter(line_format))

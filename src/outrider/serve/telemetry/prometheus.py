@@ -1,7 +1,7 @@
-"""What the meters show, as Prometheus reads it.
+"""Map OpenTelemetry metrics to Prometheus.
 
-OpenTelemetry's own exporter is a beta; what it does is this mapping (OpenTelemetry specification, "Prometheus and
-OpenMetrics Compatibility").
+OpenTelemetry's own exporter is a beta; this is its mapping (OpenTelemetry specification, "Prometheus and OpenMetrics
+Compatibility").
 """
 
 import re
@@ -27,10 +27,10 @@ MetricFamily = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
 
 
 class MeterCollector(Collector):
-    """Collects what a reader of OpenTelemetry's metrics holds.
+    """Collects the metrics of an OpenTelemetry reader.
 
     Args:
-        reader: One that counts from the process's start, as all readers do unless told otherwise.
+        reader: A reader that counts from the process's start, which is the default.
     """
 
     def __init__(self, reader: InMemoryMetricReader) -> None:
@@ -44,38 +44,41 @@ class MeterCollector(Collector):
 
 
 def build_registry(reader: InMemoryMetricReader) -> CollectorRegistry:
-    """All that this process has to show: its meters, memory, CPU and garbage."""
-    made = CollectorRegistry()
-    for kind in (ProcessCollector, PlatformCollector, GCCollector):
-        kind(registry=made)
-    made.register(MeterCollector(reader))
-    return made
+    """Build a registry of the process's meters, memory, CPU and garbage collection."""
+    registry = CollectorRegistry()
+    for collector in (ProcessCollector, PlatformCollector, GCCollector):
+        collector(registry=registry)
+    registry.register(MeterCollector(reader))
+    return registry
 
 
 def to_metric_family(metric: Metric) -> MetricFamily | None:
-    """A meter as Prometheus' family; None for kinds that nobody here makes."""
+    """Convert a metric to a Prometheus family; return None for kinds that are not used here."""
     name, help_ = build_metric_name(metric), metric.description or metric.name
     labels = sorted({_sanitize_label(key) for point in metric.data.data_points for key in point.attributes or {}})
     match metric.data:
         case Histogram(data_points=points):
-            shown: Any = HistogramMetricFamily(name, help_, labels=labels)
+            family: Any = HistogramMetricFamily(name, help_, labels=labels)
             for point in points:
-                shown.add_metric(_collect_label_values(point, labels), _build_buckets(point), point.sum)
+                # Prometheus counts the values at or below each bound.
+                bounds = [*(f"{bound:g}" for bound in point.explicit_bounds), "+Inf"]
+                buckets = list(zip(bounds, map(float, accumulate(point.bucket_counts)), strict=True))
+                family.add_metric(_collect_label_values(point, labels), buckets, point.sum)
         case Sum(data_points=points, is_monotonic=True):
-            shown = CounterMetricFamily(name, help_, labels=labels)
+            family = CounterMetricFamily(name, help_, labels=labels)
             for point in points:
-                shown.add_metric(_collect_label_values(point, labels), point.value)
+                family.add_metric(_collect_label_values(point, labels), point.value)
         case Sum(data_points=points) | Gauge(data_points=points):
-            shown = GaugeMetricFamily(name, help_, labels=labels)
+            family = GaugeMetricFamily(name, help_, labels=labels)
             for point in points:
-                shown.add_metric(_collect_label_values(point, labels), point.value)
+                family.add_metric(_collect_label_values(point, labels), point.value)
         case _:
             return None
-    return shown
+    return family
 
 
 def build_metric_name(metric: Metric) -> str:
-    """`outrider.tool.duration` in seconds is `outrider_tool_duration_seconds`."""
+    """Build the Prometheus name: `outrider.tool.duration` in seconds is `outrider_tool_duration_seconds`."""
     unit_names = {"s": "seconds", "{token}": "tokens", "{character}": "characters", "{USD}": "usd"}
     unit = unit_names.get(metric.unit or "", "")
     name = INVALID_NAME_CHARS.sub("_", metric.name)
@@ -87,11 +90,5 @@ def _sanitize_label(key: str) -> str:
 
 
 def _collect_label_values(point: NumberDataPoint | HistogramDataPoint, labels: list[str]) -> list[str]:
-    given = {_sanitize_label(key): str(value) for key, value in (point.attributes or {}).items()}
-    return [given.get(label, "") for label in labels]
-
-
-def _build_buckets(point: HistogramDataPoint) -> list[tuple[str, float]]:
-    """Upper bounds with how many lie at or below them."""
-    bounds = [*(f"{bound:g}" for bound in point.explicit_bounds), "+Inf"]
-    return list(zip(bounds, map(float, accumulate(point.bucket_counts)), strict=True))
+    values = {_sanitize_label(key): str(value) for key, value in (point.attributes or {}).items()}
+    return [values.get(label, "") for label in labels]

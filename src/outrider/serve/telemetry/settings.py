@@ -1,4 +1,4 @@
-"""What operators get to see of a running house."""
+"""Settings of telemetry."""
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -9,7 +9,7 @@ class TelemetrySettings(BaseModel, extra="forbid", defer_build=True):
     endpoint: str = Field(
         default="",
         description="Collector for traces over OTLP/HTTP, for instance http://collector:4318; "
-        "the usual OTEL_* variables hold as well",
+        "the usual OTEL_* variables apply as well",
     )
     headers: SecretStr = Field(
         default=SecretStr(""), description="Headers for the collector, as name=value,name=value; a secret"
@@ -18,5 +18,5 @@ class TelemetrySettings(BaseModel, extra="forbid", defer_build=True):
     service: str = Field(default="outrider", max_length=200, description="Name under which this process reports")
     metrics_host: str = Field(default="127.0.0.1", description="Address on which /metrics listens")
     metrics_port: int | None = Field(
-        default=None, ge=0, le=65535, description="Port for Prometheus' /metrics, apart from MCP's; unset means none"
+        default=None, ge=0, le=65535, description="Port for Prometheus' /metrics, not that of MCP; unset means none"
     )

@@ -1,4 +1,4 @@
-"""Turns OpenTelemetry on for this process, and off again. Once a process: that is how its interface is made."""
+"""Run OpenTelemetry for this process, which its API allows only once."""
 
 import asyncio
 import importlib
@@ -20,33 +20,28 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def run_telemetry(settings: TelemetrySettings) -> AsyncGenerator[str | None]:
-    """Traces and metrics of what happens in the body; yields the address of `/metrics`, if it listens.
+    """Record traces and metrics while the block runs; yield the address of `/metrics`, if it is served.
 
-    What is recorded is sent off before the body is left. Raises NotConfigured without the extra `telemetry`, and when
-    the port is taken.
+    All traces are sent before the block ends. Raises NotConfigured without the extra `telemetry`, or if the port is
+    taken.
     """
-    install_hint = "pip install 'outrider[telemetry]', or leave telemetry.endpoint and telemetry.metrics_port unset"
     if not settings.endpoint and settings.metrics_port is None:
         yield None
         return
     try:
-        resource = _build_resource(settings)
+        from opentelemetry.sdk.resources import Resource
     except ImportError:
-        raise NotConfigured("telemetry is on, and what it needs is not installed", hint=install_hint) from None
+        hint = "pip install 'outrider[telemetry]', or leave telemetry.endpoint and telemetry.metrics_port unset"
+        raise NotConfigured("telemetry is on, but its packages are not installed", hint=hint) from None
+    resource = Resource.create({"service.name": settings.service, "service.version": __version__})
     async with AsyncExitStack() as stack:
         if settings.endpoint:
             stack.push_async_callback(asyncio.to_thread, _start_tracing(settings, resource))
         yield await stack.enter_async_context(_run_metrics(settings, resource))
 
 
-def _build_resource(settings: TelemetrySettings) -> "Resource":
-    from opentelemetry.sdk.resources import Resource
-
-    return Resource.create({"service.name": settings.service, "service.version": __version__})
-
-
 def _start_tracing(settings: TelemetrySettings, resource: "Resource") -> Any:
-    """Begins to send traces; returns what sends the last of them."""
+    """Start to send traces; return a function that sends the last ones and stops."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -70,7 +65,7 @@ async def _run_metrics(settings: TelemetrySettings, resource: "Resource") -> Asy
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader], resource)
     metrics.set_meter_provider(provider)
-    importlib.import_module("outrider.core.meters")  # what is counted without any call is there from the start
+    importlib.import_module("outrider.core.meters")  # some metrics exist before the first call
     try:
         async with _serve_metrics(settings, reader) as address:
             yield address
@@ -80,7 +75,7 @@ async def _run_metrics(settings: TelemetrySettings, resource: "Resource") -> Asy
 
 @asynccontextmanager
 async def _serve_metrics(settings: TelemetrySettings, reader: Any) -> AsyncGenerator[str]:
-    """`/metrics` on a port of its own, which needs no door: operators choose who can reach it."""
+    """Serve `/metrics` on a port of its own, without authentication: operators choose who can reach it."""
     from outrider.serve.telemetry.prometheus import build_registry
 
     app = make_asgi_app(build_registry(reader))
@@ -91,9 +86,9 @@ async def _serve_metrics(settings: TelemetrySettings, reader: Any) -> AsyncGener
 
 
 def _parse_headers(settings: TelemetrySettings) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for each in settings.headers.get_secret_value().split(","):
+    headers: dict[str, str] = {}
+    for pair in settings.headers.get_secret_value().split(","):
         with suppress(ValueError):
-            name, value = each.split("=", 1)
-            given[name.strip().lower()] = value.strip()
-    return given
+            name, value = pair.split("=", 1)
+            headers[name.strip().lower()] = value.strip()
+    return headers

@@ -1,4 +1,4 @@
-"""Where a trace enters the house: the `traceparent` header of a request (W3C Trace Context)."""
+"""Trace HTTP requests, continuing the trace of their `traceparent` header (W3C Trace Context)."""
 
 from opentelemetry import propagate
 from opentelemetry.trace import SpanKind
@@ -8,27 +8,26 @@ from outrider.core.tracing import TRACER, mark_failed
 
 
 class TracingMiddleware:
-    """A span around every request, below the caller's own if it names one; orchestrators' questions leave none."""
+    """Makes a span for every request but health checks, below the caller's span if it names one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        untraced_paths = frozenset({"/healthz", "/readyz"})
-        if scope["type"] != "http" or scope["path"] in untraced_paths:
+        if scope["type"] != "http" or scope["path"] in ("/healthz", "/readyz"):
             await self._app(scope, receive, send)
             return
-        above = propagate.extract({key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]})
-        facts = {"http.request.method": scope["method"], "url.path": scope["path"][:200]}
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        attributes = {"http.request.method": scope["method"], "url.path": scope["path"][:200]}
         with TRACER.start_as_current_span(
-            scope["method"], above, SpanKind.SERVER, facts, record_exception=False
-        ) as made:
+            scope["method"], propagate.extract(headers), SpanKind.SERVER, attributes, record_exception=False
+        ) as span:
 
             async def send_traced(message: Message) -> None:
                 if message["type"] == "http.response.start":
-                    made.set_attribute("http.response.status_code", message["status"])
+                    span.set_attribute("http.response.status_code", message["status"])
                     if message["status"] >= 500:
-                        mark_failed(made, str(message["status"]))
+                        mark_failed(span, str(message["status"]))
                 await send(message)
 
             await self._app(scope, receive, send_traced)
