@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-T = TypeVar("T")
+ComponentT = TypeVar("ComponentT")
 
 
 @dataclass
@@ -20,7 +20,7 @@ class SharedComponents:
 
     _components: list[_SharedComponent] = field(default_factory=list)
 
-    def acquire(self, key: tuple[Any, ...], build: Callable[[], T]) -> T:
+    def acquire(self, key: tuple[Any, ...], build: Callable[[], ComponentT]) -> ComponentT:
         """The part of that key, which is compared by equality: it holds all that the part is made from."""
         found = next((each for each in self._components if each.key == key), None)
         if found is None:

@@ -11,7 +11,7 @@ import click
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 EXIT_PARTIAL = 1
 EXIT_CODES: dict[type[OutriderError], int] = {
     InvalidInput: 2,
@@ -58,7 +58,7 @@ def enable_gc() -> None:
     gc.enable()
 
 
-def run_async(main: Callable[[], Coroutine[Any, Any, T]], *, as_json: bool = False) -> T:
+def run_async(main: Callable[[], Coroutine[Any, Any, ResultT]], *, as_json: bool = False) -> ResultT:
     """Run an asynchronous command; an OutriderError ends the process with its exit code."""
     enable_gc()
     try:

@@ -7,11 +7,13 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import TypeVar
 
-T = TypeVar("T")
+InstanceT = TypeVar("InstanceT")
 log = logging.getLogger(__name__)
 
 
-def discover_instances(package: ModuleType, kind: type[T], *, group: str = "", nested: bool = False) -> list[T]:
+def discover_instances(
+    package: ModuleType, kind: type[InstanceT], *, group: str = "", nested: bool = False
+) -> list[InstanceT]:
     """Return the instances of `kind` at the top of the package's modules, then those of plugins, each once.
 
     Args:
@@ -30,7 +32,7 @@ def discover_instances(package: ModuleType, kind: type[T], *, group: str = "", n
     return list({id(value): value for value in instances}.values())
 
 
-def _load_entry_point(point: EntryPoint, kind: type[T]) -> list[T]:
+def _load_entry_point(point: EntryPoint, kind: type[InstanceT]) -> list[InstanceT]:
     try:
         value = point.load()
     except Exception as error:  # noqa: BLE001 - a plugin may fail in any way

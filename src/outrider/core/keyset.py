@@ -13,14 +13,14 @@ from sqlalchemy import ColumnElement, Select, and_, or_
 from outrider.core.database.database import to_storable_text
 from outrider.core.errors import InvalidInput
 
-T = TypeVar("T")
+RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True)
-class Batch(Generic[T]):
+class Batch(Generic[RowT]):
     """A part of a long list; `after` is the cursor of the next part, empty at the end."""
 
-    items: Sequence[T] = ()
+    items: Sequence[RowT] = ()
     after: str = ""
 
 
@@ -50,8 +50,8 @@ def order_newest_first(query: Select[Any], at: ColumnElement[Any], key: ColumnEl
 
 
 def build_batch(
-    rows: Sequence[Any], limit: int, convert: Callable[[Any], T], get_cursor: Callable[[Any], str]
-) -> Batch[T]:
+    rows: Sequence[Any], limit: int, convert: Callable[[Any], RowT], get_cursor: Callable[[Any], str]
+) -> Batch[RowT]:
     """Return the batch of a query for `limit` + 1 rows.
 
     Args:

@@ -15,7 +15,7 @@ from outrider.core.errors import Unavailable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 
 class SequenceTakenError(Exception):
@@ -84,7 +84,7 @@ class EventLog:
         """Save numbered events of many runs in one transaction. Raises SequenceTakenError and Unavailable."""
         await self._execute_write(lambda connection: _insert_events(connection, events))
 
-    async def _execute_write(self, write: "Callable[[Connection], T]") -> T:
+    async def _execute_write(self, write: "Callable[[Connection], ResultT]") -> ResultT:
         """Run a write transaction. Raises SequenceTakenError and Unavailable."""
         from sqlalchemy.exc import IntegrityError
 

@@ -20,7 +20,7 @@ from outrider.content.lexical.store_file import StoreFile
 from outrider.core.errors import Unavailable
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 
 class FileIndex:
@@ -128,10 +128,10 @@ class FileIndex:
         for file in files:
             await anyio.to_thread.run_sync(file.close)
 
-    async def _run_in_thread(self, store: str, work: Callable[[StoreFile], T]) -> T:
+    async def _run_in_thread(self, store: str, work: Callable[[StoreFile], ResultT]) -> ResultT:
         return await anyio.to_thread.run_sync(self._run_on_file, store, work)
 
-    def _run_on_file(self, store: str, work: Callable[[StoreFile], T], *, transient: bool = False) -> T:
+    def _run_on_file(self, store: str, work: Callable[[StoreFile], ResultT], *, transient: bool = False) -> ResultT:
         """Run work on a store's file; a damaged file is replaced by an empty one, which is then stale."""
         try:
             return self._run_locked(store, work, transient=transient)
@@ -147,7 +147,7 @@ class FileIndex:
         except (sqlite3.Error, OSError) as error:
             raise _build_index_error(self._folder, error) from error
 
-    def _run_locked(self, store: str, work: Callable[[StoreFile], T], *, transient: bool) -> T:
+    def _run_locked(self, store: str, work: Callable[[StoreFile], ResultT], *, transient: bool) -> ResultT:
         """Run work on a store's file. A transient one is not kept open if that would close another."""
         while True:
             file = self._open_file(store, transient=transient)

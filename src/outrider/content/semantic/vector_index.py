@@ -21,7 +21,7 @@ from outrider.content.tables import content_chunks, content_leftovers, content_s
 from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 log = logging.getLogger(__name__)
 EMBED_BATCH_CHUNKS = 64  # per call of the embedder and per transaction
 VECTORS_PER_PAGE = 20_000  # read at once when codes are brought up to date
@@ -314,7 +314,7 @@ def _format_for_embedding(chunk: Any) -> str:
     return "\n".join(part for part in (*context, chunk.text) if part)
 
 
-async def _run_in_thread(work: Callable[[], T]) -> T:
+async def _run_in_thread(work: Callable[[], ResultT]) -> ResultT:
     """Run work on the derived files in a thread. Raises Unavailable."""
     try:
         return await anyio.to_thread.run_sync(work)

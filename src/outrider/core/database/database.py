@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
 
     from outrider.core.database.sqlite_executor import SqliteExecutor
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 log = logging.getLogger(__name__)
 
 
@@ -105,7 +105,7 @@ class Database:
         async with self._begin_transaction(write=True) as connection:
             yield connection
 
-    async def run_transaction(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
+    async def run_transaction(self, work: "Callable[[Connection], ResultT]", *, write: bool) -> ResultT:
         """Run short synchronous work in one transaction and return its result.
 
         The work may run in another thread, and again from the start when a transaction was certainly not stored, so it
@@ -113,7 +113,7 @@ class Database:
         """
         if self.is_shared or self.url.endswith(":memory:"):
             return await self._run_with_retries(work, write=write)
-        results: list[T] = []
+        results: list[ResultT] = []
         with anyio.CancelScope(shield=True):
             await self._ensure_engine()
             async with self._get_write_lock(write=write):
@@ -213,7 +213,7 @@ class Database:
             await connection.close()
             raise
 
-    async def _run_with_retries(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
+    async def _run_with_retries(self, work: "Callable[[Connection], ResultT]", *, write: bool) -> ResultT:
         """Run the work, and repeat it while the transaction was certainly not stored."""
         retries_left = 3
         while True:

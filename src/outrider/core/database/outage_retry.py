@@ -11,7 +11,7 @@ import anyio
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a database is opened
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 OUTAGE_TIMEOUT_S = 10.0  # callers that come later in an outage fail at once
 
 
@@ -40,7 +40,7 @@ class OutageRetry:
         return True
 
 
-async def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
+async def run_to_completion(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Finish the work even if the task is cancelled meanwhile, then let the cancellation through.
 
     A connection that was interrupted while it was being opened would never be closed.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 
 
 class SqliteExecutor:
@@ -25,7 +25,7 @@ class SqliteExecutor:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="outrider-sqlite")
         self._connection: Connection | None = None
 
-    async def run(self, work: Callable[[Connection], T], *, write: bool) -> T:
+    async def run(self, work: Callable[[Connection], ResultT], *, write: bool) -> ResultT:
         """Run the work in a transaction and return its result; an exception rolls back."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_in_thread, work, write)
 

@@ -11,7 +11,7 @@ import anyio
 
 from outrider.core.storage.storage import StorageItem, StoredFile, build_storage_error
 
-T = TypeVar("T")
+ResultT = TypeVar("ResultT")
 BLOCK_BYTES = 1 << 20
 FOLDER_HINT = "check free space and permissions there; `outrider doctor` tests it"
 
@@ -92,7 +92,7 @@ class FolderStorage:
         return StoredFile(size, digest.hexdigest())
 
 
-async def _run_file_read(work: Callable[[], T]) -> T:
+async def _run_file_read(work: Callable[[], ResultT]) -> ResultT:
     """Run work on a file in a thread. Raises FileNotFoundError and Unavailable."""
     try:
         return await anyio.to_thread.run_sync(work)
