@@ -256,7 +256,7 @@ async def test_a_long_wait_is_told_instead_of_waited_for():
 async def test_how_long_to_wait_is_said_as_far_as_anybody_waits(wait: str, said: str):
     site = FakeSite({"/": failing(9, 503, **{"retry-after": wait})})
     async with open_pages(site) as (pages, url):
-        with pytest.raises(Unavailable, match="in trouble") as caught:
+        with pytest.raises(Unavailable, match="has a server error") as caught:
             await pages.read(url)
     assert caught.value.hint == f"try again {said}, or choose another source"
 
@@ -333,9 +333,9 @@ async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | No
 async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
     site = FakeSite({"/public": SiteAnswer(PAGE), "/robots.txt": SiteAnswer("broken", status=500)})
     async with open_pages(site) as (pages, url):
-        with pytest.raises(Refused, match="out of reach: HTTP 500"):
+        with pytest.raises(Refused, match="is unreachable: HTTP 500"):
             await pages.read(f"{url}/public", ReadOptions(robots="respect"))
-        with pytest.raises(Refused, match=r"out of reach: the name nowhere\.invalid does not resolve"):
+        with pytest.raises(Refused, match=r"is unreachable: the name nowhere\.invalid does not resolve"):
             await pages.read("http://nowhere.invalid/public", ReadOptions(robots="respect"))
 
 

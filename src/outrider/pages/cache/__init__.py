@@ -1,1 +1,1 @@
-"""Pages that were read: cached, kept by people, searched."""
+"""Cache fetched pages, list them for people, and search them."""

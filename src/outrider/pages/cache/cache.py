@@ -1,4 +1,7 @@
-"""The page cache: one row a page in the one database, and never the reason why a page cannot be read."""
+"""Cache pages in the database.
+
+A failure of the cache never prevents reading a page.
+"""
 
 import hashlib
 import json
@@ -22,14 +25,12 @@ from outrider.pages.tables import pages
 
 log = logging.getLogger(__name__)
 TRACKING_PARAMETER = re.compile(r"(?:utm_[^=&]*|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid)(?:=[^&]*)?(?:&|$)")
-INSERT_WORDS_SQL = "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
-DELETE_WORDS_SQL = "DELETE FROM page_words WHERE rowid = :id"
-TARGET_FILL_SHARE = 0.9  # the share of its limit that the cache shrinks to when it has grown beyond
+TARGET_FILL_SHARE = 0.9  # of its limit, to which the cache shrinks when it exceeds it
 
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """A page as it was kept, with what is needed to ask whether it still holds."""
+    """A cached page, with what is needed to revalidate it."""
 
     page: FetchedPage
     checked_at: float
@@ -39,24 +40,24 @@ class CacheEntry:
 
 
 def canonicalize_url(url: str) -> str:
-    """The address that a page is kept under: without the parameters that only count visitors."""
+    """Return the address that a page is cached under, without tracking parameters."""
     head, mark, query = url.partition("?")
-    rest = TRACKING_PARAMETER.sub("", query).rstrip("&") if mark else ""
-    return f"{head}?{rest}" if rest else head
+    kept_query = TRACKING_PARAMETER.sub("", query).rstrip("&") if mark else ""
+    return f"{head}?{kept_query}" if kept_query else head
 
 
 def build_page_key(url: str, *, main: bool) -> str:
-    """The key of a page's row."""
+    """Return the key of a page's row."""
     return hashlib.sha256(f"{int(main)} {canonicalize_url(url)}".encode()).hexdigest()
 
 
 class PageCache:
-    """Keeps pages.
+    """Cache pages in a database.
 
     Args:
-        database: Where; failures of it are logged once and otherwise ignored.
-        size: Bytes that all rows together may take; the least recently used go first. 0 keeps none.
-        clock: The time in seconds since the epoch.
+        database: The database. Its failures are logged once and otherwise ignored.
+        size: Limit in bytes for all rows together, beyond which the least recently used are evicted. 0 disables the cache.
+        clock: Returns the time in seconds since the epoch.
     """
 
     def __init__(self, database: Database, size: int, *, clock: Callable[[], float] = time.time) -> None:
@@ -64,10 +65,10 @@ class PageCache:
         self._size = size
         self._clock = clock
         self._has_warned = False
-        self._bytes_until_check = 0.0  # bytes that may be written before the room is measured
+        self._bytes_until_check = 0.0  # to write before the total size is measured again
 
     async def get(self, url: str, *, main: bool) -> CacheEntry | None:
-        """The page if it was kept; a row that cannot be read is no row."""
+        """Return the cached page, or None if there is none or its row is unreadable."""
         if not self._size:
             return None
         try:
@@ -77,19 +78,18 @@ class PageCache:
             return None
 
     async def _read_entry(self, key: str) -> CacheEntry | None:
-
-        touch_interval_s = 60.0  # seconds for which one note of use is enough
+        touch_interval_s = 60.0  # use is recorded at most this often
         async with self._database.read() as connection:
             row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
         if row is None:
             return None
-        cached = await anyio.to_thread.run_sync(restore_entry, row)
-        if cached is not None and self._clock() - row["used_at"] > touch_interval_s:
+        entry = await anyio.to_thread.run_sync(restore_entry, row)
+        if entry is not None and self._clock() - row["used_at"] > touch_interval_s:
             await self._record_use(key)
-        return cached
+        return entry
 
     async def _record_use(self, key: str) -> None:
-        """Notes the use; a database that cannot be written to can still be read."""
+        """Record that a page was used. A read-only database can still be read."""
         try:
             async with self._database.write() as connection:
                 await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
@@ -97,7 +97,7 @@ class PageCache:
             self._warn_once(error)
 
     async def put(self, cached: CacheEntry, *, main: bool) -> None:
-        """Keeps the page, and makes room for it."""
+        """Store a page, and evict others if needed."""
         if not self._size:
             return
         row, words = await anyio.to_thread.run_sync(lambda: self._build_row(cached, main=main))
@@ -109,7 +109,7 @@ class PageCache:
             self._warn_once(error)
 
     async def record_revalidation(self, cached: CacheEntry, *, main: bool) -> None:
-        """Notes that the origin has confirmed the page."""
+        """Record that the origin confirmed a page."""
         names = ("checked_at", "fresh_until", "etag", "last_modified")
         values = {name: getattr(cached, name) for name in names} | {"used_at": self._clock()}
         key = build_page_key(cached.page.requested_url, main=main)
@@ -120,7 +120,7 @@ class PageCache:
             self._warn_once(error)
 
     async def delete(self, url: str, *, main: bool) -> None:
-        """Drops a page that its origin no longer lets us keep."""
+        """Delete a page that its origin no longer allows to store."""
         if not self._size:
             return
         try:
@@ -130,11 +130,11 @@ class PageCache:
             self._warn_once(error)
 
     def _build_row(self, cached: CacheEntry, *, main: bool) -> tuple[dict[str, Any], tuple[str, str]]:
-        compression_level = 3  # of zlib: half the time of the default for a tenth more bytes
-        max_indexed_chars = 300_000  # characters of a page whose words are kept for search
+        compression_level = 3  # half the time of zlib's default for a tenth more bytes
+        max_indexed_chars = 300_000
         page = cached.page
-        told = json.dumps(page.document.to_dict(), ensure_ascii=False)
-        document = zlib.compress(told.encode("utf-8", "replace"), compression_level)
+        serialized = json.dumps(page.document.to_dict(), ensure_ascii=False)
+        document = zlib.compress(serialized.encode("utf-8", "replace"), compression_level)
         html = zlib.compress(page.html.encode("utf-8", "replace"), compression_level) if page.html is not None else None
         words = (
             " ".join(extract_terms(page.document.title)),
@@ -166,17 +166,15 @@ class PageCache:
         async with self._database.write() as connection:
             await connection.execute(self._database.build_upsert(pages, row, key="key"))
             if self._database.dialect == "sqlite":
-                given = {"id": _build_words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
-                await connection.execute(text(INSERT_WORDS_SQL), given)
+                insert = "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
+                values = {"id": _build_words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
+                await connection.execute(text(insert), values)
             self._bytes_until_check -= row["size"]
             if self._bytes_until_check < 0:
                 await self._evict_oldest(connection, row["key"])
 
     async def _evict_oldest(self, connection: Any, new_key: str) -> None:
-
-        recheck_share = (
-            0.1  # of the room that is left, which is used before it is measured again: others may be writing, too
-        )
+        recheck_share = 0.1  # of the free space, after which to measure again, because other processes write, too
         total = (await connection.execute(select(func.sum(pages.c.size)))).scalar() or 0
         self._bytes_until_check = max(0, self._size - total) * recheck_share
         if total <= self._size:
@@ -184,13 +182,13 @@ class PageCache:
         oldest = await connection.execute(
             select(pages.c.key, pages.c.size).where(pages.c.key != new_key).order_by(pages.c.used_at)
         )
-        gone = []
+        evicted = []
         for key, size in oldest.all():
             if total <= self._size * TARGET_FILL_SHARE:
                 break
-            gone.append(key)
+            evicted.append(key)
             total -= size
-        await self._delete_rows(connection, gone)
+        await self._delete_rows(connection, evicted)
 
     async def _delete_rows(self, connection: Any, keys: list[str]) -> None:
         from sqlalchemy import delete, text
@@ -198,7 +196,8 @@ class PageCache:
         for key in keys:
             await connection.execute(delete(pages).where(pages.c.key == key))
             if self._database.dialect == "sqlite":
-                await connection.execute(text(DELETE_WORDS_SQL), {"id": _build_words_id(key)})
+                delete_words = text("DELETE FROM page_words WHERE rowid = :id")
+                await connection.execute(delete_words, {"id": _build_words_id(key)})
 
     def _warn_once(self, error: OutriderError) -> None:
         if not self._has_warned:
@@ -207,12 +206,12 @@ class PageCache:
 
 
 def _build_words_id(key: str) -> int:
-    """The row of a page's words: full-text tables find rows only by number."""
+    """Return the row number of a page's words, because full-text tables find rows only by number."""
     return int(key[:15], 16)
 
 
 def restore_entry(row: Mapping[Any, Any]) -> CacheEntry | None:
-    """The cached page of a row; None if the row is damaged."""
+    """Return the cache entry of a row, or None if the row is damaged."""
     try:
         page = FetchedPage(
             requested_url=row["url"],
@@ -232,14 +231,18 @@ def restore_entry(row: Mapping[Any, Any]) -> CacheEntry | None:
 
 
 def restore_document(row: Mapping[Any, Any]) -> Document:
-    """The document of a row. Raises ValueError, TypeError, KeyError, AttributeError or zlib.error."""
+    """Return the document of a row.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError, zlib.error: The row is damaged.
+    """
     return Document.from_dict(json.loads(_inflate_text(row["document"])))
 
 
 def _inflate_text(data: bytes) -> str:
-    max_inflated_bytes = 200_000_000  # bytes that a row may become; a damaged one might claim anything
+    max_inflated_bytes = 200_000_000  # a damaged row might inflate without end
     inflater = zlib.decompressobj()
     text = inflater.decompress(data, max_inflated_bytes)
     if not inflater.eof:
-        raise ValueError("cut off or too large")
+        raise ValueError("the compressed text is truncated or too large")
     return text.decode("utf-8")

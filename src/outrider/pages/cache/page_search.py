@@ -1,4 +1,4 @@
-"""Search in what was read: the pages that the cache still holds."""
+"""Search the pages in the cache."""
 
 import zlib
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ SQLITE_SEARCH_SQL = """
 
 @dataclass(frozen=True)
 class LocalHit:
-    """A page that was read before and matches; a higher score is better."""
+    """A cached page that matches. A higher score is better."""
 
     title: str
     url: str
@@ -37,38 +37,39 @@ class LocalHit:
 
 
 async def search_pages(database: Database, query: str, limit: int) -> list[LocalHit]:
-    """The best pages, each once, under the address where its redirects end.
+    """Return the best matching pages, each once, by the address where its redirects end.
 
-    Raises Unavailable if the database cannot be used.
+    Raises:
+        Unavailable: The database cannot be used.
     """
-    max_terms = 32  # words of a query that count
-    rows_per_page = 4  # looked at for a page: it may be kept whole, too, and under the addresses that lead to it
+    max_terms = 32  # of a query
+    rows_per_page = 4  # a page may be cached with all its text, too, and under addresses that redirect to it
     words = list(dict.fromkeys(extract_terms(query)))[:max_terms]
     if not words or limit < 1:
         return []
-    find = _search_words if database.dialect == "sqlite" else _search_titles
+    search = _search_words if database.dialect == "sqlite" else _search_titles
     best: dict[str, Mapping[Any, Any]] = {}
-    for row in await find(database, words, limit * rows_per_page):
+    for row in await search(database, words, limit * rows_per_page):
         best.setdefault(canonicalize_url(row["final_url"]), row)
-    shown = list(best.items())[:limit]
-    return await anyio.to_thread.run_sync(lambda: [_build_hit(url, row, query) for url, row in shown])
+    hits = list(best.items())[:limit]
+    return await anyio.to_thread.run_sync(lambda: [_build_hit(url, row, query) for url, row in hits])
 
 
 async def _search_words(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
-    """Full-text search. All words if any page has them all, else any of them."""
-    title_weight = 4.0  # of a word in the title against one in the body
+    """Search the full-text table, for all words if any page has them all, else for any of them."""
+    title_weight = 4.0  # a word in the body has 1
     quoted = [f'"{word}"' for word in words]
     async with database.read() as connection:
-        for joint in (" AND ", " OR "):
-            given = {"query": joint.join(quoted), "weight": title_weight, "limit": limit}
-            rows = (await connection.execute(text(SQLITE_SEARCH_SQL), given)).mappings().all()
+        for operator in (" AND ", " OR "):
+            values = {"query": operator.join(quoted), "weight": title_weight, "limit": limit}
+            rows = (await connection.execute(text(SQLITE_SEARCH_SQL), values)).mappings().all()
             if rows:
                 return list(rows)
     return []
 
 
 async def _search_titles(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
-    """Titles only: what a database without our word table can do."""
+    """Search titles only, for databases without the full-text table."""
     columns = (pages.c.final_url, pages.c.title, pages.c.fetched_at, pages.c.document, literal(1.0).label("score"))
     matches = or_(*(pages.c.title.icontains(word, autoescape=True) for word in words))
     statement = select(*columns).where(matches).order_by(pages.c.fetched_at.desc()).limit(limit)
@@ -83,6 +84,9 @@ def _build_hit(url: str, row: Mapping[Any, Any], query: str) -> LocalHit:
         document = restore_document(row)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
         return LocalHit(row["title"] or url, url, "", row["score"], row["fetched_at"])
-    found = find_excerpts(document.markdown, query, max_tokens=max_tokens)
-    best = max(found, key=lambda each: each.score).text if found else document.description or document.text[:300]
-    return LocalHit(row["title"] or url, url, render_plain_line(best, max_chars), row["score"], row["fetched_at"])
+    excerpts = find_excerpts(document.markdown, query, max_tokens=max_tokens)
+    if excerpts:
+        snippet = max(excerpts, key=lambda excerpt: excerpt.score).text
+    else:
+        snippet = document.description or document.text[:300]
+    return LocalHit(row["title"] or url, url, render_plain_line(snippet, max_chars), row["score"], row["fetched_at"])

@@ -1,1 +1,1 @@
-"""One page over the network, with manners, and what it means if that fails."""
+"""Fetch a page politely, and explain failures."""

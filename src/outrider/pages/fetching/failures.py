@@ -1,4 +1,4 @@
-"""Answers that are no pages: statuses, and pages that only say that robots are not welcome."""
+"""Classify responses that are not pages: error statuses, bot walls, login pages."""
 
 import re
 from email.utils import parsedate_to_datetime
@@ -18,14 +18,14 @@ REFUSAL_REASONS = {
 }
 LOGIN_HINT = "sign in with the browser tools, or choose another source"
 PASSWORD_INPUT = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
-WALL_HEAD_BYTES = 60_000  # bytes in which a challenge shows itself; challenge pages are short
-# What the pages of bot walls are known by: in the headers, then in the source.
+WALL_HEAD_BYTES = 60_000  # challenge pages are short
+# Marks of bot walls: in the headers, then in the source.
 WALL_HEADERS = {
     "cf-mitigated": ("challenge",),
     "x-amzn-waf-action": ("challenge", "captcha"),
     "x-datadome": ("protected",),
 }
-WALL_SIGNATURES = (  # in small letters
+WALL_SIGNATURES = (  # in lower case
     b"/cdn-cgi/challenge-platform/h/", b"geo.captcha-delivery.com", b"_incapsula_resource", b'id="px-captcha',
     b"id='px-captcha", b"awswafcookiedomainlist", b"errors.edgesuite.net",
     b"unusual traffic from your computer network",
@@ -36,40 +36,40 @@ WALL_TITLE = re.compile(
     rb"|are you a robot\?|robot check|human verification|verify you are human|pardon our interruption|security check)"
 )
 RECAPTCHA_CALLBACK = re.compile(rb"class=[\"']g-recaptcha[\"'][^>]*data-callback=[\"']submitcallback")
-MAX_CHALLENGE_CHARS = 1_500  # characters of text that a challenge page served as a success has at most
+MAX_CHALLENGE_CHARS = 1_500  # of text in a challenge with a success status
 
 
 def classify_failure(reply: HttpResponse, now: float) -> OutriderError | None:
-    """The error that a reply is; None if it is a page."""
-    max_named_wait_s = 86_400  # seconds that are worth naming
+    """Return the error that a response means, or None if it is a page."""
+    max_named_wait_s = 86_400
     if is_blocked(reply):
         return _build_error(
             Unavailable,
             reply,
-            "answered with a robot check instead of the page",
+            "returned a robot check instead of the page",
             code="blocked_by_site",
             hint="open it in a browser, or choose another source",
         )
     if 200 <= reply.status < 300:
         return None
     if reply.status in (404, 410):
-        return _build_error(NotFound, reply, "has no such page", hint="check the address or search for the page")
+        return _build_error(NotFound, reply, "does not have this page", hint="check the address or search for the page")
     if reply.status in REFUSAL_REASONS:
         words = REFUSAL_REASONS[reply.status]
         hint = LOGIN_HINT if "login" in words else "choose another source"
         return _build_error(Refused, reply, words, code="forbidden", hint=hint)
     if reply.status in TRANSIENT_STATUSES or reply.status >= 500:
         wait = parse_retry_after(reply.headers.get("retry-after", ""), now)
-        words = "asks for fewer requests" if reply.status == 429 else "is in trouble"
+        words = "asks for fewer requests" if reply.status == 429 else "has a server error"
         code = "rate_limited" if reply.status == 429 else "server_error"
         hint = f"try again in {wait:.0f} seconds" if wait and wait <= max_named_wait_s else "try again another day"
         hint = hint if wait else "try again later"
         return _build_error(Unavailable, reply, words, code=code, wait=wait, hint=f"{hint}, or choose another source")
-    return _build_error(Refused, reply, "did not give the page", code="http_status", hint="check the address")
+    return _build_error(Refused, reply, "did not return the page", code="http_status", hint="check the address")
 
 
 def parse_retry_after(value: str, now: float) -> float | None:
-    """The seconds that a Retry-After header asks for, given as a number or a date (RFC 9110 section 10.2.3)."""
+    """Return the seconds in a Retry-After header, given as a number or a date (RFC 9110, section 10.2.3)."""
     value = value.strip()
     if value.isascii() and value.isdigit() and len(value) < 10:
         return float(value)
@@ -80,7 +80,7 @@ def parse_retry_after(value: str, now: float) -> float | None:
 
 
 def is_blocked(reply: HttpResponse) -> bool:
-    """Whether the reply is a bot wall's challenge, whatever its status."""
+    """Return whether a response is a bot wall's challenge, whatever its status."""
     for name, values in WALL_HEADERS.items():
         if reply.headers.get(name, "").lower() in values and (name != "x-datadome" or reply.status in (401, 403)):
             return True
@@ -92,20 +92,20 @@ def is_blocked(reply: HttpResponse) -> bool:
 
 
 def is_login_page(html: str, text: str) -> bool:
-    """Whether a page served as a success asks for a password and shows little else."""
+    """Return whether a page with a success status asks for a password and shows little else."""
     return len(text) < MAX_CHALLENGE_CHARS and PASSWORD_INPUT.search(html) is not None
 
 
 def is_bot_wall(html: str) -> bool:
-    """Whether what a browser shows is still a bot wall's challenge."""
+    """Return whether a browser still shows a bot wall's challenge."""
     body = html.encode()
     return _has_wall_signature(body) and _count_text_chars(body) <= MAX_CHALLENGE_CHARS
 
 
 def _has_wall_signature(body: bytes) -> bool:
-    """Whether a source bears what the pages of bot walls are known by; every page that is read is asked."""
+    """Return whether a source has the marks of a bot wall."""
     head = body[:WALL_HEAD_BYTES].lower()
-    if any(sign in head for sign in WALL_SIGNATURES) or WALL_TITLE.search(head):
+    if any(signature in head for signature in WALL_SIGNATURES) or WALL_TITLE.search(head):
         return True
     return b"g-recaptcha" in head and RECAPTCHA_CALLBACK.search(head) is not None
 

@@ -1,4 +1,4 @@
-"""Getting a page's bytes: politely, again if its server is in trouble, and within the deadline."""
+"""Fetch a page's bytes politely, with retries, within a deadline."""
 
 import random
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,14 +14,14 @@ from outrider.pages.fetching.politeness import Politeness
 
 @dataclass(frozen=True)
 class PageFetcher:
-    """Asks for addresses.
+    """Fetch addresses.
 
     Args:
         http: The client.
-        politeness: Whose turn it is.
-        attempts: How often to ask a server in trouble.
+        politeness: Limits requests for each host.
+        attempts: How often to try when a server has an error.
         user_agent: Sent instead of the client's own.
-        clock: The time in seconds since the epoch.
+        clock: Returns the time in seconds since the epoch.
         sleep: Waits for seconds.
     """
 
@@ -35,54 +35,52 @@ class PageFetcher:
     async def fetch(
         self, url: str, *, deadline: float, max_body_bytes: int, headers: Mapping[str, str], cut: bool = True
     ) -> HttpResponse:
-        """The reply with a page's body, or 304 if `headers` asked for changes only.
+        """Fetch a page's body, or status 304 if `headers` makes the request conditional.
 
         Args:
             url: The address.
-            deadline: On anyio's clock; nothing is waited for beyond it.
-            max_body_bytes: Bytes of the body.
+            deadline: On anyio's clock. No delay goes beyond it.
+            max_body_bytes: Limit of the body.
             headers: Conditions, for instance.
-            cut: Whether a longer body is cut; else it is an error.
+            cut: Whether to cut a longer body. Otherwise it is an error.
 
         Raises:
-            NotFound, Refused, Unavailable: as `failures.failure` and the client name them.
+            NotFound, Refused, Unavailable: See `classify_failure` and the client.
         """
         for attempt in range(1, self.attempts + 1):
             try:
                 return await self._fetch_once(url, deadline, max_body_bytes, headers, cut=cut)
             except Unavailable as error:
-                pause = self._get_retry_delay(error, attempt)
-                if pause is None or anyio.current_time() + pause >= deadline:
+                delay_s = self._get_retry_delay(error, attempt)
+                if delay_s is None or anyio.current_time() + delay_s >= deadline:
                     raise
-            await self.sleep(pause)
+            await self.sleep(delay_s)
         raise AssertionError("unreachable")
 
     async def _fetch_once(
         self, url: str, deadline: float, max_body_bytes: int, headers: Mapping[str, str], *, cut: bool
     ) -> HttpResponse:
         accept = "text/html,application/xhtml+xml,application/xml;q=0.9,text/markdown;q=0.9,*/*;q=0.8"
-        given = {"accept": accept} | dict(headers)
+        all_headers = {"accept": accept} | dict(headers)
         if self.user_agent:
-            given["user-agent"] = self.user_agent
+            all_headers["user-agent"] = self.user_agent
         async with self.politeness.acquire_turn(url):
             limits = RequestLimits(timeout_s=max(0.001, deadline - anyio.current_time()), max_body_bytes=max_body_bytes)
-            reply = await self.http.get(url, headers=given, limits=limits, cut=cut)
-        error = None if reply.status == 304 and _conditional(headers) else classify_failure(reply, self.clock())
-        if error:
+            reply = await self.http.get(url, headers=all_headers, limits=limits, cut=cut)
+        is_conditional = "if-none-match" in headers or "if-modified-since" in headers
+        if reply.status == 304 and is_conditional:
+            return reply
+        if error := classify_failure(reply, self.clock()):
             raise error
         return reply
 
     def _get_retry_delay(self, error: OutriderError, attempt: int) -> float | None:
-        """How long to wait before the next attempt; None if there should be none."""
-        max_delay_s = 15.0  # what a server asks for beyond this is told to the caller instead of waited for
-        first_delay_s = 0.5  # seconds before the second attempt; doubled for each further one, with full jitter
-        transient = error.details.get("status") in TRANSIENT_STATUSES and error.code != "blocked_by_site"
-        if attempt >= self.attempts or not (transient or error.code in RETRIED_CODES):
+        """Return the seconds before the next attempt, or None if there should be none."""
+        max_delay_s = 15.0  # if a server asks for more, the caller decides
+        first_delay_s = 0.5  # doubled for each further attempt, with jitter
+        is_transient = error.details.get("status") in TRANSIENT_STATUSES and error.code != "blocked_by_site"
+        if attempt >= self.attempts or not (is_transient or error.code in RETRIED_CODES):
             return None
         if error.retry_after is not None:
             return error.retry_after + random.uniform(0, 0.1) if error.retry_after <= max_delay_s else None
         return random.uniform(0.1, 1) * first_delay_s * 2 ** (attempt - 1)
-
-
-def _conditional(headers: Mapping[str, str]) -> bool:
-    return "if-none-match" in headers or "if-modified-since" in headers

@@ -1,4 +1,4 @@
-"""How hard one host may be asked: so many requests a second, so many at a time, over all that share a Postgres."""
+"""Limit the rate and concurrency of requests to each host, across processes that share a database."""
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
@@ -15,19 +15,19 @@ from outrider.core.semaphores import SharedSemaphores
 
 @dataclass
 class SiteTurns:
-    """The turns of one host."""
+    """The slots of one host, and how many tasks use or await them."""
 
     slots: anyio.Semaphore
     users: int = field(default=0)
 
 
 class Politeness:
-    """Turns for every host.
+    """Limit requests for each host.
 
     Args:
-        rate: Requests in a second.
+        rate: Requests per second.
         concurrency: Requests at the same time.
-        database: What processes share; None counts in this process alone.
+        database: Shared by processes. None counts in this process alone.
     """
 
     def __init__(self, rate: float, concurrency: int, database: Database | None = None) -> None:
@@ -39,15 +39,15 @@ class Politeness:
 
     @asynccontextmanager
     async def acquire_turn(self, url: str) -> AsyncGenerator[None]:
-        """Waits for this host's turn and holds it."""
-        patience_s = 86_400.0  # seconds; who is impatient gives up by himself
+        """Wait for a turn with this address's host, and hold it."""
+        max_wait_s = 86_400.0  # callers cancel at their own deadline
         name = urlsplit(url).netloc
         host = self._get_site(name)
         host.users += 1
         try:
             async with host.slots, self._shared.acquire(f"host {name}"):
                 # A bucket of one second's worth; slower rates let one request through at a time.
-                await self._rates.acquire(f"host {name}", self._rate, 1.0, max_wait_s=patience_s)
+                await self._rates.acquire(f"host {name}", self._rate, 1.0, max_wait_s=max_wait_s)
                 yield
         finally:
             host.users -= 1

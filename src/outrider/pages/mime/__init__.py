@@ -1,1 +1,1 @@
-"""What bytes are: their type, what they contain, their charset; and HTML as far as that needs it."""
+"""Detect types, container contents and charsets of bodies, and scan HTML."""

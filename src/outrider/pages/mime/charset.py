@@ -1,13 +1,13 @@
-"""Bytes to text, as encoding.spec.whatwg.org and html.spec.whatwg.org's encoding sniffing say.
+"""Decode bytes as the encoding and HTML standards say, with a check of declared charsets.
 
-Order: byte order mark, the transport's word, the document's own word, UTF-8 if it fits, a detector.
-Declared charsets are believed only as far as the text does not contradict them: one with letters
-beyond ASCII that decodes as UTF-8 with hardly a fault is UTF-8, whatever a server's default header says; words that are
-all letters beyond ASCII are no Latin-1, nor is Polish or Turkish, and no Russian is written in capitals that begin
-small. Text that is half zeros is UTF-16, and escapes to Japanese are ISO-2022-JP.
-Resiliparse's detector knows no EUC-KR, no EUC-JP and nothing of a Macintosh or of DOS, and mistakes charsets of Latin
-letters for one another, which is why their languages decide (`alphabets`). Of 3,378 samples, 80 to 3,000 characters of
-translated messages of free programs in 42 languages and 31 charsets, it told 2,018 alone, all of these together 3,230.
+The order is: byte order mark, transport, the document itself, UTF-8 if it fits, a detector (encoding.spec.whatwg.org
+and the encoding sniffing of html.spec.whatwg.org). A declared charset counts only as far as the text does not contradict
+it. Text with non-ASCII letters that decodes as UTF-8 with hardly a fault is UTF-8 whatever a server's default says.
+Words of non-ASCII letters only are not Latin-1, nor are Polish and Turkish, and Russian is not written with swapped
+case. Text that is half zeros is UTF-16, and escapes to Japanese are ISO-2022-JP.
+
+Resiliparse's detector does not know EUC-KR, EUC-JP, Macintosh and DOS charsets, and confuses charsets of Latin letters.
+The language of the text decides between those (`latin_charsets`).
 """
 
 import codecs
@@ -22,45 +22,39 @@ from resiliparse.parse.lang import detect_fast
 from outrider.pages.mime import latin_charsets
 
 ASCII_CHARS = "".join(map(chr, range(128)))
-DECLARATION_BYTES = 4_096  # bytes in which a declaration may stand; the standard says 1,024, real pages need more
+DECLARATION_BYTES = 4_096  # the standard says 1,024, but real pages need more
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
 XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})""")
-# Four bytes a letter: browsers read none of these, but they are no other text either.
+# Browsers do not read UTF-32, but these bytes are not any other text.
 UTF32_MARKS = ((b"\xff\xfe\0\0", "utf-32le"), (b"\0\0\xfe\xff", "utf-32be"))
 UTF16_NAMES = frozenset({"utf-16le", "utf-16be"})
 FALLBACK_CHARSET = "windows-1252"
 NON_ASCII_BYTE = re.compile(rb"[\x80-\xff]")
-UTF8_LETTER = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}"
-)  # letters in UTF-8
-NON_ASCII_RUN = re.compile(
-    rb"[\x80-\xff]{3,}"
-)  # letters of another script: words in Latin letters have one or two of these
-EUC_JP_KANA = re.compile(rb"[\xa4\xa5][\xa1-\xf6]")  # in EUC-JP; Chinese and Korean have next to none there
-ISO_2022_JP_ESCAPE = re.compile(rb"\x1b\$[@B][\x21-\x7e]")  # the beginning of Japanese in ISO-2022-JP
+UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}")
+NON_ASCII_RUN = re.compile(rb"[\x80-\xff]{3,}")  # words in Latin letters have one or two in a row
+EUC_JP_KANA = re.compile(rb"[\xa4\xa5][\xa1-\xf6]")  # hardly used in Chinese and Korean
+ISO_2022_JP_ESCAPE = re.compile(rb"\x1b\$[@B][\x21-\x7e]")
 TAG_CHARS, TAG_BYTES = re.compile(r"<[^>]{0,500}>"), re.compile(rb"<[^>]{0,500}>")
 LATIN_LETTER = re.compile(rb"[A-Za-z]")
 MAC_LOWERCASE, MAC_YA = re.compile(rb"[\xdf-\xfe]"), re.compile(rb"[\xe0-\xfe]\xdf")
-# Encodings that a page is in where its server calls it Latin-1, and the languages that Latin-1 cannot write.
+# Actual charsets of pages declared as Latin-1, with the languages that Latin-1 cannot write.
 REGIONAL_LANGUAGES = {
     **dict.fromkeys(("windows-1250", "iso-8859-2"), frozenset({"pl", "cs", "sk", "hu", "sl", "hr", "ro"})),
     **dict.fromkeys(("windows-1257", "iso-8859-4", "iso-8859-13"), frozenset({"lt", "lv", "et"})),
     "windows-1254": frozenset({"tr", "az"}),
 }
-KOI8_U_LETTER = re.compile(
-    rb"[\xc0-\xff][\xa4\xa6\xa7\xad]|[\xa4\xa6\xa7\xad][\xc0-\xff]"
-)  # letters in KOI8-U, lines in KOI8-R
-UTF16_HEAD_BYTES, WIDE_LEAST = 512, 16  # bytes of which up to half are zeros in UTF-16; fewer do not tell
+KOI8_U_LETTER = re.compile(rb"[\xc0-\xff][\xa4\xa6\xa7\xad]|[\xa4\xa6\xa7\xad][\xc0-\xff]")  # box lines in KOI8-R
+UTF16_HEAD_BYTES = 512
 CONTROL_CHAR = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffd]")
 
 
 def decode_body(body: bytes, declared: str | None = None, *, markup: bool = True) -> tuple[str, str]:
-    """The text of a body and the name of the encoding that was used. Never raises.
+    """Return the text of a body and the name of its encoding. Never raises.
 
     Args:
         body: The bytes.
-        declared: The charset that the transport declared; unknown labels are ignored.
+        declared: The charset that the transport declared. Unknown labels are ignored.
         markup: Whether the body may declare its charset itself, as HTML and XML do.
     """
     for mark, name in UTF32_MARKS:
@@ -74,21 +68,21 @@ def decode_body(body: bytes, declared: str | None = None, *, markup: bool = True
 
 
 def is_plain_utf8(body: bytes) -> bool:
-    """Whether a body may be handed on as UTF-8 without a look at what it declares: neither UTF-16 nor ISO-2022-JP."""
+    """Return whether a body is UTF-8 whatever it declares, and neither UTF-16 nor ISO-2022-JP."""
     return b"\0" not in body[:UTF16_HEAD_BYTES] and b"\x1b" not in body and _is_utf8(body)
 
 
 def detect_wide_charset(body: bytes) -> str:
-    """The name of the UTF-16 or UTF-32 that bytes without a mark are in; empty if they are in none.
+    """Return the UTF-16 or UTF-32 charset of bytes without a byte order mark, or "".
 
-    In UTF-16 markup, or any text with spaces in it, has zeros in every second place, hardly any in the others, and
-    no other characters that steer.
+    In UTF-16, markup and text with spaces have zeros at every second byte, few others, and no other control characters.
     """
+    min_bytes = 16
     head = body[: min(UTF16_HEAD_BYTES, len(body) // 2 * 2)]
-    if len(head) < WIDE_LEAST or b"\0" not in head:
+    if len(head) < min_bytes or b"\0" not in head:
         return ""
-    if four := _detect_utf32(head[: len(head) // 4 * 4]):
-        return four
+    if utf32_name := _detect_utf32(head[: len(head) // 4 * 4]):
+        return utf32_name
     even, odd = head[::2].count(0), head[1::2].count(0)
     few, many = sorted((even, odd))
     name = "utf-16le" if odd > even else "utf-16be"
@@ -98,7 +92,7 @@ def detect_wide_charset(body: bytes) -> str:
 
 
 def _detect_utf32(head: bytes) -> str:
-    """The UTF-32 that bytes are in: every fourth is zero, and each four of them are a character that is no steering."""
+    """Return the UTF-32 charset in which every fourth byte is zero and no control character occurs, or ""."""
     for start, name in ((3, "utf-32le"), (0, "utf-32be")):
         if any(head[start::4]):
             continue
@@ -108,69 +102,63 @@ def _detect_utf32(head: bytes) -> str:
 
 
 def _choose_charset(body: bytes, declared: str | None, *, markup: bool) -> str:
-    named = _normalize_label(declared) or (_find_declared_charset(body) if markup else None)
-    if named in UTF16_NAMES:
-        return named
-    if unmarked := detect_wide_charset(body):
-        return unmarked
+    name = _normalize_label(declared) or (_find_declared_charset(body) if markup else None)
+    if name in UTF16_NAMES:
+        return name
+    if wide_name := detect_wide_charset(body):
+        return wide_name
     if _is_utf8(body):
-        return _of_ascii(body, named) if body.isascii() else "utf-8"
+        # Of the charsets of seven bits, only ISO-2022-JP has more than ASCII.
+        is_japanese = body.isascii() and (name == "iso-2022-jp" or ISO_2022_JP_ESCAPE.search(body))
+        return "iso-2022-jp" if is_japanese else "utf-8"
     if _is_nearly_utf8(body):
         return "utf-8"
-    if named and named != "utf-8":
-        inside = (
-            _find_declared_charset(body) if markup and named == FALLBACK_CHARSET else None
-        )  # a server's default; the author knew better
-        return _verify_declared(body, inside if inside and inside != "utf-8" else named)
-    return _detect_charset(body, fallback=named)
-
-
-def _of_ascii(body: bytes, named: str | None) -> str:
-    """Of seven bits only ISO-2022-JP makes more than ASCII, where it is declared or begins Japanese."""
-    return "iso-2022-jp" if named == "iso-2022-jp" or ISO_2022_JP_ESCAPE.search(body) else "utf-8"
+    if name and name != "utf-8":
+        if markup and name == FALLBACK_CHARSET:  # often a server's default, so the document's own word is better
+            own_name = _find_declared_charset(body)
+            name = own_name if own_name and own_name != "utf-8" else name
+        return _verify_declared(body, name)
+    return _detect_charset(body, fallback=name)
 
 
 def _is_nearly_utf8(body: bytes) -> bool:
-    """Whether a few bytes are broken in what else is UTF-8: four letters and more for each."""
+    """Return whether a few bytes are broken in what else is UTF-8, at most one for five letters."""
     sample = _take_sample(body)
     broken = sample.decode("utf-8", "replace").count("\ufffd")
     return broken * 5 < len(UTF8_LETTER.findall(sample))
 
 
-def _verify_declared(body: bytes, named: str) -> str:
-    """The declared encoding, unless the text contradicts it as a whole."""
+def _verify_declared(body: bytes, name: str) -> str:
+    """Return the declared charset unless the text as a whole contradicts it."""
     cyrillic_charsets = frozenset({"windows-1251", "koi8-r", "koi8-u", "iso-8859-5", "ibm866", "x-mac-cyrillic"})
     sample = _take_sample(body)
-    if named == FALLBACK_CHARSET:
+    if name == FALLBACK_CHARSET:
         return _verify_latin1(sample, body)
-    if named in cyrillic_charsets and _has_swapped_case(_decode_as(sample, named)):
-        found = _detect_charset(body, fallback=named)
-        return found if found in cyrillic_charsets and not _has_swapped_case(_decode_as(sample, found)) else named
-    return named
+    if name in cyrillic_charsets and _has_swapped_case(_decode_as(sample, name)):
+        detected = _detect_charset(body, fallback=name)
+        if detected in cyrillic_charsets and not _has_swapped_case(_decode_as(sample, detected)):
+            return detected
+    return name
 
 
 def _verify_latin1(sample: bytes, body: bytes) -> str:
-    """What a page is in that is called Latin-1, which is often but a server's default."""
-    min_non_ascii = 20  # bytes beyond ASCII from which these tell anything
-    beyond = len(sample) - len(sample.decode("ascii", "ignore"))
-    if beyond < min_non_ascii:
+    """Return the charset of a page declared as Latin-1, which is often only a server's default."""
+    min_non_ascii = 20  # fewer bytes are not conclusive
+    non_ascii = len(sample) - len(sample.decode("ascii", "ignore"))
+    if non_ascii < min_non_ascii:
         return FALLBACK_CHARSET
-    found = _detect_charset(body, fallback=FALLBACK_CHARSET)
-    runs = sum(map(len, NON_ASCII_RUN.findall(sample)))
-    if runs * 2 > beyond or found == FALLBACK_CHARSET:
-        return found
-    return (
-        found if _detect_language(_decode_as(sample, found)) in REGIONAL_LANGUAGES.get(found, ()) else FALLBACK_CHARSET
-    )
-
-
-def _detect_language(text: str) -> str:
-    max_chars = 20_000  # characters of which the language is told
-    return str(detect_fast(TAG_CHARS.sub(" ", text[:max_chars]), cutoff=2_000)[0])
+    detected = _detect_charset(body, fallback=FALLBACK_CHARSET)
+    bytes_in_runs = sum(map(len, NON_ASCII_RUN.findall(sample)))
+    if bytes_in_runs * 2 > non_ascii or detected == FALLBACK_CHARSET:
+        return detected
+    max_chars = 20_000  # for the detection of the language
+    text = TAG_CHARS.sub(" ", _decode_as(sample, detected)[:max_chars])
+    language = str(detect_fast(text, cutoff=2_000)[0])
+    return detected if language in REGIONAL_LANGUAGES.get(detected, ()) else FALLBACK_CHARSET
 
 
 def _has_swapped_case(text: str) -> bool:
-    """Whether small letters and capitals have changed places, as in the wrong one of Russian's encodings."""
+    """Return whether lower and upper case are swapped, as in the wrong Russian charset."""
     letters = [letter for letter in text if letter > "\x7f" and letter.isalpha()]
     wrong = len(re.findall(r"\b[\u0430-\u044f][\u0410-\u042f]{2}", text))
     right = len(re.findall(r"\b[\u0410-\u042f][\u0430-\u044f]{2}", text))
@@ -178,30 +166,30 @@ def _has_swapped_case(text: str) -> bool:
 
 
 def _take_sample(body: bytes) -> bytes:
-    """The part of a body that is looked at: around its first letter beyond ASCII, and behind it."""
-    sample_bytes = 65_536  # bytes that the detector looks at
-    found = NON_ASCII_BYTE.search(body)
-    start = found.start() if found else 0
+    """Return the part of a body around and after its first non-ASCII byte."""
+    sample_bytes = 65_536
+    first = NON_ASCII_BYTE.search(body)
+    start = first.start() if first else 0
     return body[max(0, start - DECLARATION_BYTES) : start + sample_bytes]
 
 
 def _find_declared_charset(body: bytes) -> str | None:
-    """What the document says about itself; UTF-16 there is a lie, since we could read it (HTML standard)."""
+    """Return the charset that the document declares. UTF-16 there means UTF-8 (HTML standard)."""
     head = body[:DECLARATION_BYTES]
-    found = META_CHARSET.search(head) or XML_ENCODING.search(head)
-    name = _normalize_label(found[1].decode("ascii")) if found else None
+    match = META_CHARSET.search(head) or XML_ENCODING.search(head)
+    name = _normalize_label(match[1].decode("ascii")) if match else None
     return "utf-8" if name in UTF16_NAMES else name
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Whether the body is UTF-8; a cut in the last letter is forgiven."""
-    chunk_bytes = 4_096  # bytes that are tried as UTF-8 together: most pieces of a page are ASCII, which takes no time
+    """Return whether the body is UTF-8, apart from a truncated last character."""
+    chunk_bytes = 4_096  # most chunks of a page are ASCII, which is fast to decode
     if body.isascii():
         return True
     at = 0
     while at < len(body):
         end = at + chunk_bytes
-        while end < len(body) and body[end] & 0xC0 == 0x80:  # inside of a letter
+        while end < len(body) and body[end] & 0xC0 == 0x80:  # inside of a character
             end += 1
         try:
             body[at:end].decode("utf-8")
@@ -212,7 +200,7 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _detect_charset(body: bytes, *, fallback: str | None) -> str:
-    """A declared UTF-8 with a few broken bytes stays UTF-8; anything else is guessed."""
+    """Detect the charset of a body. A declared UTF-8 with a few broken bytes stays UTF-8."""
     if fallback == "utf-8" and body.decode("utf-8", "replace").count("\ufffd") * 20 < len(body) - len(
         body.decode("ascii", "ignore")
     ):
@@ -223,38 +211,38 @@ def _detect_charset(body: bytes, *, fallback: str | None) -> str:
         return "euc-jp"
     if _is_latin(sample) and (likely := latin_charsets.detect_latin_charset(sample)):
         return likely
-    found = _normalize_label(detect_encoding(sample)) or FALLBACK_CHARSET
-    found = found if found != "utf-8" else _detect_euc_kr(sample) or FALLBACK_CHARSET
-    if found == "koi8-r" and len(KOI8_U_LETTER.findall(sample)) * 100 > len(NON_ASCII_BYTE.findall(sample)):
+    name = _normalize_label(detect_encoding(sample)) or FALLBACK_CHARSET
+    if name == "utf-8":  # which the body is known not to be, and which the detector takes EUC-KR for
+        name = _detect_euc_kr(sample) or FALLBACK_CHARSET
+    if name == "koi8-r" and len(KOI8_U_LETTER.findall(sample)) * 100 > len(NON_ASCII_BYTE.findall(sample)):
         return "koi8-u"
-    if found in ("windows-1251", FALLBACK_CHARSET) and _is_mac_cyrillic(sample):
+    if name in ("windows-1251", FALLBACK_CHARSET) and _is_mac_cyrillic(sample):
         return "x-mac-cyrillic"
-    return found
+    return name
 
 
 def _is_mac_cyrillic(sample: bytes) -> bool:
-    """Whether `\u044f` stands where Windows has the capital: but for it, the small letters of both are the same."""
-    small = len(MAC_LOWERCASE.findall(sample))
-    return len(MAC_YA.findall(sample)) * 200 > small and small * 2 > len(NON_ASCII_BYTE.findall(sample))
+    """Return whether U+044F has its Macintosh code, the only lower-case letter that differs from Windows."""
+    lowercase = len(MAC_LOWERCASE.findall(sample))
+    return len(MAC_YA.findall(sample)) * 200 > lowercase and lowercase * 2 > len(NON_ASCII_BYTE.findall(sample))
 
 
 def _is_latin(sample: bytes) -> bool:
-    """Whether words are of Latin letters, and hardly one has more than two others together."""
-    beyond, runs = len(NON_ASCII_BYTE.findall(sample)), sum(map(len, NON_ASCII_RUN.findall(sample)))
-    return beyond < len(LATIN_LETTER.findall(TAG_BYTES.sub(b" ", sample))) and runs * 4 <= beyond
+    """Return whether words consist of Latin letters, with hardly more than two others in a row."""
+    non_ascii = len(NON_ASCII_BYTE.findall(sample))
+    bytes_in_runs = sum(map(len, NON_ASCII_RUN.findall(sample)))
+    return non_ascii < len(LATIN_LETTER.findall(TAG_BYTES.sub(b" ", sample))) and bytes_in_runs * 4 <= non_ascii
 
 
 def _is_euc_jp(sample: bytes) -> bool:
-    """EUC-JP is one that the detector does not know: a fifth of the letters of Japanese are kana."""
-    beyond = len(NON_ASCII_BYTE.findall(sample))
-    return (
-        len(EUC_JP_KANA.findall(sample)) * 10 > beyond > 0
-        and _decode_as(sample, "euc-jp").count("\ufffd") * 50 < beyond
-    )
+    """Return whether the text is EUC-JP, which the detector does not know: a fifth of Japanese is kana."""
+    non_ascii = len(NON_ASCII_BYTE.findall(sample))
+    has_kana = len(EUC_JP_KANA.findall(sample)) * 10 > non_ascii > 0
+    return has_kana and _decode_as(sample, "euc-jp").count("\ufffd") * 50 < non_ascii
 
 
 def _detect_euc_kr(sample: bytes) -> str | None:
-    """EUC-KR is the other: the detector says UTF-8, which the body is known not to be."""
+    """Return "euc-kr" if the text is mostly Hangul in it, else None."""
     letters = [letter for letter in _decode_as(sample, "euc-kr") if letter > "\x7f"]
     hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
     return "euc-kr" if hangul * 10 > len(letters) * 8 else None
@@ -262,13 +250,13 @@ def _detect_euc_kr(sample: bytes) -> str | None:
 
 @lru_cache(maxsize=256)
 def _normalize_label(label: str | None) -> str | None:
-    """The standard's name for a label; None for unknown ones and for `replacement`."""
-    found = webencodings.lookup(label) if label else None
-    return found.name if found and found.name not in ("replacement", "x-user-defined") else None
+    """Return the standard's name for a label, or None for unknown ones and `replacement`."""
+    encoding = webencodings.lookup(label) if label else None
+    return encoding.name if encoding and encoding.name not in ("replacement", "x-user-defined") else None
 
 
 def _decode_as(body: bytes, name: str) -> str:
     if name in latin_charsets.CHARSET_TABLES:
         return codecs.charmap_decode(body, "replace", ASCII_CHARS + latin_charsets.CHARSET_TABLES[name])[0]
-    found = webencodings.lookup(name)
-    return (found.codec_info if found else codecs.lookup(name)).decode(body, "replace")[0]
+    encoding = webencodings.lookup(name)
+    return (encoding.codec_info if encoding else codecs.lookup(name)).decode(body, "replace")[0]

@@ -1,8 +1,8 @@
-"""What kind of document a zip archive or a compound file (MS-CFB) is, by the names of what is in it."""
+"""Detect the type of documents in zip archives and compound files (MS-CFB) by their members."""
 
 import re
 
-# A name follows 26 bytes after the mark of a member, 42 after that of an entry in the list (APPNOTE.TXT 4.3.7, 4.3.12).
+# A name follows 26 bytes after a member's signature, 42 after that of a directory entry (APPNOTE.TXT 4.3.7, 4.3.12).
 ZIP_MEMBER = re.compile(rb"PK(?:\x03\x04.{26}|\x01\x02.{42})(?:(word|ppt|xl|Index)[/.]|index\.(?:xml|apxl))", re.DOTALL)
 OPENXML_PREFIX = "application/vnd.openxmlformats-officedocument."
 OFFICE_FOLDER_TYPES = {
@@ -10,7 +10,7 @@ OFFICE_FOLDER_TYPES = {
     b"ppt": f"{OPENXML_PREFIX}presentationml.presentation",
     b"xl": f"{OPENXML_PREFIX}spreadsheetml.sheet",
 }
-# Records of workbooks without a compound file around them: of Excel 2, 3, 4, and of later ones from other programs.
+# First records of workbooks without a compound file: of Excel 2, 3, 4, and of later versions by other programs.
 BARE_WORKBOOK_STARTS = (
     b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00", b"\x09\x08\x08\x00", b"\x09\x08\x10\x00",
 )  # fmt: skip
@@ -23,12 +23,12 @@ IWORK_TYPES = {
 }
 TRUNCATED_OPENXML_TYPE = "application/x-openxml-cut"
 MIMETYPE_MEMBER = re.compile(rb"application/(?:vnd\.oasis\.opendocument\.[a-z-]{1,40}|epub\+zip)")
-# What the two hold in any case, for those that were packed without care for the order.
+# Required members, for archives that do not begin with `mimetype` as they should.
 MARKER_MEMBERS = (
     ((b"META-INF/container.xml",), "application/epub+zip"),
     ((b"META-INF/manifest.xml", b"content.xml"), "application/vnd.oasis.opendocument.text"),
 )
-# Streams by which programs are known, those that stand inside of another program's files last; then their suffixes.
+# Streams of programs with types and suffixes, those that occur inside of other programs' files last.
 COMPOUND_STREAMS = (
     ("__properties_version1.0", "application/vnd.ms-outlook", (".msg",)),
     ("WordDocument", "application/msword", (".doc", ".dot")),
@@ -41,20 +41,20 @@ COMPOUND_STREAMS = (
 
 
 def detect_zip_type(body: bytes, suffix: str) -> str:
-    """The type of the document that a zip archive is; empty if it is none that is known, `CUT` if its end is missing.
+    """Return the type of the document in a zip archive, or "".
+
+    A truncated Office Open XML document gives `TRUNCATED_OPENXML_TYPE`.
 
     Args:
         body: The archive, or its beginning.
         suffix: The suffix of its name, with its dot.
     """
-    end_record = b"PK\x05\x06"  # of every archive that is whole (APPNOTE.TXT 4.3.16)
-    end_bytes = (
-        1 << 20
-    )  # bytes at both ends of an archive that are searched: where first members and the list of all stand
+    end_record = b"PK\x05\x06"  # in every complete archive (APPNOTE.TXT 4.3.16)
+    end_bytes = 1 << 20  # at both ends, where the first members and the directory are
     if body[30:38] == b"mimetype":  # the first member of OpenDocument (part 2 section 3.3) and EPUB (OCF section 4.2.2)
-        found = MIMETYPE_MEMBER.match(body, 38 + int.from_bytes(body[28:30], "little"))
-        if found:
-            return found[0].decode("ascii")
+        mimetype = MIMETYPE_MEMBER.match(body, 38 + int.from_bytes(body[28:30], "little"))
+        if mimetype:
+            return mimetype[0].decode("ascii")
     ends = body[:end_bytes] + body[-end_bytes:]
     member = ZIP_MEMBER.search(ends)
     if member is None:
@@ -67,19 +67,18 @@ def detect_zip_type(body: bytes, suffix: str) -> str:
 
 
 def detect_compound_type(body: bytes, declared: str, suffix: str) -> str:
-    """The type of the document that a compound file is; empty if it is none that is known.
+    """Return the type of the document in a compound file, or "".
 
-    Files may hold other programs' files, so a name or a declared type that fits what is found decides.
+    Files may embed files of other programs, so a suffix or declared type among the candidates decides.
     """
-    found = [each for each in COMPOUND_STREAMS if _has_stream(body, each[0])]
-    for _, mime, suffixes in found:
+    # A directory entry begins with its name in UTF-16, padded with zeros to 64 bytes (section 2.6.1).
+    candidates = [
+        (mime, suffixes) for name, mime, suffixes in COMPOUND_STREAMS if name.encode("utf-16le") + bytes(4) in body
+    ]
+    for mime, suffixes in candidates:
         if mime == declared or suffix in suffixes:
             return mime
-    named = (mime for _, mime, suffixes in COMPOUND_STREAMS if suffix in suffixes)  # of one whose directory is cut away
-    return found[0][1] if found else next(named, "")
-
-
-def _has_stream(body: bytes, name: str) -> bool:
-    """Whether the directory has an entry of that name: UTF-16, padded with zeros to 64 bytes (section 2.6.1)."""
-    text = name.encode("utf-16le")
-    return text + bytes(4) in body
+    if candidates:
+        return candidates[0][0]
+    # The directory may be cut off.
+    return next((mime for _, mime, suffixes in COMPOUND_STREAMS if suffix in suffixes), "")

@@ -1,9 +1,7 @@
-"""HTML as a stream of tags and text: one pass, no tree.
+"""Scan HTML as a stream of tags and text, without building a tree.
 
-Trees of hostile pages cost what a reader cannot pay: a hundred thousand open elements take lexbor
-12 s, four thousand open `<b a=1>`, `<b a=2>` … before paragraphs 3 GB (the standard reopens each of
-them in every paragraph). This scanner takes time and memory in proportion to the source, whatever
-stands in it, and follows the tokenizer of html.spec.whatwg.org as far as text and attributes need.
+Trees of hostile pages can take minutes and gigabytes to build. This scanner takes time and memory in proportion to the
+source, and follows the tokenizer of html.spec.whatwg.org as far as text and attributes need.
 """
 
 import re
@@ -13,24 +11,24 @@ from functools import cached_property
 from html import unescape
 from itertools import islice
 
-# Possessive groups: what was read is never tried again, so each character is looked at once.
+# Possessive groups never backtrack, so each character is read once.
 TAG_PATTERN = re.compile(
     r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+)>""",
 )
-# Not possessive as a whole: up to Python 3.11.4 a possessive group keeps what its failed last turn has read
-# (python/cpython#101955). Nothing follows it, so it never goes back anyway.
+# Not possessive as a whole: up to Python 3.11.4 a possessive group keeps what its failed last iteration read
+# (python/cpython#101955). Nothing follows it, so it never backtracks anyway.
 TEXT_RUN = re.compile(r"[^<]*+(?:<(?![a-zA-Z/!?])[^<]*+)*")
 ATTRIBUTE_PATTERN = re.compile(r"""([^\s"'>/=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]++))?""")
-MAX_TAG_ATTRIBUTES = 1_000  # of one tag that are looked at
 RAW_TEXT_ELEMENTS = frozenset(
     {"script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "textarea", "title", "plaintext"}
 )
+RAW_TEXT_END_TAGS = {name: re.compile(rf"</{name}(?=[\s/>])[^>]*+>?", re.IGNORECASE) for name in RAW_TEXT_ELEMENTS}
 VOID_ELEMENTS = frozenset("area base br col embed hr img input link meta param source track wbr".split())  # noqa: SIM905
 
 
 @dataclass(slots=True)
 class HtmlText:
-    """Characters between tags; references are not yet resolved, unless they are `literal`."""
+    """Text between tags. Character references are unresolved unless it is `literal`."""
 
     raw: str
     literal: bool = False
@@ -42,7 +40,7 @@ class HtmlText:
 
 @dataclass
 class HtmlTag:
-    """A tag. `content` is what stands inside of elements that hold no markup, such as script."""
+    """A tag, with the `content` of elements that hold no markup, such as script."""
 
     name: str
     closing: bool
@@ -53,18 +51,19 @@ class HtmlTag:
 
     @cached_property
     def attributes(self) -> dict[str, str]:
-        """The attributes by lower-case name, the first of equal names, references resolved."""
-        found: dict[str, str] = {}
+        """The attributes by lower-case name, with references resolved and the first of equal names."""
+        max_attributes = 1_000
+        attributes: dict[str, str] = {}
         if self.raw and not self.raw.isspace():
-            for match in islice(ATTRIBUTE_PATTERN.finditer(self.raw), MAX_TAG_ATTRIBUTES):
+            for match in islice(ATTRIBUTE_PATTERN.finditer(self.raw), max_attributes):
                 value = match[2] or ""
                 if value[:1] in ('"', "'"):
                     value = value[1:-1]
-                found.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
-        return found
+                attributes.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
+        return attributes
 
     def get(self, name: str) -> str:
-        """An attribute without spaces around it; empty if missing."""
+        """Return an attribute without spaces around it, or ""."""
         return self.attributes.get(name, "").strip() if self.raw else ""
 
     @property
@@ -77,14 +76,14 @@ HtmlToken = HtmlText | HtmlTag
 
 
 def iter_tokens(source: str, *, max_tags: int, xml: bool = False) -> Iterator[HtmlToken]:
-    """The source's tags and texts in order; comments, doctypes and instructions are left out.
+    """Yield the tags and texts of a source in order, without comments, doctypes and instructions.
 
     Args:
         source: The HTML.
-        max_tags: After so many tags the rest is left out.
-        xml: Whether it is XML: every element may hold markup, and CDATA sections are text.
+        max_tags: Number of tags after which to stop.
+        xml: Whether this is XML, where every element may hold markup and CDATA sections are text.
     """
-    at, left = 0, max_tags
+    at, tags_left = 0, max_tags
     while at < len(source):
         run = TEXT_RUN.match(source, at)
         end = run.end() if run else at
@@ -92,17 +91,17 @@ def iter_tokens(source: str, *, max_tags: int, xml: bool = False) -> Iterator[Ht
             yield HtmlText(source[at:end])
         if end == len(source):
             return
-        found, at = _read_markup(source, end, xml=xml)
-        if isinstance(found, HtmlTag):
-            left -= 1
-            if left < 0:
+        token, at = _read_markup(source, end, xml=xml)
+        if isinstance(token, HtmlTag):
+            tags_left -= 1
+            if tags_left < 0:
                 return
-        if found is not None:
-            yield found
+        if token is not None:
+            yield token
 
 
 def _read_markup(source: str, at: int, *, xml: bool) -> tuple[HtmlToken | None, int]:
-    """What begins at a `<`, and where it ends."""
+    """Return the token that begins at a `<`, if any, and where it ends."""
     following = source[at + 1 : at + 2]
     if following in ("!", "?"):
         if xml and source.startswith("<![CDATA[", at):
@@ -111,19 +110,14 @@ def _read_markup(source: str, at: int, *, xml: bool) -> tuple[HtmlToken | None, 
         return None, _find_comment_end(source, at)
     match = TAG_PATTERN.match(source, at)
     if match is None:
-        return _skip_unfinished(source, at, following)
+        # `</` before anything but a letter is a comment. A tag without an end loses everything after it, as in browsers.
+        is_comment = following == "/" and not source[at + 2 : at + 3].isalpha()
+        end = source.find(">", at) if is_comment else -1
+        return None, end + 1 if end >= 0 else len(source)
     tag = HtmlTag(match[2].lower(), closing=bool(match[1]), raw=match[3], start=at, end=match.end())
     if tag.name in RAW_TEXT_ELEMENTS and not tag.closing and not xml:
         return _read_raw_text(source, tag)
     return tag, tag.end
-
-
-def _skip_unfinished(source: str, at: int, following: str) -> tuple[HtmlToken | None, int]:
-    """`</` before anything but a letter is a comment; a tag without an end loses what follows, as in browsers."""
-    if following == "/" and not source[at + 2 : at + 3].isalpha():
-        end = source.find(">", at)
-        return None, end + 1 if end != -1 else len(source)
-    return None, len(source)
 
 
 def _find_comment_end(source: str, at: int) -> int:
@@ -138,15 +132,8 @@ def _find_comment_end(source: str, at: int) -> int:
 
 
 def _read_raw_text(source: str, tag: HtmlTag) -> tuple[HtmlTag, int]:
-    """An element whose content is text up to its end tag; one token for all of it."""
-    end = _closers(tag.name).search(source, tag.end)
+    """Return an element whose content is text up to its end tag as one token."""
+    end = RAW_TEXT_END_TAGS[tag.name].search(source, tag.end)
     tag.content = source[tag.end : end.start() if end else len(source)]
     tag.end = end.end() if end else len(source)
     return tag, tag.end
-
-
-RAW_TEXT_END_TAGS = {name: re.compile(rf"</{name}(?=[\s/>])[^>]*+>?", re.IGNORECASE) for name in RAW_TEXT_ELEMENTS}
-
-
-def _closers(name: str) -> re.Pattern[str]:
-    return RAW_TEXT_END_TAGS[name]

@@ -1,4 +1,4 @@
-"""What a body is, whatever its server calls it: the essentials of mimesniff.spec.whatwg.org."""
+"""Detect the type of a body from its bytes (mimesniff.spec.whatwg.org), whatever its server says."""
 
 import re
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from outrider.pages.mime.container import (
 
 COMPOUND_TYPE = "application/x-ole-storage"
 EXCEL_TYPE = "application/vnd.ms-excel"
-SNIFF_BYTES = 1_445  # bytes of a resource header (section 5.2)
-BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3: no text holds these
+SNIFF_BYTES = 1_445  # of a resource header (section 5.2)
+BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # not in any text (section 3)
 UNKNOWN_TYPES = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"}
 )
 BINARY_TYPES = frozenset(
     {"application/pdf", "application/zip", "application/x-zip-compressed", "application/gzip", "application/x-gzip"}
 )
-# Atomic groups: a comment that was passed is not looked at again, however many there are.
+# Atomic groups never read a comment twice, however many there are.
 XML_PROLOG = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->)\s*+)*+"
 XML_PROLOG_WITH_DOCTYPE = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->|<!doctype[^>\[]*+>)\s*+)*+"
 PATTERN_FLAGS = re.IGNORECASE | re.DOTALL
@@ -52,7 +52,7 @@ SSA_START = re.compile(rb"\s*\[Script Info\]", re.IGNORECASE)
 SBV_START = re.compile(rb"\s*\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\r?\n")
 SRT_START = re.compile(rb"\s*+\d{1,6}\r?\n\d{1,3}:\d\d:\d\d,\d{1,3} -->")
 VTT_START = re.compile(rb"WEBVTT[ \t\r\n]")
-# Two fields that every message has on its way, at the start of their lines; or a mailbox's mark before them.
+# A message has two header fields of transport; a mailbox has a From line before them.
 MAIL_START = re.compile(
     rb"(?=[!-9;-~]{1,60}:)(?=.*?^(?:From|Received|Date|Return-Path):)(?=.*?^(?:Message-ID|MIME-Version|Received):)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
@@ -65,7 +65,7 @@ SVG_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<svg[\s>]", PATTERN_FLAGS)
 
 @dataclass(frozen=True)
 class MagicNumber:
-    """The first bytes of a type; `is_distinctive` when no text can begin so."""
+    """The first bytes of a type, `is_distinctive` if no text can begin with them."""
 
     mime: str
     start: bytes
@@ -166,7 +166,7 @@ TEXT_SUFFIX_TYPES = {
     ".ssa": "text/x-ssa",
     ".sbv": "text/x-sbv",
     ".opml": "text/x-opml",
-    ".xls": "text/csv",  # what programs export as text for spreadsheets
+    ".xls": "text/csv",  # if it is text, it was exported for spreadsheets
     ".tab": "text/tab-separated-values",
     ".log": "text/plain",
 }
@@ -186,46 +186,46 @@ PLAIN_SUFFIXES = frozenset({".md", ".markdown", ".csv", ".tsv", ".jsonl", ".ndjs
 
 
 def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
-    """The MIME type that a body should be read as.
+    """Return the MIME type to read a body as.
 
     Args:
-        declared: The server's word in lower case; empty if it gave none.
+        declared: The type that the server declared, in lower case, or "".
         body: The body, or its beginning.
-        url: Where it came from; its suffix decides between kinds of text only.
+        url: Its address, whose suffix decides between kinds of text only.
     """
     head = body[:SNIFF_BYTES]
     magic = match_magic_number(head)
     if magic == "application/zip":
-        return detect_zip_type(body, get_suffix(url)) or (
-            declared if _is_zip_document_type(declared) else ZIP_SUFFIX_TYPES.get(get_suffix(url), magic)
-        )
+        suffix = get_suffix(url)
+        fallback = declared if _is_zip_document_type(declared) else ZIP_SUFFIX_TYPES.get(suffix, magic)
+        return detect_zip_type(body, suffix) or fallback
     if magic == COMPOUND_TYPE:
-        return detect_compound_type(body, declared, get_suffix(url)) or (
-            declared if _is_office_type(declared) else magic
-        )
+        fallback = declared if _is_office_type(declared) else magic
+        return detect_compound_type(body, declared, get_suffix(url)) or fallback
     if magic:
         return magic
-    if unmarked := detect_wide_charset(head):
-        return _detect_text_type(declared, head.decode(unmarked, "replace").encode(), url)
+    if charset := detect_wide_charset(head):
+        return _detect_text_type(declared, head.decode(charset, "replace").encode(), url)
     if BINARY_BYTE.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return declared if _opaque(declared) else "application/octet-stream"
+        may_be_binary = declared not in UNKNOWN_TYPES and not is_textual(declared)
+        return declared if may_be_binary else "application/octet-stream"
     return _detect_text_type(declared, head, url)
 
 
 def match_magic_number(head: bytes) -> str:
-    """The type whose magic number a body begins with; empty if none does."""
+    """Return the type whose magic number a body begins with, or ""."""
     if b"%PDF-" in head[:1024] and not head.lstrip().startswith(b"<"):
         return "application/pdf"
     return next((magic.mime for magic in MAGIC_NUMBERS if magic.matches(head)), "")
 
 
 def is_svg(head: bytes) -> bool:
-    """Whether a text begins as an SVG image does."""
+    """Return whether a text begins like an SVG image."""
     return SVG_START.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def get_suffix(url: str) -> str:
-    """The lower-case suffix of an address's path, with its dot."""
+    """Return the lower-case suffix of an address's path, with its dot."""
     return PurePosixPath(urlsplit(url).path).suffix.lower()
 
 
@@ -234,7 +234,7 @@ def _is_zip_document_type(declared: str) -> bool:
 
 
 def _is_office_type(declared: str) -> bool:
-    """Whether a type is one of an office program's binary files; servers give it to tables and pages as well."""
+    """Return whether a type is an office program's binary format, which servers also declare for tables and pages."""
     return (
         declared == "application/msword"
         or declared.startswith("application/vnd.ms-")
@@ -243,50 +243,41 @@ def _is_office_type(declared: str) -> bool:
 
 
 def _is_binary_type(declared: str) -> bool:
-    """Whether a type is one whose files never are text, so that a text of that type is called wrongly."""
+    """Return whether files of a type are never text."""
     binary_prefixes = ("audio/", "video/", "image/", "font/")
     if declared.endswith(("+xml", "-flat-xml")):
         return False
     return _is_office_type(declared) or declared.startswith(binary_prefixes) or declared in BINARY_TYPES
 
 
-def _opaque(declared: str) -> bool:
-    """Whether a type may well hold binary data."""
-    return declared not in UNKNOWN_TYPES and not is_textual(declared)
-
-
 def is_textual(mime: str) -> bool:
-    """Whether a type is text by its name."""
+    """Return whether a type is text by its name."""
     return mime.startswith("text/") or mime.endswith(
         ("+xml", "+json", "/xml", "/json", "/javascript", "/x-ndjson", "/jsonl")
     )
 
 
 def _detect_text_type(declared: str, head: bytes, url: str) -> str:
-    json_feed_version = b"//jsonfeed.org/version/"
     start = head.removeprefix(b"\xef\xbb\xbf")
-    if found := _detect_markup_type(declared, start):
-        return found
-    if (
-        json_feed_version in start
-        and (declared in UNKNOWN_TYPES or declared.endswith("json"))
-        and JSON_START.match(start)
-    ):
+    if markup_type := _detect_markup_type(declared, start):
+        return markup_type
+    may_be_json = declared in UNKNOWN_TYPES or declared.endswith("json")
+    if may_be_json and b"//jsonfeed.org/version/" in start and JSON_START.match(start):
         return "application/feed+json"
     if declared in UNKNOWN_TYPES or (start and _is_binary_type(declared)):
         return _detect_undeclared_type(start, url)
-    if declared == "text/html" and not start.lstrip().startswith(b"<"):  # what many servers call anything
-        found = _detect_undeclared_type(start, url)
-        return found if found != "text/plain" or _has_text_suffix(start, url) else declared
-    if (declared == "text/plain" and get_suffix(url) in PLAIN_SUFFIXES) or (
-        declared == "application/json" and get_suffix(url) == ".ipynb"
-    ):
-        return TEXT_SUFFIX_TYPES[get_suffix(url)]
-    return declared
+    if declared == "text/html" and not start.lstrip().startswith(b"<"):  # the default of many servers
+        detected = _detect_undeclared_type(start, url)
+        return detected if detected != "text/plain" or _has_text_suffix(start, url) else declared
+    if declared not in ("text/plain", "application/json"):
+        return declared
+    suffix = get_suffix(url)
+    has_better_suffix = suffix in PLAIN_SUFFIXES if declared == "text/plain" else suffix == ".ipynb"
+    return TEXT_SUFFIX_TYPES[suffix] if has_better_suffix else declared
 
 
 def _has_text_suffix(start: bytes, url: str) -> bool:
-    """Whether the name of what is called a page says that it is none, and no tag in it says otherwise."""
+    """Return whether the name of a declared page says that it is not one, and no tag says otherwise."""
     suffix = get_suffix(url)
     return (
         ALPHA_SUFFIX.fullmatch(suffix) is not None and suffix not in PAGE_SUFFIXES and TAG_START.search(start) is None
@@ -294,43 +285,36 @@ def _has_text_suffix(start: bytes, url: str) -> bool:
 
 
 def _detect_markup_type(declared: str, start: bytes) -> str:
-    """What a markup is by its root, where the declared type is less exact or wrong; else empty."""
-    xml_types = frozenset({"text/xml", "application/xml"})
-    loose = declared in xml_types
-    if declared in UNKNOWN_TYPES and SVG_START.match(start):
+    """Return the type of markup by its root where the declared type is wrong or less exact, else ""."""
+    is_xml, is_unknown = declared in ("text/xml", "application/xml"), declared in UNKNOWN_TYPES
+    if is_unknown and SVG_START.match(start):
         return "image/svg+xml"
-    if ODF_START.match(start) and (loose or declared in UNKNOWN_TYPES):
+    if ODF_START.match(start) and (is_xml or is_unknown):
         return "application/vnd.oasis.opendocument.text-flat-xml"
-    if FEED_START.match(start) and (loose or declared == "text/html"):
+    if FEED_START.match(start) and (is_xml or declared == "text/html"):
         return "application/rss+xml"
-    named = loose or declared in UNKNOWN_TYPES or declared in ("text/plain", "text/html") or _is_binary_type(declared)
-    if named and (root := ROOT_START.match(start)):
+    is_inexact = is_xml or is_unknown or declared in ("text/plain", "text/html") or _is_binary_type(declared)
+    if is_inexact and (root := ROOT_START.match(start)):
         return XML_ROOT_TYPES[root[1].lower()]
-    if PAGE_START.match(start) and (loose or declared.endswith("json")):
+    if PAGE_START.match(start) and (is_xml or declared.endswith("json")):
         return "text/html"
     return ""
 
 
 def _detect_undeclared_type(start: bytes, url: str) -> str:
+    suffix, stripped = get_suffix(url), start.lstrip()
     if FEED_START.match(start):
         return "application/rss+xml"
-    if HTML_START.match(start) and not (get_suffix(url) == ".xml" and not PAGE_START.match(start)):
+    if HTML_START.match(start) and (suffix != ".xml" or PAGE_START.match(start)):
         return "text/html"
-    bare = start.lstrip()
-    if bare.startswith(b"<?xml") or XML_START.match(start) or (get_suffix(url) == ".xml" and bare[:1] == b"<"):
+    if stripped.startswith(b"<?xml") or XML_START.match(start) or (suffix == ".xml" and stripped[:1] == b"<"):
         return "application/xml"
-    if start.lstrip()[:1] == b"{" and b'"cell_type"' in start:
+    if stripped[:1] == b"{" and b'"cell_type"' in start:
         return TEXT_SUFFIX_TYPES[".ipynb"]
     if JSON_START.match(start):
-        return TEXT_SUFFIX_TYPES.get(get_suffix(url), "application/json")
-    return _match_text_start(start) or TEXT_SUFFIX_TYPES.get(
-        get_suffix(url) if get_suffix(url) != ".pdf" else "", "text/plain"
-    )
-
-
-def _match_text_start(start: bytes) -> str:
-    """A kind of text that shows itself in its first lines."""
-    starts = (
+        return TEXT_SUFFIX_TYPES.get(suffix, "application/json")
+    text_type = "text/plain" if suffix == ".pdf" else TEXT_SUFFIX_TYPES.get(suffix, "text/plain")
+    patterns = (
         (SSA_START, "text/x-ssa"),
         (SBV_START, "text/x-sbv"),
         (VTT_START, "text/vtt"),
@@ -340,4 +324,4 @@ def _match_text_start(start: bytes) -> str:
         (MBOX_START, "application/mbox"),
         (MAIL_START, "message/rfc822"),
     )
-    return next((mime for pattern, mime in starts if pattern.match(start)), "")
+    return next((mime for pattern, mime in patterns if pattern.match(start)), text_type)

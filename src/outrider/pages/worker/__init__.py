@@ -1,1 +1,1 @@
-"""Reading in a process of its own, which a hostile document may crash."""
+"""Read documents in a separate process, which a hostile document may crash."""

@@ -1,4 +1,4 @@
-"""What runs in a process that reads for another one (see `worker`)."""
+"""Run the process that reads documents for another one (see `process.py`)."""
 
 import json
 import os
@@ -15,30 +15,28 @@ LENGTH_PREFIX_BYTES = 8
 
 
 def main() -> None:
-    """Reads documents until nobody asks for more."""
-    max_growth_bytes = 1 << 30  # bytes of memory by which it may grow before it makes room for a fresh one
-    told, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    for standard in (0, 1):  # parsers may write where they like
-        os.dup2(os.open(os.devnull, os.O_RDWR), standard)
+    """Read documents until the parent closes the pipe, the process is idle, or it used too much memory."""
+    max_growth_bytes = 1 << 30  # then a fresh process takes over
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    for descriptor in (0, 1):  # parsers may print
+        os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
     _limit_memory()
-    grown = _get_peak_memory() + max_growth_bytes
-    while _wait_for_request(told) and (size := told.read(LENGTH_PREFIX_BYTES)):
-        request = told.read(int.from_bytes(size, "big"))
+    max_memory_bytes = _get_peak_memory() + max_growth_bytes
+    while _wait_for_request(requests) and (size := requests.read(LENGTH_PREFIX_BYTES)):
+        request = requests.read(int.from_bytes(size, "big"))
         answer = json.dumps(_answer_while_parent_lives(request)).encode()
         answers.write(len(answer).to_bytes(LENGTH_PREFIX_BYTES, "big") + answer)
         answers.flush()
-        if _get_peak_memory() > grown:
+        if _get_peak_memory() > max_memory_bytes:
             return
 
 
 def _answer_while_parent_lives(request: bytes) -> dict[str, Any]:
-    """The answer; the process ends if its parent does meanwhile."""
+    """Answer a request, and exit if the parent ends meanwhile."""
     parent, done = os.getppid(), threading.Event()
 
     def exit_with_parent() -> None:
-        parent_check_interval_s = (
-            2.0  # seconds between two looks whether the parent still lives, while a document is read
-        )
+        parent_check_interval_s = 2.0
         while not done.wait(parent_check_interval_s):
             if os.getppid() != parent:
                 os._exit(1)
@@ -52,36 +50,39 @@ def _answer_while_parent_lives(request: bytes) -> dict[str, Any]:
 
 def _answer_request(request: bytes) -> dict[str, Any]:
     try:
-        read, source = pickle.loads(request)  # noqa: S301 - of our own parent
+        read, source = pickle.loads(request)  # noqa: S301 - from the parent process
         return {"document": read(source).to_dict()}
     except OutriderError as error:
         return {"error": error.to_dict()}
-    except Exception as error:  # noqa: BLE001 - whatever a parser raises is its answer
+    except Exception as error:  # noqa: BLE001 - a parser may raise anything
         return {"failure": type(error).__name__}
 
 
 def _wait_for_request(requests: IO[bytes]) -> bool:
-    """Whether a request, or the end of them, came in time; some systems cannot wait for a pipe."""
-    idle_timeout_s = 300.0  # seconds after which it ends by itself
+    """Return whether a request, or the end of the pipe, came before the idle timeout.
+
+    Some systems cannot wait for a pipe. There it returns at once.
+    """
+    idle_timeout_s = 300.0
     with suppress(OSError, ValueError):
         return bool(select.select([requests], [], [], idle_timeout_s)[0])
     return True
 
 
 def _limit_memory() -> None:
-    """Bounds the memory, where the system knows how; a parser that wants more fails alone."""
-    max_memory_bytes = 4 << 30  # bytes of address space; libraries take one of the four for themselves
+    """Limit the address space where the system can, so that a parser that wants more fails alone."""
+    max_memory_bytes = 4 << 30  # of address space, of which libraries take a quarter
     with suppress(ImportError, OSError, ValueError):
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        bound = max_memory_bytes if most == resource.RLIM_INFINITY else min(max_memory_bytes, most)
-        resource.setrlimit(resource.RLIMIT_AS, (bound, most))
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+        soft_limit = max_memory_bytes if hard_limit == resource.RLIM_INFINITY else min(max_memory_bytes, hard_limit)
+        resource.setrlimit(resource.RLIMIT_AS, (soft_limit, hard_limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _get_peak_memory() -> int:
-    """The most memory that was in use, in bytes; 0 where the system does not say it. It begins at the parent's."""
+    """Return the peak memory in bytes, which begins at the parent's, or 0 if the system does not report it."""
     with suppress(ImportError, OSError):
         import resource
 

@@ -1,8 +1,8 @@
-"""A process that reads for this one, so that what it does can be ended, and its memory bounded.
+"""Start and use processes that read documents, so that reading can be killed and its memory limited.
 
-Why not `anyio.to_process`, nor `multiprocessing`: both run the caller's main script once more in the
-process that they start, which does all of it twice where nothing guards it, and both unpickle what
-comes back, which would let a parser that was taken over speak for us. Here answers are JSON.
+`anyio.to_process` and `multiprocessing` run the caller's main script again in the new process, which repeats its work
+where nothing guards it, and unpickle the result, which would let a compromised parser run code here. These processes
+answer in JSON.
 """
 
 import atexit
@@ -20,26 +20,22 @@ from outrider.core.errors import OutriderError, Unavailable
 from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
 
-LENGTH_PREFIX_BYTES = 8  # bytes before a message that say how long it is
-# What a reader may know of our environment: where programs, libraries and scratch space are; no key and no token.
-SAFE_ENVIRONMENT = frozenset(
-    ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR")
-)
+LENGTH_PREFIX_BYTES = 8  # before each message
 
 
 class ReaderCrashed(Exception):
-    """The process ended in the middle of its work."""
+    """The process ended while it was reading."""
 
 
 class ReaderFailed(Exception):
-    """The reader failed in a way that it should not; says with what."""
+    """The reader raised an unexpected exception, whose type this names."""
 
 
 class ReaderProcess:
-    """One such process."""
+    """A process that reads documents one after the other."""
 
     def __init__(self) -> None:
-        path = os.pathsep.join(each for each in sys.path if each)
+        path = os.pathsep.join(filter(None, sys.path))
         self._process: Any = subprocess.Popen(
             [sys.executable, "-P", "-m", "outrider.pages.worker.main"],
             stdin=subprocess.PIPE,
@@ -53,13 +49,15 @@ class ReaderProcess:
         return self._process.poll() is None
 
     def read_document(self, request: bytes) -> Document:
-        """The document that the process makes of a source.
+        """Return the document that the process reads from a source.
 
         Args:
-            request: Of `request`.
+            request: The result of `serialize_request`.
 
         Raises:
-            Crashed, Failed, OutriderError: as the reader does.
+            ReaderCrashed: The process ended.
+            ReaderFailed: The reader failed unexpectedly.
+            OutriderError: Raised by the reader.
         """
         answer = self._exchange_message(request)
         if "document" in answer:
@@ -69,12 +67,12 @@ class ReaderProcess:
         raise ReaderFailed(str(answer.get("failure", ""))[:100])
 
     def kill(self) -> None:
-        """Ends it, whatever it does; may be called from any thread."""
+        """Kill the process. May be called from any thread."""
         with suppress(OSError):
             self._process.kill()
 
     def close(self) -> None:
-        """Ends it and waits until nothing of it is left."""
+        """Kill the process and wait until it has ended."""
         self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
@@ -82,35 +80,37 @@ class ReaderProcess:
         self._process.wait()
 
     def _exchange_message(self, request: bytes) -> dict[str, Any]:
-        max_answer_bytes = 1 << 30  # bytes that an answer has at most
-        told, answers = self._process.stdin, self._process.stdout
+        max_answer_bytes = 1 << 30
+        requests, answers = self._process.stdin, self._process.stdout
         try:
-            told.write(len(request).to_bytes(LENGTH_PREFIX_BYTES, "big") + request)
-            told.flush()
+            requests.write(len(request).to_bytes(LENGTH_PREFIX_BYTES, "big") + request)
+            requests.flush()
             size = int.from_bytes(answers.read(LENGTH_PREFIX_BYTES), "big")
-            answer = answers.read(min(size, max_answer_bytes))
-            found = json.loads(answer) if size and len(answer) == size else None
+            source = answers.read(min(size, max_answer_bytes))
+            answer = json.loads(source) if size and len(source) == size else None
         except (OSError, ValueError) as error:
             raise ReaderCrashed from error
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             raise ReaderCrashed
-        return found
+        return answer
 
 
 def _build_environment() -> dict[str, str]:
-    """Ours without what a parser that was taken over could give away."""
-    safe_prefixes = ("LC_", "PYTHON")
+    # A compromised parser must not see keys and tokens: it gets programs, libraries and temporary folders only.
+    safe_names = {
+        "PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR",
+    }  # fmt: skip
     return {
-        name: value for name, value in os.environ.items() if name in SAFE_ENVIRONMENT or name.startswith(safe_prefixes)
+        name: value for name, value in os.environ.items() if name in safe_names or name.startswith(("LC_", "PYTHON"))
     }
 
 
-_idle_processes: list[ReaderProcess] = []  # taken and given back in one step each, from any thread
-_inherited_processes: list[ReaderProcess] = []  # of the process that forked this one: not ours to end
+_idle_processes: list[ReaderProcess] = []  # `append` and `pop` are atomic, so any thread may use it
+_inherited_processes: list[ReaderProcess] = []  # referenced so that they are not closed: they belong to the parent
 
 
 def _forget_processes() -> None:
-    """After a fork the child begins with none: two processes would talk to one worker."""
+    """Forget the parent's processes after a fork, because two processes must not share a worker."""
     _inherited_processes.extend(_idle_processes)
     _idle_processes.clear()
 
@@ -120,12 +120,16 @@ if hasattr(os, "register_at_fork"):
 
 
 def serialize_request(read: Callable[[ReaderInput], Document], source: ReaderInput) -> bytes:
-    """What a worker is told. Raises PicklingError, AttributeError or TypeError for a function within a function."""
+    """Serialize a reader function and its input.
+
+    Raises:
+        PicklingError, AttributeError, TypeError: The function is nested in another one.
+    """
     return pickle.dumps((read, source), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def acquire_process() -> ReaderProcess:
-    """A worker that is free, or a new one."""
+    """Return an idle process, or start one."""
     while True:
         try:
             worker = _idle_processes.pop()
@@ -137,7 +141,7 @@ def acquire_process() -> ReaderProcess:
 
 
 def release_process(worker: ReaderProcess) -> None:
-    """Keeps a worker for the next document."""
+    """Keep a process for the next document."""
     _idle_processes.append(worker)
 
 
@@ -148,8 +152,8 @@ def _close_idle() -> None:
 
 
 def _parse_error(fields: dict[str, Any]) -> OutriderError:
-    """The reader's error again; one of a kind that is none of ours is a failure of the world."""
+    """Restore the reader's error. An unknown kind becomes `Unavailable`."""
     kinds = {kind.kind: kind for kind in OutriderError.__subclasses__() if kind.__module__ == errors.__name__}
     kind = kinds.get(fields.get("kind", ""), Unavailable)
-    given = {name: fields[name] for name in ("hint", "code", "details", "retry_after") if name in fields}
-    return kind(str(fields.get("message", "")), **given)
+    arguments = {name: fields[name] for name in ("hint", "code", "details", "retry_after") if name in fields}
+    return kind(str(fields.get("message", "")), **arguments)

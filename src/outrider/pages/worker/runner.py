@@ -1,9 +1,9 @@
-"""Runs a reader off the event loop.
+"""Run document readers in threads and processes, off the event loop.
 
-In a thread, since what readers do in Python is bounded work (see `extract`): a thread cannot be
-stopped, but it is left behind at the deadline and soon done. Readers that stand on C libraries for
-hostile formats, and large documents, are read by a process, which is killed at the deadline and whose
-crash is its own. Starting one costs 0.3 s and 40 MB once; it serves the following ones for five minutes.
+What readers do in Python is bounded work, so a thread suffices: it cannot be stopped, but is abandoned at the deadline
+and soon done. Readers that use C libraries for hostile formats, and large documents, are read in a process, which is
+killed at the deadline and may crash. Starting one takes 0.3 s and 40 MB once, and it serves later documents until it
+has been idle for five minutes.
 """
 
 import logging
@@ -31,61 +31,59 @@ log = logging.getLogger(__name__)
 
 
 class ReaderRunner:
-    """Gives readers their threads and processes."""
+    """Run readers in a limited number of threads and processes."""
 
     def __init__(self) -> None:
-        max_threads = 4  # readers that are left behind at their deadline take places of these until they are done
+        max_threads = 4  # readers that were abandoned at their deadline count until they are done
         self._threads = anyio.CapacityLimiter(max_threads)
         self._processes = anyio.CapacityLimiter(MAX_READER_PROCESSES)
 
     async def read_document(self, reader: DocumentReader, source: ReaderInput) -> tuple[Document, str | None]:
-        """The document, and the decoded source where it is HTML.
+        """Read a document. Return it with the decoded source if it is HTML.
 
         Raises:
-            OutriderError: as the reader does.
-            Refused: code `too_large`, if it takes more memory than a reader may have.
-            Unavailable: code `unreadable`, if the reader fails in a way that it should not.
+            OutriderError: Raised by the reader.
+            Refused: With code `too_large`, if the reader exceeds the memory limit.
+            Unavailable: With code `unreadable`, if the reader fails unexpectedly.
         """
         try:
-            if told := _build_process_request(reader, source):
-                return await _read_in_process(told, self._processes), None
+            if request := _build_process_request(reader, source):
+                return await _read_in_process(request, self._processes), None
             return await anyio.to_thread.run_sync(
                 _read_in_thread, reader, source, abandon_on_cancel=True, limiter=self._threads
             )
         except OutriderError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a parser raises
+        except Exception as error:  # noqa: BLE001 - a parser may raise anything
             log.warning("the reader %s failed: %s", reader.name, _describe_failure(error))
             raise _explain_failure(reader, source, error) from None
 
 
 def _build_process_request(reader: DocumentReader, source: ReaderInput) -> bytes:
-    """What a process is told that shall read this; empty where a thread will do."""
-    min_process_bytes = (
-        200_000  # bytes of a document, packed ten times as small as its text, from which reading may take seconds
-    )
+    """Serialize the request for a process, or return b"" if a thread suffices."""
+    min_process_bytes = 200_000  # compressed documents of this size may take seconds
     if reader.isolated:
         return serialize_request(reader.read, source)
     if not reader.needs_whole_body or len(source.body) < min_process_bytes:
         return b""
     try:
         return serialize_request(reader.read, source)
-    except (PicklingError, AttributeError, TypeError):  # a plugin's, which need not stand at the top of a module
+    except (PicklingError, AttributeError, TypeError):  # the nested function of a plugin
         return b""
 
 
 async def _read_in_process(request_bytes: bytes, limiter: anyio.CapacityLimiter) -> Document:
     async with limiter:
         worker = await anyio.to_thread.run_sync(acquire_process)
-        done = False
+        is_reusable = False
         try:
             document = await anyio.to_thread.run_sync(worker.read_document, request_bytes, abandon_on_cancel=True)
-            done = True
+            is_reusable = True
         except (OutriderError, ReaderFailed):
-            done = True
+            is_reusable = True
             raise
         finally:
-            if done:
+            if is_reusable:
                 release_process(worker)
             else:
                 worker.kill()
@@ -95,7 +93,7 @@ async def _read_in_process(request_bytes: bytes, limiter: anyio.CapacityLimiter)
 
 
 def _describe_failure(error: Exception) -> str:
-    """What happened, and where in the code, on one line; of another process what that says."""
+    """Describe an unexpected failure and where it happened on one line."""
     if isinstance(error, ReaderCrashed | ReaderFailed):
         return "its process ended" if isinstance(error, ReaderCrashed) else str(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -103,22 +101,15 @@ def _describe_failure(error: Exception) -> str:
 
 
 def _explain_failure(reader: DocumentReader, source: ReaderInput, error: Exception) -> OutriderError:
-    place, failure = (
-        source.url or "the document",
-        str(error) if isinstance(error, ReaderFailed) else type(error).__name__,
-    )
+    name = source.url or "the document"
+    failure = str(error) if isinstance(error, ReaderFailed) else type(error).__name__
     if failure == "MemoryError":
-        return Refused(
-            f"{place} takes more memory than a document may have",
-            code="too_large",
-            hint="look for a smaller copy of it, or a part of it",
-        )
-    why = "its parser broke down over it" if isinstance(error, ReaderCrashed) else f"the {reader.name} reader failed"
-    return Unavailable(
-        f"{place} could not be read: {why}" + ("" if isinstance(error, ReaderCrashed) else f" ({failure})"),
-        code="unreadable",
-        hint="look for another copy of it, in another format if there is one",
-    )
+        message = f"{name} needs more memory than the limit for documents"
+        return Refused(message, code="too_large", hint="look for a smaller copy of it, or a part of it")
+    crashed = isinstance(error, ReaderCrashed)
+    reason = "its parser crashed" if crashed else f"the {reader.name} reader failed ({failure})"
+    hint = "look for another copy of it, in another format if there is one"
+    return Unavailable(f"{name} could not be read: {reason}", code="unreadable", hint=hint)
 
 
 def _read_in_thread(reader: DocumentReader, source: ReaderInput) -> tuple[Document, str | None]:
