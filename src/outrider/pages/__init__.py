@@ -1,5 +1,5 @@
-"""Reading pages: fetched with manners, turned into Markdown, kept, and found again.
+"""Read web pages politely as Markdown, cache them, and search the cached ones.
 
-`Pages.read` gives a `Page`, whose `Document` is what a model reads; `extract` is HTML to a document
+`Pages.read` returns a `FetchedPage`, whose `Document` is what a model reads; `extract` turns HTML into a document
 without any network.
 """

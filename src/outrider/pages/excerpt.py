@@ -1,9 +1,8 @@
-"""The passages of a document that answer a question, with their exact places.
+"""Find the passages of a document that answer a question.
 
-Ranking is BM25 (Robertson and Zaragoza 2009) with the passages of the one document as collection;
-the headings above a passage, and that of the table whose rows it has, count as a part of it, since they say what it is
-about. A passage that has more of the question's words goes before one that has few of them often. Addresses of links
-are no words, and those of which every question is made count little.
+Ranking is BM25 (Robertson and Zaragoza 2009) with the passages of the one document as the collection. The headings
+above a passage, and the header of its table, count as a part of it. A passage with more distinct words of the question
+ranks before one that repeats few of them. Link addresses are not words, and typical question words count little.
 """
 
 import math
@@ -16,13 +15,13 @@ from functools import lru_cache
 from outrider.core.markdown import find_code_blocks
 from outrider.core.text import count_tokens, cut_text, cut_tokens, extract_terms
 
-TARGET_PASSAGE_CHARS = 700  # characters of a passage: blocks are joined up to this and cut beyond twice this
+TARGET_PASSAGE_CHARS = 700  # blocks are joined up to this, and split beyond twice this
 HEADING_LINE = re.compile(r"(#{1,6}) +(.+)")
 PARAGRAPH_BREAK = re.compile(r"\n{2,}")
 LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<?https?://[^\s)>]+>?")
 TABLE_HEADER = re.compile(r"^(\|[^\n]{1,600})\n\|(?: *:?-{3,}:? *\|)+ *$", re.MULTILINE)
 SENTENCE_END = re.compile(r"\n+|[.!?] +|[。！？]")
-# Words of which questions are made, in the languages that most of them are asked in, as `terms` writes them.
+# Typical words of questions in the most common languages, as `extract_terms` writes them.
 QUESTION_WORDS = frozenset(
     "a an the of to in on at by for with from and or is are was were be been do does did can could should would "  # noqa: SIM905
     "will how what which who whom whose when where why i you he she it we they my your its this that these those there "
@@ -39,7 +38,7 @@ QUESTION_WORDS = frozenset(
 class DocumentExcerpt:
     """A part of a document: `markdown[start:end] == text`. A higher score is better.
 
-    `headings` are those that it stands under and does not hold itself, the widest first.
+    `headings` are those above it that it does not contain, the highest level first.
     """
 
     text: str
@@ -51,7 +50,7 @@ class DocumentExcerpt:
 
 @dataclass(frozen=True)
 class DocumentPassage:
-    """A piece of the text under its headings, and under that of the table whose further rows it has."""
+    """A piece of the text, its headings, and the header of the table that it continues."""
 
     start: int
     end: int
@@ -60,129 +59,119 @@ class DocumentPassage:
 
 
 def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[DocumentExcerpt]:
-    """The best passages in document order, neighbours joined, together at most `max_tokens` tokens.
+    """Return the best passages in document order, adjacent ones joined, of at most `max_tokens` tokens together.
 
     Empty if no passage shares a word with the query.
     """
-    min_score_share = (
-        0.2  # of the best score, below which a passage is not worth its tokens: on 46 questions a fifth of them
-    )
-    wanted = set(map(_stem_word, extract_terms(query)))
-    if not wanted or max_tokens < 1:
+    min_score_share = 0.2  # of the best score, below which a passage is not worth its tokens
+    query_terms = set(map(_stem_word, extract_terms(query)))
+    if not query_terms or max_tokens < 1:
         return []
-    found = split_passages(markdown)
-    scores = _score_passages(markdown, found, wanted)
-    least = min_score_share * max(scores, default=0.0)
-    ranked = sorted((at for at in range(len(found)) if scores[at] > least), key=lambda at: (-scores[at], at))
-    chosen = _select_excerpts(markdown, [(found[at], scores[at]) for at in ranked], max_tokens, wanted)
-    return _fit_budget(_join_adjacent(markdown, chosen), max_tokens)
+    passages = split_passages(markdown)
+    scores = _score_passages(markdown, passages, query_terms)
+    min_score = min_score_share * max(scores, default=0.0)
+    ranked = [pair for pair in zip(passages, scores, strict=True) if pair[1] > min_score]
+    ranked.sort(key=lambda pair: -pair[1])  # stable, so that the earlier of two equal passages wins
+    excerpts = _select_excerpts(markdown, ranked, max_tokens, query_terms)
+    return _fit_budget(_join_adjacent(markdown, excerpts), max_tokens)
 
 
 def split_passages(markdown: str) -> list[DocumentPassage]:
-    """The text in pieces of a few hundred characters that do not cross headings; they cover every letter."""
+    """Split the text into passages of a few hundred characters that do not cross headings and omit nothing."""
     result: list[DocumentPassage] = []
     path: list[tuple[int, str]] = []
     start: int | None = None
-    code = find_code_blocks(markdown)
+    code_blocks = find_code_blocks(markdown)
     for begin, end in _find_blocks(markdown):
         heading = HEADING_LINE.match(markdown, begin, end)
-        if heading and _is_inside(code, begin):
+        if heading and _is_inside(code_blocks, begin):
             heading = None
-        crosses = start is not None and (heading is not None or end - start > TARGET_PASSAGE_CHARS)
-        if crosses and result:
+        if start is not None and (heading or end - start > TARGET_PASSAGE_CHARS):
             start = None
         if heading:
-            path = [
-                *((level, words) for level, words in path if level < len(heading[1])),
-                (len(heading[1]), heading[2]),
-            ]
-        words = tuple(text for _, text in path)
-        if start is not None and result:
-            result[-1] = DocumentPassage(start, end, words)
+            level = len(heading[1])
+            path = [*(above for above in path if above[0] < level), (level, heading[2])]
+        headings = tuple(text for _, text in path)
+        if start is not None:
+            result[-1] = DocumentPassage(start, end, headings)
         else:
-            result.append(DocumentPassage(begin, end, words))
+            result.append(DocumentPassage(begin, end, headings))
             start = begin
     return [piece for passage in result for piece in _split_passage(markdown, passage)]
 
 
-def _is_inside(spans: list[tuple[int, int]], place: int) -> bool:
-    """Whether a place lies within one of the spans, which are in order."""
-    at = bisect_left(spans, (place, 0)) - 1
-    return at >= 0 and place < spans[at][1]
+def _is_inside(spans: list[tuple[int, int]], position: int) -> bool:
+    """Return whether a position is inside one of the spans, which are sorted."""
+    index = bisect_left(spans, (position, 0)) - 1
+    return index >= 0 and position < spans[index][1]
 
 
 def _find_blocks(markdown: str) -> list[tuple[int, int]]:
-    """The places of what stands between empty lines."""
+    """Return the spans of the blocks between empty lines."""
     edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
     pairs = zip(edges[::2], edges[1::2], strict=True)
     return [(begin, end) for begin, end in pairs if end > begin and not markdown[begin:end].isspace()]
 
 
 def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPassage]:
-    """A passage in parts of about the aimed size, at the ends of lines wherever lines are no longer than that."""
+    """Split a passage into parts of about the target size, at line ends unless a line is longer than that."""
     if passage.end - passage.start <= 2 * TARGET_PASSAGE_CHARS:
         return [passage]
-    pieces, at, columns = [], passage.start, _columns(markdown, passage)
-    while at < passage.end:
-        end = _find_piece_end(markdown, at, passage.end)
-        pieces.append(DocumentPassage(at, end, passage.headings, columns if markdown.startswith("|", at) else ""))
-        at = end
+    header = TABLE_HEADER.search(markdown, passage.start, passage.end)
+    pieces, start = [], passage.start
+    while start < passage.end:
+        end = _find_piece_end(markdown, start, passage.end)
+        columns = header[1] if header and markdown.startswith("|", start) else ""
+        pieces.append(DocumentPassage(start, end, passage.headings, columns))
+        start = end
     return pieces
 
 
-def _find_piece_end(markdown: str, at: int, last: int) -> int:
-    """Where a part that begins at a place ends: behind its last line that fits, or its first, or within that one."""
-    if last - at <= TARGET_PASSAGE_CHARS:
-        return last
-    line = (
-        markdown.rfind("\n", at, at + TARGET_PASSAGE_CHARS) + 1
-        or markdown.find("\n", at, at + 2 * TARGET_PASSAGE_CHARS) + 1
-    )
-    return (
-        line
-        if line > at
-        else at + len(cut_text(markdown[at : min(last, at + 2 * TARGET_PASSAGE_CHARS)], TARGET_PASSAGE_CHARS).text)
-    )
+def _find_piece_end(markdown: str, start: int, passage_end: int) -> int:
+    """Return the end of a piece: after the last line that fits, or the first line, or within that one."""
+    if passage_end - start <= TARGET_PASSAGE_CHARS:
+        return passage_end
+    target_end, max_end = start + TARGET_PASSAGE_CHARS, start + 2 * TARGET_PASSAGE_CHARS
+    line_end = markdown.rfind("\n", start, target_end) + 1 or markdown.find("\n", start, max_end) + 1
+    if line_end > start:
+        return line_end
+    return start + len(cut_text(markdown[start : min(passage_end, max_end)], TARGET_PASSAGE_CHARS).text)
 
 
-def _score_passages(markdown: str, found: list[DocumentPassage], wanted: set[str]) -> list[float]:
-    coverage_weight = 0.5  # of a passage's score depends on how much of the question it has
-    heading_weight = 0.5  # of a word in the headings above against one in the passage
-    counts, lengths, above = [], [], []
-    context: dict[tuple[str, ...], set[str]] = {}
-    for passage in found:
-        words = _extract_terms(markdown[passage.start : passage.end])
-        lengths.append(len(words))
-        counts.append(Counter(word for word in words if word in wanted))
-        around = (*passage.headings, passage.columns)
-        if around not in context:
-            context[around] = wanted & set(_extract_terms(" ".join(around)))
-        above.append(context[around])
-    rarity = _compute_rarity([count.keys() | words for count, words in zip(counts, above, strict=True)], wanted)
-    mean = max(1.0, sum(lengths) / max(1, len(lengths)))
-    most = sum(rarity.values()) or 1.0
-    return [
-        sum(
-            rarity[word]
-            * _compute_term_weight(counts[at][word] + heading_weight * (word in above[at]), lengths[at] / mean)
-            for word in wanted
+def _score_passages(markdown: str, passages: list[DocumentPassage], query_terms: set[str]) -> list[float]:
+    coverage_weight = 0.5  # the share of a score that depends on how much of the question the passage has
+    heading_weight = 0.5  # of a word in the headings, against one in the passage
+    counts, lengths, heading_terms = [], [], []
+    terms_by_headings: dict[tuple[str, ...], set[str]] = {}
+    for passage in passages:
+        terms = _extract_terms(markdown[passage.start : passage.end])
+        lengths.append(len(terms))
+        counts.append(Counter(term for term in terms if term in query_terms))
+        headings = (*passage.headings, passage.columns)
+        if headings not in terms_by_headings:
+            terms_by_headings[headings] = query_terms & set(_extract_terms(" ".join(headings)))
+        heading_terms.append(terms_by_headings[headings])
+    rarity = _compute_rarity(
+        [count.keys() | terms for count, terms in zip(counts, heading_terms, strict=True)], query_terms
+    )
+    mean_length = max(1.0, sum(lengths) / max(1, len(lengths)))
+    total_rarity = sum(rarity.values()) or 1.0
+    scores = []
+    for count, length, above in zip(counts, lengths, heading_terms, strict=True):
+        relevance = sum(
+            rarity[term] * _compute_term_weight(count[term] + heading_weight * (term in above), length / mean_length)
+            for term in query_terms
         )
-        * (1 - coverage_weight + coverage_weight * sum(rarity[word] for word in counts[at].keys() | above[at]) / most)
-        for at in range(len(found))
-    ]
-
-
-def _columns(markdown: str, passage: DocumentPassage) -> str:
-    """The heading of the table in a passage; empty if there is none."""
-    head = TABLE_HEADER.search(markdown, passage.start, passage.end)
-    return head[1] if head else ""
+        coverage = sum(rarity[term] for term in count.keys() | above) / total_rarity
+        scores.append(relevance * (1 - coverage_weight + coverage_weight * coverage))
+    return scores
 
 
 def _extract_terms(text: str) -> list[str]:
-    """The text's terms without endings, and without addresses: a question says keeper where the text says keepers."""
-    return [
-        _stem_word(word) for word in extract_terms(LINK_TARGET.sub(" ", text) if "(" in text or "://" in text else text)
-    ]
+    """Return the stemmed terms of a text, without link addresses."""
+    if "(" in text or "://" in text:
+        text = LINK_TARGET.sub(" ", text)
+    return [_stem_word(word) for word in extract_terms(text)]
 
 
 @lru_cache(maxsize=1)
@@ -192,14 +181,9 @@ def _stem_question_words() -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _stem_word(word: str) -> str:
-    min_stem_letters = 4  # letters that are left of a word at least
-    endings = (
-        "ing",
-        "ed",
-        "es",
-        "s",
-        "ly",
-    )  # of English words, which a question and its answer may have in other forms
+    """Remove common English endings, so that `keeper` in a question matches `keepers` in the text."""
+    min_stem_letters = 4
+    endings = ("ing", "ed", "es", "s", "ly")
     if not word.isascii():
         return word
     for ending in endings:
@@ -209,30 +193,30 @@ def _stem_word(word: str) -> str:
     return word.removesuffix("e") if len(word) > min_stem_letters else word
 
 
-def _compute_rarity(having: list[set[str]], wanted: set[str]) -> dict[str, float]:
-    question_word_weight = 0.15  # what these count against other words
-    total = len(having)
-    holding = Counter(word for words in having for word in words)
-    asking = _stem_question_words()
+def _compute_rarity(terms_by_passage: list[set[str]], query_terms: set[str]) -> dict[str, float]:
+    """Return the inverse document frequency of each term, lowered for typical question words."""
+    question_word_weight = 0.15
+    total = len(terms_by_passage)
+    frequency = Counter(term for terms in terms_by_passage for term in terms)
+    question_words = _stem_question_words()
     return {
-        word: math.log(1 + (total - holding[word] + 0.5) / (holding[word] + 0.5))
-        * (question_word_weight if word in asking else 1)
-        for word in wanted
+        term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
+        * (question_word_weight if term in question_words else 1)
+        for term in query_terms
     }
 
 
 def _compute_term_weight(count: float, length: float) -> float:
-    b = 0.75
-    k1 = 1.2
+    b, k1 = 0.75, 1.2  # BM25's usual values
     return count * (k1 + 1) / (count + k1 * (1 - b + b * length)) if count else 0.0
 
 
 def _select_excerpts(
-    markdown: str, ranked: list[tuple[DocumentPassage, float]], budget: int, wanted: set[str]
+    markdown: str, ranked: list[tuple[DocumentPassage, float]], budget: int, query_terms: set[str]
 ) -> list[DocumentExcerpt]:
-    """The best that fit; the last one may be cut to what is left, around what matches."""
-    max_tried = 200  # passages that are tried for the budget
-    min_cut_tokens = 30  # tokens for which it is worth cutting a passage to what is left of the budget
+    """Select the best passages that fit; the last may be cut to the rest of the budget, around what matches."""
+    max_tried = 200
+    min_cut_tokens = 30  # a shorter rest of a passage is not worth showing
     chosen: list[DocumentExcerpt] = []
     for passage, score in ranked[:max_tried]:
         start, text = passage.start, markdown[passage.start : passage.end]
@@ -240,7 +224,7 @@ def _select_excerpts(
         if used > budget:
             if budget < min_cut_tokens and chosen:
                 break
-            start += _find_best_start(text, wanted)
+            start += _find_best_start(text, query_terms)
             text = cut_tokens(markdown[start : passage.end], budget).text
             used = count_tokens(text)
             if not text.strip() or used > budget:
@@ -251,16 +235,16 @@ def _select_excerpts(
     return chosen
 
 
-def _find_best_start(text: str, wanted: set[str]) -> int:
-    """Where the line or sentence with the most of the wanted words begins; of several, the first."""
-    starts = [0, *(found.end() for found in SENTENCE_END.finditer(text))]
-    edges = [*starts[1:], len(text)]
-    held = [len(wanted & set(_extract_terms(text[start:end]))) for start, end in zip(starts, edges, strict=True)]
-    return starts[max(range(len(starts)), key=lambda at: (held[at], -at))]
+def _find_best_start(text: str, query_terms: set[str]) -> int:
+    """Return the start of the line or sentence with the most query terms; of several, the first."""
+    starts = [0, *(match.end() for match in SENTENCE_END.finditer(text))]
+    ends = [*starts[1:], len(text)]
+    matches = [len(query_terms & set(_extract_terms(text[start:end]))) for start, end in zip(starts, ends, strict=True)]
+    return starts[matches.index(max(matches))]
 
 
 def _join_adjacent(markdown: str, chosen: list[DocumentExcerpt]) -> list[DocumentExcerpt]:
-    """In document order; passages with nothing but white space between them become one."""
+    """Return the excerpts in document order, joined where only white space separates them."""
     result: list[DocumentExcerpt] = []
     for each in sorted(chosen, key=lambda excerpt: excerpt.start):
         before = result[-1] if result else None
@@ -271,25 +255,22 @@ def _join_adjacent(markdown: str, chosen: list[DocumentExcerpt]) -> list[Documen
             )
         else:
             result.append(each)
-    return [_trim_excerpt(each) for each in result]
+    trimmed = []
+    for each in result:
+        text, start = each.text.strip(), each.start + len(each.text) - len(each.text.lstrip())
+        trimmed.append(replace(each, text=text, start=start, end=start + len(text)))
+    return trimmed
 
 
-def _trim_excerpt(excerpt: DocumentExcerpt) -> DocumentExcerpt:
-    """Without white space at its ends."""
-    text = excerpt.text.strip()
-    start = excerpt.start + len(excerpt.text) - len(excerpt.text.lstrip())
-    return DocumentExcerpt(text, start, start + len(text), excerpt.score, excerpt.headings)
-
-
-def _fit_budget(found: list[DocumentExcerpt], budget: int) -> list[DocumentExcerpt]:
-    """Joining costs a token here and there: the worst go until it fits."""
-    found = [each for each in found if each.text]
-    costs = {each.start: count_tokens(each.text) for each in found}
-    while found and sum(costs[each.start] for each in found) > budget:
-        worst = min(found, key=lambda each: each.score)
-        if len(found) == 1:
+def _fit_budget(excerpts: list[DocumentExcerpt], budget: int) -> list[DocumentExcerpt]:
+    """Drop the worst excerpts until all fit, because joining may cost a few tokens."""
+    excerpts = [each for each in excerpts if each.text]
+    costs = {each.start: count_tokens(each.text) for each in excerpts}
+    while excerpts and sum(costs[each.start] for each in excerpts) > budget:
+        worst = min(excerpts, key=lambda each: each.score)
+        if len(excerpts) == 1:
             text = cut_tokens(worst.text, budget).text.rstrip()
             fits = text and count_tokens(text) <= budget
             return [replace(worst, text=text, end=worst.start + len(text))] if fits else []
-        found.remove(worst)
-    return found
+        excerpts.remove(worst)
+    return excerpts

@@ -1,29 +1,29 @@
-"""A page that was read: what was asked for, what answered, and its document."""
+"""A page that was fetched, with its document."""
 
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
 from outrider.pages.fetching.failures import is_login_page
 
-RENDERED_KEY = "rendered"  # in the metadata of a document that a browser has made
+RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
 
 
 @dataclass(frozen=True)
 class FetchedPage:
-    """The result of one reading that worked; failures are errors, never pages.
+    """The result of a successful read; failures are errors, never pages.
 
     Attributes:
-        requested_url: The address asked for, normalised.
-        url: The address that answered, after redirects.
-        status: Its HTTP status, 200 to 299.
-        content_type: The MIME type it was read as, which sniffing may have corrected.
-        fetched_at: When the content was fetched, in seconds since the epoch.
+        requested_url: The requested address, normalized.
+        url: The address after redirects.
+        status: The HTTP status, 200 to 299.
+        content_type: The MIME type, which sniffing may have corrected.
+        fetched_at: Seconds since the epoch.
         document: The content.
         html: The decoded source of an HTML page, else None.
         from_cache: The content comes from the cache.
-        revalidated: The origin has just confirmed the cached content.
-        stale: The origin did not answer; the cached content is older than it should be.
-        cut: There was more than the size limit let through.
+        revalidated: The server has just confirmed the cached content.
+        stale: The server did not answer; the cached content is older than it should be.
+        cut: The body was longer than the size limit.
     """
 
     requested_url: str
@@ -40,23 +40,23 @@ class FetchedPage:
 
     @property
     def is_rendered(self) -> bool:
-        """Whether a browser has run its scripts first."""
+        """Whether a browser has run the page's scripts first."""
         return bool(self.document.metadata.get(RENDERED_KEY))
 
     @property
     def is_nearly_empty(self) -> bool:
-        """Whether there is next to no text."""
-        min_text_chars = 200  # characters of text below which a page with scripts is worth rendering
+        """Whether the page has almost no text."""
+        min_text_chars = 200  # below which a page with scripts is worth rendering
         return len(self.document.text) < min_text_chars
 
     @property
     def is_script_shell(self) -> bool:
-        """Whether there is next to no text, but scripts that may draw some."""
+        """Whether the page has almost no text, but scripts that may add some."""
         return self.html is not None and self.is_nearly_empty and bool(self.document.metadata.get("scripts"))
 
     @property
     def is_login_page(self) -> bool:
-        """Whether it asks for a password and shows little else."""
+        """Whether the page asks for a password and shows little else."""
         return is_login_page(self.html or "", self.document.text)
 
     @property

@@ -1,4 +1,7 @@
-"""The place in a document that an address names: `#page=12` of a PDF (RFC 8118 section 3), `#file=a` of an archive."""
+"""Parse fragments that name a part of a document.
+
+These are `#page=12` of a PDF (RFC 8118, section 3) and `#file=a` of an archive.
+"""
 
 import re
 from dataclasses import dataclass
@@ -10,27 +13,27 @@ FILE_FRAGMENT = re.compile(r"#file=([^#]{1,1000})\Z", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class UrlFragment:
-    """Where reading begins: the number of a page, the name of a file in an archive (empty for all of it)."""
+    """The part to read: from a page on, or one file of an archive (empty for all of it)."""
 
     page: int = 1
     file: str = ""
 
     @property
     def suffix(self) -> str:
-        """What stands behind the address."""
+        """The fragment with its `#`, empty for the whole document."""
         if self.file:
             return f"#file={quote(self.file, safe='/')}"
         return f"#page={self.page}" if self.page > 1 else ""
 
 
 def parse_fragment(address: str) -> UrlFragment:
-    """The place that an address, or the name of a file, asks for behind its `#`."""
-    if found := FILE_FRAGMENT.search(address):
-        return UrlFragment(file=unquote(found[1]))
-    found = PAGE_FRAGMENT.search(address)
-    return UrlFragment(int(found[1])) if found else UrlFragment()
+    """Return the part of a document that an address or a file name asks for."""
+    if match := FILE_FRAGMENT.search(address):
+        return UrlFragment(file=unquote(match[1]))
+    match = PAGE_FRAGMENT.search(address)
+    return UrlFragment(int(match[1])) if match else UrlFragment()
 
 
 def strip_fragment(name: str) -> str:
-    """A file's name without the place that is asked for behind it."""
+    """Return a file's name without such a fragment."""
     return PAGE_FRAGMENT.sub("", FILE_FRAGMENT.sub("", name))

@@ -1,4 +1,4 @@
-"""Pictures from the web as files: named safely, never over another file, never half written."""
+"""Save images from the web under safe names, atomically and without overwriting files."""
 
 import errno
 import hashlib
@@ -28,7 +28,7 @@ IMAGE_SUBTYPE = re.compile(r"image/(?:x-)?([a-z0-9]{1,16})")
 
 @dataclass(frozen=True)
 class SavedImage:
-    """A picture on disk; `url` is the address that gave it, `size` counts bytes."""
+    """An image on disk; `url` is its address after redirects, `size` its bytes."""
 
     path: Path
     url: str
@@ -37,47 +37,48 @@ class SavedImage:
 
 
 def detect_image_type(reply: HttpResponse) -> str:
-    """The picture's type, by its content; a drawing in SVG, which is text, has to be called a picture too.
+    """Return the image's type by its content; SVG, which is text, must also be declared as an image.
 
     Raises:
-        Refused: code `not_an_image`, if the content is none; says what it is and what to do with that.
+        Refused: code `not_an_image`; says what it is instead and what to do with it.
     """
     head = reply.body[:SNIFF_BYTES]
-    found = match_magic_number(head)
-    called = detect_mime_type(reply.content_type, reply.body, reply.url)
-    if not found and called.startswith("image/") and not BINARY_BYTE.search(head) and is_svg(head):
+    detected = match_magic_number(head)
+    declared = detect_mime_type(reply.content_type, reply.body, reply.url)
+    if not detected and declared.startswith("image/") and not BINARY_BYTE.search(head) and is_svg(head):
         return "image/svg+xml"
-    if found.startswith("image/"):
-        return found
+    if detected.startswith("image/"):
+        return detected
     raise _build_not_image_error(reply)
 
 
 def _build_not_image_error(reply: HttpResponse) -> Refused:
-    """The error for what is no picture: what it is instead, and the next move that fits."""
+    """Return the error that says what the response is instead, and what to do with it."""
     declared = reply.content_type
-    called = f"; it is called {declared}" if declared.startswith("image/") else ""
+    contradiction = f", although it is declared as {declared}" if declared.startswith("image/") else ""
     if not reply.body:
-        what, hint = "an empty file", "choose another address"
+        description, hint = "an empty file", "choose another address"
     else:
-        what, hint = describe_type(
-            detect_mime_type("" if called else declared, reply.body, reply.url), reply.url, len(reply.body)
-        )
+        mime = detect_mime_type("" if contradiction else declared, reply.body, reply.url)
+        description, hint = describe_type(mime, reply.url, len(reply.body))
     return Refused(
-        f"{reply.url} is no picture but {what}{called}",
+        f"{reply.url} is not an image but {description}{contradiction}",
         code="not_an_image",
-        hint=hint or "read it as a page, and use the address of one of its pictures",
+        hint=hint or "read it as a page, and use the address of one of its images",
         details={"content_type": declared},
     )
 
 
 def build_file_name(url: str, content_type: str, filename: str | None = None) -> str:
-    """A safe name: the wanted one, other characters than `A-Za-z0-9._-` replaced, else one made of the address."""
-    max_name_chars = 120  # characters; file systems allow 255 bytes
+    """Return a safe name: the wanted one with `_` for characters but `A-Za-z0-9._-`, else one from the address."""
+    max_name_chars = 120  # file systems allow 255 bytes
     extension_aliases = {".jpeg": ".jpg", ".jpe": ".jpg", ".jfif": ".jpg", ".tif": ".tiff"}
-    extension = IMAGE_EXTENSIONS.get(content_type) or _extension(content_type)
-    wanted = UNSAFE_NAME_CHARACTER.sub("_", Path((filename or "").replace("\\", "/")).name).strip("._- ")[
-        :max_name_chars
-    ]
+    extension = IMAGE_EXTENSIONS.get(content_type)
+    if extension is None:
+        subtype = IMAGE_SUBTYPE.fullmatch(content_type)
+        extension = f".{subtype[1]}" if subtype else ".img"
+    base_name = Path((filename or "").replace("\\", "/")).name
+    wanted = UNSAFE_NAME_CHARACTER.sub("_", base_name).strip("._- ")[:max_name_chars]
     if not wanted:
         return f"image_{hash_url(url)}{extension}"
     suffix = Path(wanted).suffix.lower()
@@ -85,16 +86,16 @@ def build_file_name(url: str, content_type: str, filename: str | None = None) ->
 
 
 def hash_url(url: str) -> str:
-    """The first ten hexadecimal digits of the address's SHA-1; a name, not a protection."""
+    """Return ten hexadecimal digits of the address's SHA-1, as a short name."""
     return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:10]
 
 
 def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | None = None) -> SavedImage:
-    """Writes the reply's picture into the folder, which is made if it is missing.
+    """Write the response's image into the folder, which is created if missing.
 
     Raises:
         Refused: code `not_an_image` or `path`.
-        Unavailable: code `disk`, if it cannot be written; nothing is left behind then.
+        Unavailable: code `disk`, if it cannot be written; no file is left behind.
     """
     content_type = detect_image_type(reply)
     name = build_file_name(url, content_type, filename)
@@ -106,22 +107,22 @@ def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | N
 
 
 def _resolve_inside(folder: Path, name: str) -> Path:
-    """Where the file goes, links resolved; the name can neither leave the folder nor be a folder."""
+    """Return the file's path with links resolved; the name can neither leave the folder nor be a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    real = folder.resolve(strict=True)
-    if not real.is_dir():
-        raise Refused(f"{folder} is no folder", code="path", hint="choose another folder")
-    path = real / name
-    if path.parent != real or name in ("", ".", ".."):
-        raise InvalidInput(f"filename: {name!r} is no file name", hint="give a plain name such as photo.jpg")
+    resolved = folder.resolve(strict=True)
+    if not resolved.is_dir():
+        raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
+    path = resolved / name
+    if path.parent != resolved or name in ("", ".", ".."):
+        raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
     return path
 
 
 def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
-    """Writes beside and then links into place: a name is taken only when the file is whole, and only if it is free."""
+    """Write a temporary file, then link it to the first free name, so that no name ever has half a file."""
     temporary = path.parent / f".{secrets.token_hex(8)}.part"
     try:
-        with open(temporary, "xb", opener=_not_following) as file:
+        with open(temporary, "xb", opener=_open_without_following) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -134,18 +135,19 @@ def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
     raise OSError(errno.EEXIST, "every name is taken")
 
 
-def _not_following(path: str, flags: int) -> int:
+def _open_without_following(path: str, flags: int) -> int:
+    """Open a file without following a symbolic link, on systems that support this."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o644)
 
 
 def _publish_file(temporary: Path, path: Path) -> None:
-    """Gives the finished file its name. Raises FileExistsError if it is taken, by a link to nowhere too."""
+    """Give the finished file its name. Raises FileExistsError if it is taken, even by a dangling link."""
     try:
         os.link(temporary, path)
     except (PermissionError, NotImplementedError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
             raise
-        # No hard links here: take the name with an empty file, then put the whole one in its place.
+        # This file system has no hard links: take the name with an empty file, then replace that.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         temporary.replace(path)
 
@@ -157,14 +159,9 @@ def _iter_candidates(path: Path, mark: str) -> Iterator[Path]:
         yield path.with_name(f"{path.stem}_{mark}_{number}{path.suffix}")
 
 
-def _extension(content_type: str) -> str:
-    found = IMAGE_SUBTYPE.fullmatch(content_type)
-    return f".{found[1]}" if found else ".img"
-
-
 def _explain_disk_error(folder: Path, error: OSError) -> Unavailable:
     disk_full_errors = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
     if error.errno in disk_full_errors:
         return Unavailable(f"{folder} is full: the image was not saved", code="disk", hint="free some space there")
     reason = error.strerror or type(error).__name__
-    return Unavailable(f"nothing can be written to {folder}: {reason}", code="disk", hint="choose another folder")
+    return Unavailable(f"{folder} cannot be written to: {reason}", code="disk", hint="choose another folder")

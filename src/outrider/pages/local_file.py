@@ -1,4 +1,4 @@
-"""A file at hand as a document: what it is, its content decides, then its name."""
+"""Read a local file as a document, by its content first and its name second."""
 
 from pathlib import PurePath
 
@@ -19,12 +19,12 @@ _shared_runner: RunVar[ReaderRunner] = RunVar("outrider.pages.local")
 
 
 def _get_shared_runner() -> ReaderRunner:
-    """One runner for all files at hand, so that a hundred of them take no hundred processes."""
+    """Return one runner for all files, so that a hundred of them do not start a hundred processes."""
     try:
         return _shared_runner.get()
     except LookupError:
-        _shared_runner.set(made := ReaderRunner())
-        return made
+        _shared_runner.set(runner := ReaderRunner())
+        return runner
 
 
 async def read_body(
@@ -37,42 +37,38 @@ async def read_body(
     images: bool = False,
     settings: PagesSettings | None = None,
 ) -> tuple[Document, str]:
-    """The document that a body is, and its MIME type.
+    """Return the document in a body, and its MIME type.
 
     Args:
-        body: The bytes of any type that there is a reader for, pictures included.
-        name: The file's name; its suffix decides where the content leaves it open, and `#page=12` behind it says
-            from which page on a PDF is read, `#file=a.csv` which file of an archive.
-        url: What relative links start from.
+        body: The bytes of any type with a reader, images included.
+        name: The file's name; its suffix decides if the content is ambiguous. `#page=12` after it starts a PDF at that
+            page, `#file=a.csv` selects a file of an archive.
+        url: The base of relative links.
         main: Whether to leave out what surrounds the main content of a web page.
-        links: How the Markdown of a web page writes them.
-        images: Whether it shows pictures.
+        links: How to write links in the Markdown of a web page.
+        images: Whether the Markdown of a web page shows images.
         settings: Limits; the defaults if not given.
 
     Raises:
-        NotFound, InvalidInput: what stands behind `#` names no file of the archive, no page of the document.
+        NotFound, InvalidInput: the fragment names no file of the archive, or no page of the document.
         NotConfigured: code `missing_extra`, if the parser is not installed.
         Refused: code `unreadable_type`, `encrypted` or `too_large`.
         Unavailable: code `broken_file`, `unreadable`, or `timeout` at the deadline.
     """
-    chosen = settings or PagesSettings()
-    place, named = parse_fragment(name or url), PurePath(strip_fragment(name)).name
-    mime = detect_mime_type("", body, named or url)
-    reader = find_reader(mime, named or url, len(body), images=True)
+    settings = settings or PagesSettings()
+    fragment, file_name = parse_fragment(name or url), PurePath(strip_fragment(name)).name
+    mime = detect_mime_type("", body, file_name or url)
+    reader = find_reader(mime, file_name or url, len(body), images=True)
     source = ReaderInput(
-        body, url or named, mime, None, main,
-        max_chars=chosen.extract_chars, max_tags=chosen.extract_tags, max_pages=chosen.pdf_max_pages, links=links, images=images,
-        first_page=place.page, file=place.file, time_limit_s=chosen.seconds * READ_TIME_SHARE,
-        read_nested=read_nested,
+        body, url or file_name, mime, None, main,
+        max_chars=settings.extract_chars, max_tags=settings.extract_tags, max_pages=settings.pdf_max_pages,
+        first_page=fragment.page, file=fragment.file, time_limit_s=settings.seconds * READ_TIME_SHARE,
+        links=links, images=images, read_nested=read_nested,
     )  # fmt: skip
-    with anyio.move_on_after(chosen.seconds):
+    with anyio.move_on_after(settings.seconds):
         return (await _get_shared_runner().read_document(reader, source))[0], mime
-    raise _late(named, chosen.seconds)
-
-
-def _late(name: str, seconds: float) -> Unavailable:
-    return Unavailable(
-        f"{name or 'the document'} could not be read within {seconds:g} seconds",
+    raise Unavailable(
+        f"{file_name or 'the document'} was not read within {settings.seconds:g} seconds",
         code="timeout",
-        hint="give it more time with --set pages.seconds=120, or a smaller file",
+        hint="raise the limit with --set pages.seconds=120, or read a smaller file",
     )

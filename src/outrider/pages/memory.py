@@ -1,21 +1,19 @@
-"""Memory of a large page given back to the system: glibc keeps what was freed for the next page, which is smaller."""
+"""Return freed memory to the system after large pages, because glibc keeps it."""
 
 from collections.abc import Callable
 from functools import lru_cache
 
 
 def release_memory(size: int) -> None:
-    """Gives back what is free after a page of so many bytes; nothing where the page is not large."""
-    large_page_bytes = (
-        2_000_000  # bytes of a source; one page of a hundred. What is given back, the next pages have to ask for again
-    )
+    """Release free memory after a page of `size` bytes, if the page was large."""
+    large_page_bytes = 2_000_000  # one page in a hundred; after smaller ones the next page reuses the memory
     if size > large_page_bytes:
         _load_malloc_trim()(0)
 
 
 @lru_cache(maxsize=1)
 def _load_malloc_trim() -> Callable[[int], object]:
-    """The C library's function; of one that has none (musl, macOS, Windows), nothing."""
+    """Return the C library's malloc_trim, or a function that does nothing (musl, macOS, Windows)."""
     from ctypes import CDLL
 
     try:

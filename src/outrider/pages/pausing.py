@@ -1,8 +1,7 @@
-"""Python's search for cycles, paused while pages are read.
+"""Pause the garbage collector while pages are read.
 
-Reading a page makes thousands of objects and no cycles, and sets off many searches: a sixth of its time. The switch
-is one for all threads, so those that read are counted: the first turns it off, the last turns it on again, and
-nothing is turned on that the host had turned off.
+Reading a page makes thousands of objects and no cycles, but triggers many collections. The collector is shared by all
+threads, so readers are counted: the first turns it off, the last turns it on again, unless the host had turned it off.
 """
 
 import gc
@@ -12,34 +11,28 @@ from threading import Lock
 
 
 class GcPause:
-    """The switch of the collector, shared by whoever pauses it."""
+    """A pause of the garbage collector, shared by all readers."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._readers = 0
-        self._was_enabled = False  # as it was before the first reader
+        self._was_enabled = False  # before the first reader
 
     @contextmanager
     def pause(self) -> Generator[None]:
-        """No search for cycles until the last reader is done, however it ends."""
-        self._begin()
-        try:
-            yield
-        finally:
-            self._end()
-
-    def _begin(self) -> None:
+        """Disable the garbage collector until the last reader has left its block."""
         with self._lock:
             if not self._readers:
                 self._was_enabled = gc.isenabled()
                 gc.disable()
             self._readers += 1
-
-    def _end(self) -> None:
-        with self._lock:
-            self._readers -= 1
-            if not self._readers and self._was_enabled:
-                gc.enable()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._readers -= 1
+                if not self._readers and self._was_enabled:
+                    gc.enable()
 
 
 GC_PAUSE = GcPause()

@@ -1,4 +1,4 @@
-"""What turns a body into a document."""
+"""Readers, which turn bodies into documents."""
 
 import math
 from collections.abc import Callable
@@ -10,28 +10,28 @@ from typing import Literal
 from outrider.pages.document import Document
 from outrider.pages.mime.charset import decode_body
 
-READ_TIME_SHARE = 0.7  # of the time that a document has, in which a paged one is read as far as it goes
+READ_TIME_SHARE = 0.7  # of a document's time, after which the pages read so far are returned
 
 
 @dataclass(frozen=True)
 class ReaderInput:
-    """A body on its way to a reader.
+    """The input of a reader.
 
     Attributes:
         body: The bytes.
-        url: Where they came from; what relative links start from.
-        content_type: The type, already sniffed.
-        charset: What the transport declared.
+        url: Their address, the base of relative links.
+        content_type: The MIME type, already sniffed.
+        charset: As the transport declared it.
         main: Whether to leave out what surrounds the main content.
-        max_chars: How many characters may be looked at.
-        max_tags: How many tags of markup may be looked at.
-        max_pages: How many pages of a paged document may be looked at.
-        first_page: The number of the page from which on a PDF is read.
-        file: The name of the file that is wanted of an archive; empty for a list of them.
-        time_limit_s: Time after which a paged document is given as far as it was read, or infinity.
-        read_nested: Reads a file that this one holds; without it such files are only listed.
-        links: How the Markdown of a web page writes them: `inline`, as `references` at its end, or `none`.
-        images: Whether the Markdown of a web page shows pictures that have words of their own.
+        max_chars: Characters to read at most.
+        max_tags: Tags of markup to read at most.
+        max_pages: Pages of a paged document to read at most.
+        first_page: The number of the page at which to start a PDF.
+        file: The name of the file to read from an archive; empty for a list of its files.
+        time_limit_s: Seconds after which a paged document is returned as far as it was read.
+        read_nested: Reads a file inside this one; without it such files are only listed.
+        links: How to write links in the Markdown of a web page: `inline`, as `references` at its end, or `none`.
+        images: Whether the Markdown of a web page shows images that have a text of their own.
     """
 
     body: bytes
@@ -51,7 +51,7 @@ class ReaderInput:
 
     @cached_property
     def text(self) -> str:
-        """The body decoded, at most `chars` characters."""
+        """The body decoded, at most `max_chars` characters."""
         markup = not self.content_type.startswith(("text/plain", "application/json"))
         return decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]
 
@@ -65,18 +65,18 @@ class ReaderInput:
 
 @dataclass(frozen=True)
 class DocumentReader:
-    """One way to read.
+    """A reader for some document types.
 
     Args:
-        name: Its name, which becomes the documents' kind, but for web pages.
-        types: MIME types it reads; `*` stands for anything.
-        read: Makes the document. Raises OutriderError only.
-        suffixes: Ends of a path that it reads where the type says no more than text.
-        isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped;
-            `read` must be a function at the top of a module then.
-        needs_whole_body: Whether a body whose end is missing cannot be read at all.
-        has_fragments: Whether an address may name a place in its documents: a page, a file (`place.py`).
-        rank: Which of several goes first, lower ones earlier.
+        name: Its name, which becomes the kind of its documents, except for web pages.
+        types: The MIME types that it reads; `*` is a wildcard.
+        read: Builds the document. Raises OutriderError only.
+        suffixes: Path suffixes that it reads if the type is only known to be text.
+        isolated: Whether to run it in its own process, because it may crash or cannot be stopped; then `read` must be
+            a module-level function.
+        needs_whole_body: Whether a body cannot be read at all if its end is missing.
+        has_fragments: Whether an address may name a part of its documents, a page or a file (`fragment.py`).
+        rank: Readers with lower ranks are asked first.
     """
 
     name: str
@@ -89,12 +89,12 @@ class DocumentReader:
     rank: int = 50
 
     def can_read(self, mime: str) -> bool:
-        """Whether the type is one of ours."""
+        """Return whether the MIME type is one of its types."""
         return any(fnmatchcase(mime, pattern) for pattern in self.types)
 
 
 def format_size(size: int) -> str:
-    """A number of bytes in words."""
+    """Format a number of bytes, for instance `1.5 MB`."""
     if size < 1_000:
         return f"{size} bytes"
     return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

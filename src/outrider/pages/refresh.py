@@ -1,4 +1,7 @@
-"""Pages that only send their reader on, by a meta element (html.spec.whatwg.org, "attr-meta-http-equiv-refresh")."""
+"""Find the target of pages that only redirect by a meta element.
+
+See html.spec.whatwg.org, "attr-meta-http-equiv-refresh".
+"""
 
 import re
 
@@ -11,15 +14,15 @@ REFRESH_TARGET = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*[;,]?\s*url\s*=\s*[\"']?(
 
 
 def find_refresh_target(page: FetchedPage) -> str:
-    """The address that an all but empty page sends its reader to at once; empty if it does not."""
-    head_chars = 20_000  # characters in which the element stands
-    max_delay_s = 5  # what is sent on later is a page that is shown first
+    """Return the address that a nearly empty page redirects to at once; empty if it does not."""
+    head_chars = 20_000  # the element is near the beginning
+    max_delay_s = 5  # a page with a longer delay is meant to be read first
     if page.html is None or not page.is_nearly_empty:
         return ""
-    found = META_REFRESH.search(page.html[:head_chars])
-    content = CONTENT_ATTRIBUTE.search(found[0]) if found else None
-    told = REFRESH_TARGET.match(next(filter(None, content.groups()), "")) if content else None
-    if told is None or int(told[1]) > max_delay_s:
+    element = META_REFRESH.search(page.html[:head_chars])
+    content = CONTENT_ATTRIBUTE.search(element[0]) if element else None
+    refresh = REFRESH_TARGET.match(next(filter(None, content.groups()), "")) if content else None
+    if refresh is None or int(refresh[1]) > max_delay_s:
         return ""
-    target = resolve_url(told[2].replace("&amp;", "&"), page.url).partition("#")[0]
+    target = resolve_url(refresh[2].replace("&amp;", "&"), page.url).partition("#")[0]
     return target if target.startswith("http") and target != page.url else ""

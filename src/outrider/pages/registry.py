@@ -1,4 +1,4 @@
-"""Which reader reads what, and what to say where none does."""
+"""Choose the reader for a document type, or explain why there is none."""
 
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -14,7 +14,7 @@ ARCHIVE_ADVICE = ("an archive", "unpack it and read its files one by one, or loo
 DATA_ADVICE = ("a file of data", "read it with code, or look for a CSV or JSON version of it")
 PROGRAM_ADVICE = ("a program", "look for its source or its documentation")
 OFFICE_ADVICE = ("an Office document", "look for an HTML or PDF version of it")
-TYPE_FAMILIES = (  # pattern; then what a person calls it and what to do instead: the first that fits
+TYPE_FAMILIES = (  # pattern, then a name for people and what to do instead; the first match counts
     ("image/*", ("an image", "save it as an image instead of reading it")),
     ("audio/*", ("audio", "look for a transcript of it")),
     ("video/*", ("a video", "look for a transcript or a description of it")),
@@ -48,31 +48,32 @@ TYPE_FAMILIES = (  # pattern; then what a person calls it and what to do instead
 
 @lru_cache(maxsize=1)
 def load_readers() -> list[DocumentReader]:
-    """All readers that were found, in the order in which they are asked."""
+    """Return all readers in the order in which they are asked."""
     entry_point_group = "outrider.readers"
     return sorted(discover_instances(folder, DocumentReader, group=entry_point_group), key=lambda reader: reader.rank)
 
 
 def find_reader(mime: str, url: str = "", size: int = 0, *, images: bool = False) -> DocumentReader:
-    """The reader for a type.
+    """Return the reader for a type.
 
     Args:
-        mime: The type, sniffed.
-        url: Where it came from; its suffix decides between kinds of text.
-        size: Its bytes, for the error.
-        images: Whether pictures are read too, for what is noted in them.
+        mime: The sniffed MIME type.
+        url: The address; its suffix decides between kinds of text.
+        size: Bytes, for the error.
+        images: Whether images are read too, for their metadata.
 
     Raises:
-        Refused: code `unreadable_type`, for pictures `image`; says what it is, how large, and what
-            to do instead.
+        Refused: code `unreadable_type`, or `image` for images; says what it is, how large, and what to do instead.
     """
-    min_text_bytes = 32  # bytes from which a text that has a binary document's suffix is read as text
+    min_text_bytes = 32  # a shorter text with the suffix of a binary format is that format, and broken
     if mime.startswith("image/") and not images:
         raise build_unreadable_error(mime, url, size)
     suffix = get_suffix(url)
     if mime == "text/plain" and suffix:
         for reader in load_readers():
-            if suffix in reader.suffixes and not (_is_binary(reader, suffix) and size >= min_text_bytes):
+            # Formats that need their whole body are binary, except for flat OpenDocument such as `.fodt`.
+            is_binary = reader.needs_whole_body and not suffix.startswith(".fod")
+            if suffix in reader.suffixes and not (is_binary and size >= min_text_bytes):
                 return reader
     for reader in load_readers():
         if reader.can_read(mime):
@@ -83,27 +84,22 @@ def find_reader(mime: str, url: str = "", size: int = 0, *, images: bool = False
 
 
 def read_nested(source: ReaderInput) -> Document:
-    """A file that another one holds, by the reader of its own type; in the place where that is called."""
+    """Read a file inside another one with the reader for its type, in the same thread or process."""
     return find_reader(source.content_type, source.url, len(source.body), images=True).read(source)
 
 
-def _is_binary(reader: DocumentReader, suffix: str) -> bool:
-    """Whether files of that suffix are never text; OpenDocument knows some that are (`.fodt`)."""
-    return reader.needs_whole_body and not suffix.startswith(".fod")
-
-
 def is_whole_body_needed(mime: str) -> bool:
-    """Whether a body of that type says nothing if its end is missing."""
+    """Return whether a body of that type cannot be read if its end is missing."""
     return any(reader.needs_whole_body for reader in load_readers() if reader.can_read(mime))
 
 
 def has_fragments(mime: str) -> bool:
-    """Whether an address may name a place in documents of that type."""
+    """Return whether an address may name a part of documents of that type."""
     return any(reader.has_fragments for reader in load_readers() if reader.can_read(mime))
 
 
 def build_unreadable_error(mime: str, url: str, size: int) -> Refused:
-    """The error for a type that nothing reads."""
+    """Return the error for a type without a reader."""
     name, hint = _find_family(mime)
     return Refused(
         f"{url or 'this'} is {name} ({mime or 'unknown type'}, {format_size(size)}), which cannot be read as text",
@@ -114,13 +110,13 @@ def build_unreadable_error(mime: str, url: str, size: int) -> Refused:
 
 
 def describe_type(mime: str, url: str = "", size: int = 0) -> tuple[str, str]:
-    """What a type is in words, and what to do with it; the second is empty for what there is a reader for."""
+    """Return a type in words, and what to do with it; the latter is empty for types with a reader."""
     try:
         reader = find_reader(mime, url, size)
     except Refused as refused:
         name, _ = _find_family(mime)
         return f"{name} ({mime or 'unknown type'}, {format_size(size)})", refused.hint
-    kind = "a web page" if reader.name == "html" else f"a document of the kind {reader.name}"
+    kind = "a web page" if reader.name == "html" else f"a document of type {reader.name}"
     return f"{kind} ({mime}, {format_size(size)})", ""
 
 

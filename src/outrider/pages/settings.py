@@ -1,4 +1,4 @@
-"""What an operator may choose about reading pages."""
+"""Settings of the pages package."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ RobotsMode = Literal["respect", "ignore"]
 
 
 class PagesSettings(BaseModel, extra="forbid", defer_build=True):
-    """Settings of the pages domain."""
+    """The `pages` part of the settings."""
 
     seconds: float = Field(25.0, gt=0, le=600, description="Time for one page, with its retries and its reading")
     max_bytes: int = Field(5_000_000, ge=1_000, description="Decoded bytes of a page; what is beyond is cut")

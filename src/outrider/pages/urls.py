@@ -1,4 +1,4 @@
-"""Addresses in documents: absolute, and only those that a reader may follow."""
+"""Resolve links in documents into absolute addresses that are safe to follow."""
 
 import re
 from functools import lru_cache
@@ -6,12 +6,12 @@ from urllib.parse import quote, urljoin
 
 from outrider.core.untrusted import is_safe_link
 
-# What needs no more than a look: nothing to join, to escape or to resolve.
+# Addresses that need neither joining nor escaping, for speed.
 PLAIN_URL = re.compile(r"(?i:https?)://[A-Za-z0-9_.-]+(?::\d+)?(?:[/?#][A-Za-z0-9_.~:/?#@!$&'*+,;=%\[\]-]*)?", re.ASCII)
 ROOTED_PATH = re.compile(r"/(?![/\\])[A-Za-z0-9_.~:/?#@!$&'*+,;=%\[\]-]*")
 UNSAFE_CHARACTER = re.compile(r"[\s()<>\"\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")  # in Markdown, or anywhere
 URL_ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|$)", re.ASCII | re.IGNORECASE)
-# What campaigns and advertisements hang on an address so that its reader is known again; no page needs it.
+# Parameters with which campaigns and advertisements track readers; no page needs them.
 _TRACKER_NAMES = (
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|gad_source|_gl|_ga|srsltid|fbclid|igshid|igsh|msclkid|twclid|ttclid|"
     r"li_fat_id|yclid|ysclid|_openstat|rdt_cid|epik|irclickid|mc_cid|mc_eid|_hsenc|_hsmi|__hstc|__hssc|__hsfp|"
@@ -23,30 +23,30 @@ SIGNED_QUERY = re.compile(r"(?:^|&)[\w-]*(?:signature|hmac|sig)=", re.IGNORECASE
 
 
 def resolve_url(address: str, base: str) -> str:
-    """The address as http(s) or mailto, absolute and without what only tracks its reader.
+    """Return the address as absolute http(s) or mailto, without tracking parameters.
 
-    Empty if it is none of these, or a place in the page itself.
+    Empty for other schemes, and for fragments of the page itself.
     """
-    found = _resolve_reference(address, base).removesuffix("#")
-    return _strip_trackers(found) if "?" in found and TRACKED_QUERY.search(found) else found
+    url = _resolve_reference(address, base).removesuffix("#")
+    return _strip_trackers(url) if "?" in url and TRACKED_QUERY.search(url) else url
 
 
 def _strip_trackers(address: str) -> str:
-    """The address without its trackers, unless it is signed with them."""
-    before, mark, place = address.partition("#")
+    """Remove the tracking parameters, unless the address is signed with them."""
+    before, mark, fragment = address.partition("#")
     path, _, query = before.partition("?")
     if SIGNED_QUERY.search(query):
         return address
-    kept = "&".join([each for each in query.split("&") if not TRACKER_PARAMETER.fullmatch(each)])
-    return f"{path}?{kept}{mark}{place}" if kept else path + mark + place
+    query = "&".join([parameter for parameter in query.split("&") if not TRACKER_PARAMETER.fullmatch(parameter)])
+    return f"{path}?{query}{mark}{fragment}" if query else path + mark + fragment
 
 
 def _resolve_reference(address: str, base: str) -> str:
-    max_url_chars = 2_000  # characters
+    max_url_chars = 2_000
     address = address.strip()
     if not address or address[0] == "#" or len(address) > max_url_chars:
         return ""
-    if ":~:" in address:  # what a browser shall search for in the page
+    if ":~:" in address:  # a text fragment, for browsers to highlight
         address = address.partition(":~:")[0].rstrip("#")
     if "/." not in address:
         if PLAIN_URL.fullmatch(address):
@@ -66,8 +66,8 @@ def _resolve_reference(address: str, base: str) -> str:
 
 @lru_cache(maxsize=100)
 def _parse_origin(base: str) -> str:
-    found = URL_ORIGIN.match(base)
-    return found[0] if found else ""
+    match = URL_ORIGIN.match(base)
+    return match[0] if match else ""
 
 
 def _join_url(address: str, base: str) -> str:
@@ -77,8 +77,6 @@ def _join_url(address: str, base: str) -> str:
         return ""
     if not is_safe_link(joined):
         return ""
-    return (
-        UNSAFE_CHARACTER.sub(lambda found: quote(found[0], safe="", errors="replace"), joined)
-        if UNSAFE_CHARACTER.search(joined)
-        else joined
-    )
+    if not UNSAFE_CHARACTER.search(joined):
+        return joined
+    return UNSAFE_CHARACTER.sub(lambda match: quote(match[0], safe="", errors="replace"), joined)

@@ -304,11 +304,11 @@ def test_times_of_a_list_are_not_that_of_the_page():
 @pytest.mark.parametrize(
     ("html", "more", "error", "said"),
     [
-        (None, {}, TypeError, "html: is NoneType, not bytes or str"),
+        (None, {}, TypeError, "html: must be bytes or str, not NoneType"),
         (Path("page.html"), {}, TypeError, "path.read_bytes()"),
-        ("<p>x", {"url": 5}, TypeError, "url: is int, not str"),
-        ("<p>x", {"links": "footnotes"}, ValueError, "choose one of inline, references, none"),
-        ("<p>x", {"chars": 0}, ValueError, "below 1"),
+        ("<p>x", {"url": 5}, TypeError, "url: must be str, not int"),
+        ("<p>x", {"links": "footnotes"}, ValueError, "one of inline, references, none"),
+        ("<p>x", {"chars": 0}, ValueError, "must be at least 1"),
     ],
 )
 def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, error: type[Exception], said: str):

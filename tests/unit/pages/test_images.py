@@ -19,10 +19,10 @@ URL = "https://a.b/picture"
 NO_PICTURES = [
     (b"<html>not found", "image/png", "a web page", "read it as a page"),
     (b"", "image/png", "an empty file", "choose another address"),
-    (b"%PDF-1.7", "image/png", "a document of the kind pdf", "read it as a page"),
+    (b"%PDF-1.7", "image/png", "a document of type pdf", "read it as a page"),
     (b"7z\xbc\xaf\x27\x1c" + bytes(18), "image/jpeg", "an archive", "unpack it"),
     (b"\x01\x02\x03" * 50, "image/jpeg", "binary data", "look for"),
-    (b"<svg>", "text/xml", "a document of the kind xml", "read it as a page"),
+    (b"<svg>", "text/xml", "a document of type xml", "read it as a page"),
 ]
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
 
@@ -101,7 +101,7 @@ def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
     with pytest.raises(Refused) as caught:
         save_image(reply(body, content_type), folder, url=URL)
     assert caught.value.code == "not_an_image"
-    assert f"is no picture but {what}" in caught.value.message
+    assert f"is not an image but {what}" in caught.value.message
     assert caught.value.hint.startswith(hint)
     assert list(folder.iterdir()) == []
 

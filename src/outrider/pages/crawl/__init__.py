@@ -1,4 +1,4 @@
-"""Reading a whole site: `Crawler.crawl` follows its links and lists, within a budget, and goes on where it stopped."""
+"""Crawl whole sites within a budget, resuming where the last call stopped."""
 
 from outrider.pages.crawl.crawler import Crawler
 from outrider.pages.crawl.plan import CrawlBudget, CrawlPlan

@@ -1,4 +1,4 @@
-"""What a crawl has found and read so far: in the database, page by page, so that a kill costs one page at most."""
+"""Record a crawl in the database page by page, so that a killed process loses at most one."""
 
 import hashlib
 import os
@@ -20,12 +20,12 @@ from outrider.pages.crawl.scope import build_page_key
 from outrider.pages.crawl.tables import crawl_pages, crawls
 from outrider.pages.crawl.tables import crawl_pages as table
 
-LEASE_S = 10.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
+LEASE_S = 10.0  # for which a crawl belongs to the process that works on it, unless it renews the lease
 
 
 @dataclass(frozen=True)
 class DiscoveredUrl:
-    """An address that belongs to the crawl, and where it was found."""
+    """An address that belongs to the crawl, with its depth and date of modification."""
 
     url: str
     depth: int
@@ -33,13 +33,13 @@ class DiscoveredUrl:
 
     @property
     def row_key(self) -> str:
-        """The name of its row."""
+        """The key of its row."""
         return hashlib.sha256(build_page_key(self.url).encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True)
 class PendingPage:
-    """A page whose turn has come; with what is known of it from the round before."""
+    """A page to read next, with its data from the previous round."""
 
     key: str
     url: str
@@ -52,7 +52,7 @@ class PendingPage:
 
 @dataclass(frozen=True)
 class PageOutcome:
-    """What became of one page; see `tables.crawl_pages` for the fields."""
+    """The outcome of one page; see `tables.crawl_pages` for the fields."""
 
     state: str
     detail: str = ""
@@ -67,7 +67,7 @@ class PageOutcome:
 
 @dataclass(frozen=True)
 class CrawlStatus:
-    """How a crawl stands: whether somebody works on it, whether its round is done, and how far it is."""
+    """The state of a crawl: whether a process works on it, whether its round is done, and its tally."""
 
     is_held: bool
     is_finished: bool
@@ -75,11 +75,11 @@ class CrawlStatus:
 
 
 class CrawlLedger:
-    """One crawl's rows.
+    """The rows of one crawl.
 
     Args:
         database: Holds them.
-        plan: What is crawled.
+        plan: What to crawl.
         owner: Whose crawl it is.
         clock: The time in seconds since the epoch.
     """
@@ -94,14 +94,17 @@ class CrawlLedger:
         self._holder = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
 
     async def open(self, pages: int, errand: dict[str, Any] | None = None, until: float | None = None) -> None:
-        """Takes the crawl, to go on with its round; begins another if that is done, or has read so many pages.
+        """Take the lease of the crawl, and resume its round or start a new one.
+
+        A new round starts if the last one is finished, or has already read `pages` pages.
 
         Args:
-            pages: Of a round, as many as are wanted.
-            errand: What another process needs to go on if this one dies; None if nobody shall.
-            until: When the caller's time is up, in seconds since the epoch.
+            pages: The number of pages wanted of a round.
+            errand: The data that another process needs to resume if this one dies; None to prevent that.
+            until: The end of the caller's time, in seconds since the epoch.
 
-        Raises Unavailable, code `crawl_running`, while another process works on it.
+        Raises:
+            Unavailable: code `crawl_running` while another process works on it.
         """
         async with self._database.write() as connection:
             await connection.execute(
@@ -111,42 +114,42 @@ class CrawlLedger:
             row = (await connection.execute(mine)).mappings().one()
             self._check_not_running(row)
             self.round = row["round"]
-            over = row["state"] == "finished" or (await self._count_pages(connection)).used_pages >= pages
-            await self._start_round(connection, is_new=over, errand=errand, until=until)
+            is_over = row["state"] == "finished" or (await self._count_pages(connection)).used_pages >= pages
+            await self._start_round(connection, is_new=is_over, errand=errand, until=until)
 
     async def read_status(self) -> CrawlStatus:
-        """Whether somebody works on the crawl, and how far it is."""
+        """Return whether a process works on the crawl, and how far it is."""
         async with self._database.read() as connection:
             row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
             self.round = row["round"]
-            held = row["held_until"] > self._clock() and not is_holder_dead(row["holder"])
-            return CrawlStatus(held, row["state"] == "finished", await self._count_pages(connection))
+            is_held = row["held_until"] > self._clock() and not is_holder_dead(row["holder"])
+            return CrawlStatus(is_held, row["state"] == "finished", await self._count_pages(connection))
 
     async def close(self, *, finished: bool) -> None:
-        """Lets go of the crawl; a finished round takes along what it did not find any more.
+        """Release the crawl; a finished round marks the pages that it no longer found as gone.
 
-        Not if a page of it could not be read: of what that led to, nothing is known.
+        If a page of the round could not be read, nothing is marked, because its links are unknown.
         """
         async with self._database.write() as connection:
             state = {"state": "finished"} if finished else {}
             mine = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
             values = state | {"held_until": 0.0, "updated_at": self._clock(), "errand": None, "until": None}
-            done = await connection.execute(update(crawls).where(mine).values(**values))
-            blind = (await self._count_pages(connection)).failed if finished else 0
-            if finished and done.rowcount and not blind:
+            released = await connection.execute(update(crawls).where(mine).values(**values))
+            failed = (await self._count_pages(connection)).failed if finished else 0
+            if finished and released.rowcount and not failed:
                 old = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round < self.round)
-                lost = old & crawl_pages.c.state.in_(("read", "duplicate"))
+                gone = old & crawl_pages.c.state.in_(("read", "duplicate"))
                 values = {"state": "gone", "round": self.round, "detail": "no link leads there", "change": ""}
-                await connection.execute(update(crawl_pages).where(lost).values(**values))
+                await connection.execute(update(crawl_pages).where(gone).values(**values))
 
     async def add(self, found: Iterable[DiscoveredUrl]) -> None:
-        """Notes addresses that are to be read; those known in this round already stay as they are."""
+        """Queue addresses to read, except those already known in this round."""
         async with self._database.write() as connection:
             await self._add_urls(connection, found)
 
     async def list_next(self, taken_keys: Collection[str]) -> list[PendingPage]:
-        """The next pages, the ones nearest to the start first, without those whose turn it is already."""
-        batch_size = 50  # pages taken from the list at once
+        """Return the next pages, those nearest to the start first, without those already taken."""
+        batch_size = 50
         names = ("key", "url", "depth", "modified", "sha256", "read_at", "kept")
         query = (
             select(*(table.c[name] for name in names))
@@ -159,19 +162,20 @@ class CrawlLedger:
         return [PendingPage(**row) for row in rows if row["key"] not in taken_keys][:batch_size]
 
     async def renew_lease(self) -> None:
-        """Says that this process still works on the crawl. Raises Unavailable if another has taken it over."""
+        """Extend the lease of this process. Raises Unavailable if another process has taken the crawl over."""
         async with self._database.write() as connection:
             await self._renew_lease(connection)
 
     async def record_outcome(
         self, page: PendingPage, outcome: PageOutcome, found: Iterable[DiscoveredUrl] = ()
     ) -> PageOutcome:
-        """Writes what became of a page, and what it led to; gives it back, as a duplicate if its text was read before.
+        """Write a page's outcome and the addresses it links to.
 
+        Returns the outcome, turned into a duplicate if another page of the round has the same text.
         Raises Unavailable, code `crawl_running`, if another process has taken the crawl over.
         """
         kept_columns = frozenset({"sha256", "kept", "title", "chars", "read_at"})
-        max_text_chars = 2_000  # characters of a title or a reason that are kept
+        max_text_chars = 2_000  # of a title or a reason
         async with self._database.write() as connection:
             await self._renew_lease(connection)
             outcome = await self._compare_outcome(connection, page, outcome)
@@ -180,7 +184,7 @@ class CrawlLedger:
                 for name in ("detail", "final_url", "title")
             }
             values = asdict(outcome) | texts | {"again": int(outcome.again), "read_at": self._clock()}
-            if outcome.state == "failed":  # what was read of it before is still the last that is known
+            if outcome.state == "failed":  # its last successful reading stays recorded
                 values = {name: value for name, value in values.items() if name not in kept_columns}
             mine = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
             await connection.execute(update(crawl_pages).where(mine).values(**values))
@@ -188,17 +192,17 @@ class CrawlLedger:
         return outcome
 
     async def find_duplicate(self, key: str, sha256: str) -> str | None:
-        """The address of another page of this round with the same text."""
+        """Return the address of another page of this round with the same text, or None."""
         async with self._database.read() as connection:
             return await self._find_duplicate(connection, key, sha256)
 
     async def count_pages(self) -> CrawlTally:
-        """How far the round is."""
+        """Count the pages of the round by state."""
         async with self._database.read() as connection:
             return await self._count_pages(connection)
 
     async def list_pages(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """The pages of the newest round that are no longer waiting, in the order in which they were found."""
+        """Return the processed pages of the newest round, by depth and in the order in which they were found."""
         newest = select(func.max(table.c.round)).where(table.c.crawl == self.id).scalar_subquery()
         query = (
             select(table)
@@ -223,17 +227,17 @@ class CrawlLedger:
         }
 
     def _check_not_running(self, row: Any) -> None:
-        left = row["held_until"] - self._clock()
-        if left > 0 and not is_holder_dead(row["holder"]):
+        lease_left_s = row["held_until"] - self._clock()
+        if lease_left_s > 0 and not is_holder_dead(row["holder"]):
             raise Unavailable(
-                "this crawl is under way in another call",
+                "this crawl is running in another call",
                 code="crawl_running",
-                hint="call again in half a minute with the same arguments, to go on or to see what it found",
-                retry_after=min(left, LEASE_S),
+                hint="call again in half a minute with the same arguments, to continue or to see its results",
+                retry_after=min(lease_left_s, LEASE_S),
             )
 
-    async def _start_round(self, connection: "AsyncConnection", *, is_new: bool, **work: Any) -> None:
-        """Another round, or on with this one: then what failed for a while is tried again."""
+    async def _start_round(self, connection: AsyncConnection, *, is_new: bool, **work: Any) -> None:
+        """Start a new round, or resume this one and retry its transient failures."""
         self.round += int(is_new)
         values = {
             "round": self.round,
@@ -247,30 +251,28 @@ class CrawlLedger:
         await connection.execute(update(crawl_pages).where(transient).values(state="waiting", again=0))
         await self._add_urls(connection, [DiscoveredUrl(self.plan.start, 0)])
 
-    async def _renew_lease(self, connection: "AsyncConnection") -> None:
-
+    async def _renew_lease(self, connection: AsyncConnection) -> None:
         mine = (crawls.c.id == self.id) & (crawls.c.holder == self._holder)
         now = self._clock()
-        done = await connection.execute(
+        renewed = await connection.execute(
             update(crawls).where(mine).values(held_until=now + LEASE_S, updated_at=now).returning(crawls.c.id)
         )
-        if done.first() is None:
-            raise Unavailable("another process has taken this crawl over", code="crawl_running", retry_after=LEASE_S)
+        if renewed.first() is None:
+            raise Unavailable("another process has taken over this crawl", code="crawl_running", retry_after=LEASE_S)
 
     async def _compare_outcome(
-        self, connection: "AsyncConnection", page: PendingPage, outcome: PageOutcome
+        self, connection: AsyncConnection, page: PendingPage, outcome: PageOutcome
     ) -> PageOutcome:
-        """With what changed since the round before; a text that this round has read elsewhere is a duplicate."""
+        """Compare a page with the previous round, and with the other pages of this one."""
         if outcome.state != "read":
             return outcome
         change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
-        twin = await self._find_duplicate(connection, page.key, outcome.sha256) if outcome.chars else None
-        if twin:
-            return replace(outcome, state="duplicate", detail=twin, change="")
+        duplicate = await self._find_duplicate(connection, page.key, outcome.sha256) if outcome.chars else None
+        if duplicate:
+            return replace(outcome, state="duplicate", detail=duplicate, change="")
         return replace(outcome, change=change)
 
-    async def _find_duplicate(self, connection: "AsyncConnection", key: str, sha256: str) -> str | None:
-
+    async def _find_duplicate(self, connection: AsyncConnection, key: str, sha256: str) -> str | None:
         equal = select(table.c.url).where(
             table.c.crawl == self.id,
             table.c.sha256 == sha256,
@@ -280,18 +282,18 @@ class CrawlLedger:
         )
         return (await connection.execute(equal.limit(1))).scalar()
 
-    async def _add_urls(self, connection: "AsyncConnection", found: Iterable[DiscoveredUrl]) -> None:
-
-        batch_size = 500  # addresses noted by one statement
-        max_urls = 100_000  # addresses of one crawl
+    async def _add_urls(self, connection: AsyncConnection, found: Iterable[DiscoveredUrl]) -> None:
+        batch_size = 500
+        max_urls = 100_000  # of one crawl
         fresh = list({each.row_key: each for each in reversed(list(found))}.values())[::-1]
         if not fresh:
             return
         known = select(func.count(), func.max(table.c.number)).where(table.c.crawl == self.id)
         count, last = (await connection.execute(known)).one()
-        rows = [self._build_row(each, (last or 0) + at) for at, each in enumerate(fresh, 1)][: max(0, max_urls - count)]
-        for at in range(0, len(rows), batch_size):
-            insert = self._database.build_insert(table).values(rows[at : at + batch_size])
+        rows = [self._build_row(each, (last or 0) + number) for number, each in enumerate(fresh, 1)]
+        rows = rows[: max(0, max_urls - count)]
+        for start in range(0, len(rows), batch_size):
+            insert = self._database.build_insert(table).values(rows[start : start + batch_size])
             new = {name: insert.excluded[name] for name in ("url", "round", "number", "depth", "state", "detail")}
             new |= {"again": 0, "modified": insert.excluded.modified, "change": ""}
             older = table.c.round < insert.excluded.round
@@ -311,8 +313,7 @@ class CrawlLedger:
         counts = {"again": 0, "chars": 0, "read_at": 0.0}
         return facts | empty | counts | {"depth": found.depth, "state": "waiting", "modified": found.modified}
 
-    async def _count_pages(self, connection: "AsyncConnection") -> CrawlTally:
-
+    async def _count_pages(self, connection: AsyncConnection) -> CrawlTally:
         query = (
             select(table.c.state, table.c.change, func.count())
             .where(table.c.crawl == self.id, table.c.round == self.round)
@@ -327,15 +328,15 @@ class CrawlLedger:
 
 
 def is_holder_dead(holder: str) -> bool:
-    """Whether a crawl's holder was a process of this machine, and is no more."""
-    _, _, place = holder.partition(" ")
-    number, _, node = place.partition(" ")
-    if os.name == "nt" or node != platform.node() or not number.isdecimal():
+    """Return whether a crawl's holder was a process of this machine that no longer exists."""
+    _, _, location = holder.partition(" ")
+    pid, _, node = location.partition(" ")
+    if os.name == "nt" or node != platform.node() or not pid.isdecimal():
         return False
     try:
-        os.kill(int(number), 0)
+        os.kill(int(pid), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # somebody else's
+    except OSError:  # another user's process
         return False
     return False

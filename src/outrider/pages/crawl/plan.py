@@ -1,4 +1,4 @@
-"""What a crawl is told: where it begins, what belongs to it, and how much of it."""
+"""The plan and the budget of a crawl."""
 
 import hashlib
 import json
@@ -15,24 +15,23 @@ if TYPE_CHECKING:
 SiteBoundary = Literal["path", "host", "subdomains"]
 CrawlEnding = Literal["finished", "pages", "time", "trouble"]
 StorePage = Callable[["FetchedPage"], Awaitable[str]]
-ReportProgress = Callable[
-    ["CrawlTally", str, float], Awaitable[None]
-]  # how far it is, the page just dealt with, pages a second
+# Receives the tally of the round, the page just processed, and pages per second.
+ReportProgress = Callable[["CrawlTally", str, float], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class CrawlPlan:
-    """A crawl as it was asked for. Equal plans of one owner are one crawl, which can go on or be repeated.
+    """A crawl as requested. Equal plans of one owner are one crawl, which can be resumed or repeated.
 
     Attributes:
         start: The first address.
-        depth: Links that may be followed one after the other; 0 reads the first page alone.
-        within: What is the same site: `path` (below the folder of the first address), `host`, or `subdomains` (the
-            host and what is below it).
-        include: Globs over path and query; if there are any, one of them has to match. The first page is read anyway.
-        exclude: The same for what is left out; it wins over `include`.
-        sitemap: Whether the site's own list of pages is used as well.
-        robots: Whether robots.txt binds.
+        depth: The number of links to follow from the first page; 0 reads that alone.
+        within: The boundary of the site: `path` (below the folder of the first address), `host`, or `subdomains` (the
+            host and its subdomains).
+        include: Globs over path and query, one of which must match if there are any. The first page is always read.
+        exclude: Globs over path and query of pages to leave out; they win over `include`.
+        sitemap: Whether to read the pages in the site's sitemap as well.
+        robots: Whether to obey robots.txt.
     """
 
     start: str
@@ -44,24 +43,24 @@ class CrawlPlan:
     robots: RobotsMode = "respect"
 
     def derive_id(self, owner: str) -> str:
-        """The crawl's name, the same in every process: 32 hexadecimal digits."""
+        """Return the crawl's id, the same in every process: 32 hexadecimal digits."""
         return hashlib.sha256(json.dumps([owner, asdict(self)]).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def parse_plan(facts: dict[str, Any]) -> CrawlPlan:
-    """The plan that was written down as JSON."""
+    """Return the plan that was stored as JSON."""
     given: dict[str, Any] = facts | {name: tuple(facts[name]) for name in ("include", "exclude")}
     return CrawlPlan(**given)
 
 
 @dataclass(frozen=True)
 class CrawlBudget:
-    """What one call may spend on it.
+    """The limits of one call.
 
     Attributes:
-        pages: Pages of a round that are read, duplicates included.
-        seconds: Time, after which what was read so far is reported.
-        concurrency: Pages that are read at the same time.
+        pages: Pages to read in a round, duplicates included.
+        seconds: Time after which the call returns with what was read so far.
+        concurrency: Pages to read at the same time.
     """
 
     pages: int = 50

@@ -1,4 +1,4 @@
-"""What a crawl has come to."""
+"""The result of a crawl."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from outrider.pages.crawl.plan import CrawlEnding
 
 @dataclass(frozen=True)
 class CrawlTally:
-    """How many pages of the round are in which state."""
+    """The number of pages of a round by state."""
 
     read: int = 0
     duplicate: int = 0
@@ -27,15 +27,15 @@ class CrawlTally:
 
 @dataclass(frozen=True)
 class CrawlResult:
-    """How a call's crawling ended.
+    """The result of one call.
 
     Attributes:
-        crawl: The crawl's name.
-        ending: `finished` when nothing of the site is left to read; `pages` or `time` when the budget is spent, and
-            `trouble` when the site answered no more: the same call goes on.
-        round: The how-manieth reading of the site this is.
+        crawl: The crawl's id.
+        ending: `finished` if nothing of the site is left to read, `pages` or `time` if the budget is spent, and
+            `trouble` if the site stopped answering; unless finished, the same call resumes the crawl.
+        round: The number of this reading of the site, from 1.
         tally: The pages of the round by state.
-        seconds: How long this call took.
+        seconds: The duration of this call.
         pages_read: Pages read by this call.
     """
 

@@ -1,4 +1,4 @@
-"""The site that a crawl reads: its pages, the pause it wants between them, and its own list of them."""
+"""The site of a crawl: its pages, crawl delay and sitemap."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from outrider.pages.pages import Pages
 
 @dataclass(frozen=True)
 class CrawlSite:
-    """A site as a plan sees it.
+    """A site within the scope of a plan.
 
     Attributes:
         pages: Reads the pages.
-        scope: What belongs to the crawl.
+        scope: Decides which addresses belong to the crawl.
         store_page: Puts a page into a store.
         sleep: Waits for seconds.
     """
@@ -29,27 +29,28 @@ class CrawlSite:
     sleep: Callable[[float], Awaitable[None]]
 
     async def visit_page(self, page: PendingPage) -> VisitResult:
-        """What became of a page, and where it leads."""
+        """Read a page; returns its outcome and links."""
         return await visit_page(self.pages, self.scope, page)
 
     async def get_crawl_delay(self) -> float:
-        """Seconds that the site wants between two pages."""
-        max_pause_s = 10.0  # seconds that a site's Crawl-delay may ask for between two pages
+        """Return the seconds that the site wants between two pages, at most ten."""
+        max_delay_s = 10.0
         if self.scope.plan.robots != "respect":
             return 0.0
-        return min(await self.pages.robots_policy.get_crawl_delay(self.scope.plan.start), max_pause_s)
+        return min(await self.pages.robots_policy.get_crawl_delay(self.scope.plan.start), max_delay_s)
 
     async def iter_sitemap(self) -> AsyncGenerator[SitemapEntry]:
-        """The pages of the site's own lists that belong to the plan; none if its lists are not wanted."""
+        """Yield the pages of the site's sitemaps that belong to the plan; none if the plan excludes sitemaps."""
         plan = self.scope.plan
         if not (plan.sitemap and plan.depth):
             return
         root = "{0.scheme}://{0.netloc}/".format(urlsplit(plan.start))
-        named = await self.pages.robots_policy.list_sitemaps(root)
-        async for entry in iter_entries(self._bytes, named or [urljoin(root, "sitemap.xml")]):
+
+        async def fetch_bytes(url: str) -> bytes:
+            return (await self.pages.fetch_body(url, size=MAX_SITEMAP_BYTES)).body
+
+        declared = await self.pages.robots_policy.list_sitemaps(root)
+        async for entry in iter_entries(fetch_bytes, declared or [urljoin(root, "sitemap.xml")]):
             url = normalize_url(entry.url)
             if url and not self.scope.explain_refusal(url):
                 yield SitemapEntry(url, entry.modified)
-
-    async def _bytes(self, url: str) -> bytes:
-        return (await self.pages.fetch_body(url, size=MAX_SITEMAP_BYTES)).body

@@ -1,4 +1,4 @@
-"""The list of pages that a site gives of itself (sitemaps.org/protocol.html)."""
+"""Read sitemaps (sitemaps.org/protocol.html)."""
 
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -10,49 +10,47 @@ import anyio.to_thread
 from outrider.core.errors import OutriderError
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, iter_elements
 
-MAX_SITEMAP_BYTES = 50_000_000  # bytes of one file, unpacked; the protocol's own limit
+MAX_SITEMAP_BYTES = 50_000_000  # of one file, uncompressed; the protocol's own limit
 
 FetchBytes = Callable[[str], Awaitable[bytes]]
 
 
 @dataclass(frozen=True)
 class SitemapEntry:
-    """A page in a sitemap; `modified` in seconds since the epoch, 0 where it is not said."""
+    """A page in a sitemap; `modified` in seconds since the epoch, 0 if unknown."""
 
     url: str
     modified: float = 0.0
 
 
 async def iter_entries(fetch: FetchBytes, addresses: Iterable[str]) -> AsyncGenerator[SitemapEntry]:
-    """The pages that sitemaps name, those of sitemaps they refer to included; what cannot be read is left out.
+    """Yield the pages in sitemaps, and in sitemaps that those refer to; unreadable ones are skipped.
 
     Args:
-        fetch: Gives the bytes of an address; its errors mean that there is no sitemap there.
-        addresses: Where the sitemaps are.
+        fetch: Returns the bytes of an address; an error means that there is no sitemap.
+        addresses: The addresses of the sitemaps.
     """
-    max_files = 50  # of one site that are read
-    waiting, seen = list(addresses), set()
-    while waiting and len(seen) < max_files:
-        address = waiting.pop(0)
+    max_files = 50
+    queue, seen = list(addresses), set()
+    while queue and len(seen) < max_files:
+        address = queue.pop(0)
         if address in seen:
             continue
         seen.add(address)
         try:
             body = await fetch(address)
-            pages, further = await anyio.to_thread.run_sync(_read, body, abandon_on_cancel=True)
+            pages, sitemaps = await anyio.to_thread.run_sync(
+                lambda packed: parse_sitemap(decompress_sitemap(packed)), body, abandon_on_cancel=True
+            )
         except (OutriderError, zlib.error):
             continue
-        waiting += further
+        queue += sitemaps
         for page in pages:
             yield page
 
 
-def _read(body: bytes) -> tuple[list[SitemapEntry], list[str]]:
-    return parse_sitemap(decompress_sitemap(body))
-
-
 def decompress_sitemap(body: bytes) -> bytes:
-    """The file, at most SIZE bytes of it. Raises zlib.error."""
+    """Decompress the file, up to MAX_SITEMAP_BYTES. Raises zlib.error."""
     gzip_magic = b"\x1f\x8b"
     if not body.startswith(gzip_magic):
         return body[:MAX_SITEMAP_BYTES]
@@ -60,32 +58,32 @@ def decompress_sitemap(body: bytes) -> bytes:
 
 
 def parse_sitemap(body: bytes) -> tuple[list[SitemapEntry], list[str]]:
-    """The pages of a sitemap, and the sitemaps of an index; of a plain text each line is a page."""
-    max_elements = 500_000  # of one file: an entry may have alternate languages and pictures
+    """Return the pages of a sitemap, and the sitemaps of an index; in plain text, each line is a page."""
+    max_elements = 500_000  # of one file; an entry may have alternate languages and images
     max_entries = 50_000  # of one file; the protocol's own limit
     if not body.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
         lines = body.decode("utf-8-sig", "replace").splitlines()[:max_entries]
         return [SitemapEntry(line.strip()) for line in lines if line.strip().startswith(("http://", "https://"))], []
     pages: list[SitemapEntry] = []
-    further: list[str] = []
+    sitemaps: list[str] = []
     try:
         for element in iter_elements([body.lstrip()], ("url", "sitemap"), ElementBudget(max_elements)):
-            place = element.find("loc")
-            address = place.text.strip() if place else ""
-            if len(pages) + len(further) >= max_entries:
+            location = element.find("loc")
+            address = location.text.strip() if location else ""
+            if len(pages) + len(sitemaps) >= max_entries:
                 break
             if element.name == "sitemap":
-                further.append(address)
+                sitemaps.append(address)
             elif address:
-                changed = element.find("lastmod")
-                pages.append(SitemapEntry(address, _parse_lastmod(changed.text.strip() if changed else "")))
+                modified = element.find("lastmod")
+                pages.append(SitemapEntry(address, _parse_lastmod(modified.text.strip() if modified else "")))
     except MalformedXML:
-        pass  # what came before the fault is as good as ever
-    return pages, [each for each in further if each]
+        pass  # the entries before the error are valid
+    return pages, [address for address in sitemaps if address]
 
 
 def _parse_lastmod(text: str) -> float:
-    """A W3C date or date-time in seconds since the epoch; a day counts to its end. 0 if it is none."""
+    """Parse a W3C date or date-time into seconds since the epoch; a date means its end, an invalid one 0."""
     try:
         when = datetime.fromisoformat(text)
     except ValueError:

@@ -320,7 +320,7 @@ async def test_a_crawl_that_another_call_works_on_is_not_disturbed():
         async with anyio.create_task_group() as group:
             group.start_soon(lambda: here.crawler.crawl(plan, CrawlBudget(), store_page=keep))
             await started.wait()
-            with pytest.raises(Unavailable, match="under way") as caught:
+            with pytest.raises(Unavailable, match="running in another call") as caught:
                 await here.crawler.crawl(plan, CrawlBudget())
             go_on.set()
         other = await here.crawler.crawl(plan, CrawlBudget(), "somebody else")
