@@ -296,7 +296,7 @@ async def test_without_anything_that_embeds_the_error_names_the_keyword_tool(hom
         await added(app)
         assert (await say(app, "getStoreInfo"))["semantic"] is False
         for tool in ("semantic", "hybrid"):
-            with pytest.raises(NotConfigured, match="meaning") as error:
+            with pytest.raises(NotConfigured, match="semantic search is not available") as error:
                 await found(app, "tea", tool=tool)
             assert error.value.code == "semantic_unavailable"
             assert "keywordSimilaritySearch" in error.value.hint

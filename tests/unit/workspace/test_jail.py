@@ -113,7 +113,7 @@ def test_pipes_and_devices_are_no_files(jail: Jail):
 
 
 def test_what_is_missing_or_a_folder_is_said(jail: Jail):
-    with pytest.raises(NotFound, match="there is no"):
+    with pytest.raises(NotFound, match="does not exist"):
         read(jail, "nothing.txt")
     with pytest.raises(NotFound, match=r"'nothing.*' does not exist"):
         jail.list("nothing")
