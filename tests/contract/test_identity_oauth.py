@@ -129,17 +129,17 @@ async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(
     }
     assert b"PUBLIC KEY" in pem
     wrong = {
-        "made for somebody else": good(provider, aud="https://other.example/mcp"),
-        "of another issuer": good(provider, iss="https://evil.example"),
+        "issued for another audience": good(provider, aud="https://other.example/mcp"),
+        "from another issuer": good(provider, iss="https://evil.example"),
         "has expired": good(provider, exp=now - 31),
         "not valid yet": good(provider, nbf=now + 60),
         "no claim 'exp'": good(provider, exp=None),
         "no claim 'aud'": good(provider, aud=None),
         "names a person": good(provider, sub=None),
         "not an access token": good(provider, header={"typ": "id+jwt"}),
-        "signature does not fit": provider.sign_token(key="third", kid="first", scope="tools", groups=["acme"]),
-        "in a way that is not accepted": forged["none"],
-        "way that is not accepted": forged["hmac with the public key"],
+        "signature is invalid": provider.sign_token(key="third", kid="first", scope="tools", groups=["acme"]),
+        "algorithm that is not accepted": forged["none"],
+        "is not accepted here": forged["hmac with the public key"],
         "too long": good(provider) + "x" * 20_000,
     }
     for reason, token in wrong.items():

@@ -172,7 +172,7 @@ async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
                     break
             second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
             held.set()
-    assert "$0.5 a day" in read_error(second)["message"]
+    assert "$0.5 per day" in read_error(second)["message"]
 
 
 async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):

@@ -1,1 +1,1 @@
-"""Who calls: tokens, identity providers, workspaces and their members, what each may do and how much of it."""
+"""Identity of callers: tokens, identity providers, workspaces, quotas and audit."""

@@ -1,4 +1,7 @@
-"""Who did what: tool calls, as `core/events` records them, and what was done to identity itself. Only ever added to."""
+"""Audit of tool calls and of changes to identities.
+
+Tool calls come from `core/events`. Entries are never changed, only deleted when they expire.
+"""
 
 import time
 import uuid
@@ -14,15 +17,15 @@ from outrider.identity.tables import audit, counters
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """Something that somebody did, or was refused.
+    """An action of a person, or one that was refused.
 
     Attributes:
         at: Seconds since the epoch.
-        person: Who; None for somebody who was not recognised, and for the operator at the command line.
-        credential: By what they were known.
+        person: The person; None for an unauthenticated caller, and for the operator at the command line.
+        credential: The id of the token, or `oauth:` and the client's id.
         action: `call`, `refused`, `token.create`, `token.revoke`, `workspace.create`, `member.add`, `member.remove`.
         outcome: `ok`, or the code of an error.
-        detail: Of a call the tool; else what or whom it was about.
+        detail: The tool of a call, else the object of the action.
     """
 
     at: float
@@ -52,7 +55,7 @@ class Audit:
         address: str | None = None,
         outcome: str = "ok",
     ) -> None:
-        """Writes down an act. Raises Unavailable."""
+        """Save an entry. Raises Unavailable."""
         row = {
             "id": str(uuid.uuid4()),
             "at": time.time(),
@@ -70,8 +73,8 @@ class Audit:
     async def list_recent(
         self, limit: int = 50, *, person: str = "", workspace: str = "", since: float = 0.0
     ) -> list[AuditEntry]:
-        """The newest acts first, tool calls among them; of a person, in a workspace, or all."""
-        acts = select(*(audit.c[name] for name in AuditEntry.__dataclass_fields__))
+        """Return actions and tool calls, the newest first, optionally of a person or in a workspace only."""
+        actions = select(*(audit.c[name] for name in AuditEntry.__dataclass_fields__))
         calls = select(
             events.c.at,
             events.c.identity.label("person"),
@@ -82,17 +85,17 @@ class Audit:
             events.c.outcome,
             events.c.tool.label("detail"),
         )
-        both = union_all(acts, calls).subquery()
-        query = select(both).where(both.c.at >= since).order_by(both.c.at.desc()).limit(limit)
-        for column, wanted in ((both.c.person, person), (both.c.workspace, workspace)):
-            if wanted:
-                query = query.where(column == to_storable_text(wanted, 200))
+        entries = union_all(actions, calls).subquery()
+        query = select(entries).where(entries.c.at >= since).order_by(entries.c.at.desc()).limit(limit)
+        for column, value in ((entries.c.person, person), (entries.c.workspace, workspace)):
+            if value:
+                query = query.where(column == to_storable_text(value, 200))
         async with self._database.read() as connection:
             rows: Any = (await connection.execute(query)).mappings()
             return [AuditEntry(**row) for row in rows]
 
     async def delete_expired(self, days: float) -> int:
-        """Forgets what is older; returns how many acts. Raises Unavailable."""
+        """Delete older entries and old quota counters; return the number of entries. Raises Unavailable."""
         day_s = 86_400
         now = time.time()
         async with self._database.write() as connection:

@@ -1,7 +1,7 @@
-"""Counters that replicas share: never more than a limit in all of them together, and seldom a query.
+"""Counters that all replicas share, with few queries.
 
-A replica takes a block from the database in one statement and then counts by itself. A block that it does not use up
-before the window ends is lost, so somebody may get a little less than the limit, never more.
+A replica takes a block of the limit from the database in one statement and then counts in memory. A block that is not
+used up before its time window ends is lost, so a caller may get a little less than the limit, but never more.
 """
 
 import hashlib
@@ -15,17 +15,19 @@ from sqlalchemy import Connection, func, select, update
 from outrider.core.database.database import Database
 from outrider.identity.tables import counters
 
-PERMANENT_WINDOW = 2**31 - 1
+PERMANENT_WINDOW = 2**31 - 1  # the window of rows that only serve as locks
 
 
 @dataclass
 class _CounterBlock:
-    left: int = 0
-    empty: bool = False
+    """The unused part of a block; `is_exhausted` means that the database has no more."""
+
+    remaining: int = 0
+    is_exhausted: bool = False
 
 
 class QuotaCounters:
-    """Counts in windows of time.
+    """Counts in time windows.
 
     Args:
         database: Shared by all replicas.
@@ -39,25 +41,37 @@ class QuotaCounters:
         self._take_lock = anyio.Lock()
 
     async def count_one(self, name: str, ends: int, limit: int) -> bool:
-        """Counts one; False if the limit of the window that ends then is reached. Raises Unavailable."""
-        block = self._blocks.get((name, ends)) or self._block(name, ends)
-        if block.left == 0 and not block.empty:
+        """Count one; return False if the limit of the window is reached. Raises Unavailable.
+
+        Args:
+            name: The counter.
+            ends: When the window ends, in seconds since the epoch.
+            limit: The limit of the window.
+        """
+        block = self._blocks.get((name, ends))
+        if block is None:
+            now = self._clock()
+            self._blocks = {key: block for key, block in self._blocks.items() if key[1] > now}
+            block = self._blocks.setdefault((name, ends), _CounterBlock())
+        if block.remaining == 0 and not block.is_exhausted:
             async with self._take_lock:
-                if block.left == 0 and not block.empty:
-                    block.left = await self._take_block(name, ends, limit)
-                    block.empty = block.left == 0
-        if block.left == 0:
+                if block.remaining == 0 and not block.is_exhausted:
+                    block.remaining = await self._take_block(name, ends, limit)
+                    block.is_exhausted = block.remaining == 0
+        if block.remaining == 0:
             return False
-        block.left -= 1
+        block.remaining -= 1
         return True
 
-    async def reserve(self, name: str, limit: int, count_active: "Callable[[Connection], int]") -> bool:
-        """Holds a place for something that is about to begin, if there are fewer than `limit`; `release` gives it back.
+    async def reserve(self, name: str, limit: int, count_active: Callable[[Connection], int]) -> bool:
+        """Reserve a slot for something that is about to start; return False if `limit` slots are in use.
+
+        A reservation ends with `release`, or after a minute.
 
         Args:
             name: What is limited.
-            limit: How many there may be.
-            count_active: How many there are, in the transaction that it gets.
+            limit: How many may be active at the same time.
+            count_active: Returns how many are active, in the given transaction.
         """
         key, now = _hash_name(name), int(self._clock())
         return await self._database.run_transaction(
@@ -65,21 +79,26 @@ class QuotaCounters:
         )
 
     async def release(self, name: str) -> None:
-        """Gives the oldest place back that is still held: what it was held for is counted as itself now."""
+        """Release the oldest reservation, because what it was made for has started and is counted as active."""
         key, now = _hash_name(name), int(self._clock())
-        await self._database.run_transaction(lambda connection: _release_oldest(connection, key, now), write=True)
-
-    def _block(self, name: str, ends: int) -> _CounterBlock:
-        now = self._clock()
-        self._blocks = {key: each for key, each in self._blocks.items() if key[1] > now}
-        return self._blocks.setdefault((name, ends), _CounterBlock())
+        is_reserved = (counters.c.key == key, counters.c.window > now, counters.c.window < PERMANENT_WINDOW)
+        oldest = (
+            select(counters.c.window)
+            .where(*is_reserved, counters.c.used > 0)
+            .order_by(counters.c.window)
+            .limit(1)
+            .scalar_subquery()
+        )
+        query = update(counters).where(counters.c.key == key, counters.c.window == oldest)
+        query = query.values(used=counters.c.used - 1)
+        await self._database.run_transaction(lambda connection: connection.execute(query).rowcount, write=True)
 
     async def _take_block(self, name: str, ends: int, limit: int) -> int:
-        """How many of the limit are ours from now on: a block, or one of the last ones, or none."""
-        max_block_size = 50  # and never more than this
-        blocks_per_limit = 100  # a block is the hundredth part of a limit
-        wanted = max(1, min(max_block_size, limit // blocks_per_limit))
-        for count in dict.fromkeys((wanted, 1)):
+        """Take a block of the limit, or a single one of the last; return its size, 0 if nothing is left."""
+        max_block_size = 50
+        blocks_per_limit = 100
+        block_size = max(1, min(max_block_size, limit // blocks_per_limit))
+        for count in dict.fromkeys((block_size, 1)):
             if await self._add_to_counter(name, ends, count, limit):
                 return count
         return 0
@@ -96,34 +115,26 @@ class QuotaCounters:
         )
 
     def _insert_reservation(
-        self, connection: "Connection", key: str, now: int, limit: int, working: "Callable[[Connection], int]"
+        self, connection: Connection, key: str, now: int, limit: int, count_active: Callable[[Connection], int]
     ) -> bool:
+        reservation_s = 60
 
-        reservation_s = 60  # seconds for which a place is held for what is about to begin
-        # Whoever comes at the same time waits at this row, and then sees what we have held.
-        turn = self._database.build_insert(counters).values(key=key, window=PERMANENT_WINDOW, used=0)
-        turn = turn.on_conflict_do_update(index_elements=["key", "window"], set_={"used": counters.c.used + 1})
-        connection.execute(turn)
-        held = select(func.coalesce(func.sum(counters.c.used), 0)).where(
+        def increment(window: int, first_value: int) -> None:
+            insert = self._database.build_insert(counters).values(key=key, window=window, used=first_value)
+            connection.execute(
+                insert.on_conflict_do_update(index_elements=["key", "window"], set_={"used": counters.c.used + 1})
+            )
+
+        # Concurrent callers wait for the lock on this row, and then see our reservation.
+        increment(PERMANENT_WINDOW, 0)
+        reserved = select(func.coalesce(func.sum(counters.c.used), 0)).where(
             counters.c.key == key, counters.c.window > now, counters.c.window < PERMANENT_WINDOW
         )
-        # First those that are about to begin: one that begins in between is counted twice, and never missed.
-        if connection.execute(held).scalar_one() + working(connection) >= limit:
+        # Count reservations first: something that starts in between is then counted twice, but never missed.
+        if connection.execute(reserved).scalar_one() + count_active(connection) >= limit:
             return False
-        place = self._database.build_insert(counters).values(key=key, window=now + reservation_s, used=1)
-        connection.execute(
-            place.on_conflict_do_update(index_elements=["key", "window"], set_={"used": counters.c.used + 1})
-        )
+        increment(now + reservation_s, 1)
         return True
-
-
-def _release_oldest(connection: "Connection", key: str, now: int) -> None:
-
-    mine = (counters.c.key == key, counters.c.window > now, counters.c.window < PERMANENT_WINDOW, counters.c.used > 0)
-    oldest = select(counters.c.window).where(*mine).order_by(counters.c.window).limit(1).scalar_subquery()
-    connection.execute(
-        update(counters).where(counters.c.key == key, counters.c.window == oldest).values(used=counters.c.used - 1)
-    )
 
 
 def _hash_name(name: str) -> str:

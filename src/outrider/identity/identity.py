@@ -1,4 +1,4 @@
-"""The identity domain's front door: from what a caller shows to who they are."""
+"""Authenticate callers by their credentials."""
 
 import logging
 import time
@@ -17,7 +17,7 @@ from outrider.identity.tokens import TokenStore
 from outrider.identity.workspaces import WorkspaceDirectory
 
 log = logging.getLogger(__name__)
-CACHE_TTL_S = 2.0  # how long an answer is good: so long a revoked token may still work, on every replica
+CACHE_TTL_S = 2.0  # a revoked token may still work for so long, on every replica
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class _CachedPrincipal:
 
 
 class Identity:
-    """Recognises callers.
+    """Authenticates callers.
 
     Args:
-        database: Has tokens, workspaces and members.
-        settings: What is accepted.
-        http: Reaches the identity provider.
-        clock: Seconds since the epoch.
+        database: Holds tokens, workspaces and members.
+        settings: Which credentials are accepted.
+        http: Client for requests to the identity provider.
+        clock: Returns seconds since the epoch.
     """
 
     def __init__(
@@ -55,55 +55,54 @@ class Identity:
         self._cache: dict[str, _CachedPrincipal] = {}
 
     async def authenticate(self, credential: str) -> Principal:
-        """Who holds a bearer token, one of ours or the identity provider's.
+        """Return the holder of a bearer token, issued by Outrider or by the identity provider.
 
-        An answer is remembered for two seconds, so that calls in a row cost no query; whatever is taken back is good no
-        longer than that.
+        The result is cached for two seconds, so that consecutive calls need no query; revoked credentials may be
+        accepted for that time.
 
         Raises:
-            Unrecognised: Nobody; the text says why.
-            ScopeMissing: Somebody, but without a scope that everybody needs.
-            Unavailable: Nobody can tell now: the database or the provider is away.
+            InvalidCredentialError: The credential is not valid; the text is the reason.
+            InsufficientScopeError: The credential lacks a scope that all callers need.
+            Unavailable: The database or the provider cannot be reached.
         """
         key, now = token_format.hash_token(credential), self._clock()
-        known = self._cache.get(key)
-        if known is None or now >= known.expires_at:
-            known = await self._looked_up(credential, key)
-            self._cache_principal(key, known)
-        if known.principal is None:
-            raise InvalidCredentialError(known.reason)
-        if known.principal.expires_at is not None and now >= known.principal.expires_at:
+        cached = self._cache.get(key)
+        if cached is None or now >= cached.expires_at:
+            principal, reason = None, ""
+            try:
+                principal = await self._find_principal(credential, key)
+            except InvalidCredentialError as error:
+                reason = str(error)
+            cached = _CachedPrincipal(self._clock() + CACHE_TTL_S, principal, reason)
+            self._make_room_in_cache()
+            self._cache[key] = cached
+        if cached.principal is None:
+            raise InvalidCredentialError(cached.reason)
+        if cached.principal.expires_at is not None and now >= cached.principal.expires_at:
             raise InvalidCredentialError("this token has expired")
-        return known.principal
+        return cached.principal
 
     async def find_lost_principals(self, principals: Collection[Principal]) -> set[Principal]:
-        """Those who have lost what they came in with: it was revoked or expired, or they are in no workspace any more.
+        """Return those whose credential was revoked or has expired, or who have left all their workspaces.
 
-        One query for hundreds of them. Raises Unavailable.
+        Hundreds of principals need one query. Raises Unavailable.
         """
         oauth = self.settings.oauth
         members = not (oauth.workspaces_claim or oauth.default_workspace)
         return await find_lost_principals(principals, self._database, self._clock(), members=members)
 
-    async def _looked_up(self, credential: str, key: str) -> _CachedPrincipal:
-        try:
-            found = await self._find_principal(credential, key)
-        except InvalidCredentialError as error:
-            return _CachedPrincipal(self._clock() + CACHE_TTL_S, None, str(error))
-        return _CachedPrincipal(self._clock() + CACHE_TTL_S, found)
-
     async def _find_principal(self, credential: str, key: str) -> Principal:
         if self.settings.tokens and token_format.is_token(credential):
             return await self.tokens.authenticate(key)
         if self.provider is None or credential.startswith(token_format.TOKEN_PREFIX):
-            raise InvalidCredentialError("this is no token of ours: it may be cut or mistyped")
+            raise InvalidCredentialError("this is not an Outrider token: it may be cut or mistyped")
         return await self.provider.authenticate(credential)
 
-    def _cache_principal(self, key: str, known: _CachedPrincipal) -> None:
-        max_cached = 10_000
-        if len(self._cache) >= max_cached:
-            now = self._clock()
-            self._cache = {name: each for name, each in self._cache.items() if each.expires_at > now}
-            if len(self._cache) >= max_cached:
-                self._cache.clear()
-        self._cache[key] = known
+    def _make_room_in_cache(self) -> None:
+        max_entries = 10_000
+        if len(self._cache) < max_entries:
+            return
+        now = self._clock()
+        self._cache = {key: cached for key, cached in self._cache.items() if cached.expires_at > now}
+        if len(self._cache) >= max_entries:
+            self._cache.clear()

@@ -1,4 +1,4 @@
-"""The public keys of an identity provider: fetched, kept, and fetched again when a token names one that is new."""
+"""Fetch and cache the public keys of an identity provider (JWKS)."""
 
 import logging
 import time
@@ -14,10 +14,10 @@ from outrider.core.http import HttpClient
 from outrider.identity.principal import InvalidCredentialError
 
 log = logging.getLogger(__name__)
-REFRESH_AFTER_S = 3_600.0  # seconds after which keys are fetched again
-MAX_KEY_AGE_S = 86_400.0  # seconds that keys are good for while the provider cannot be reached
+REFRESH_AFTER_S = 3_600.0
+MAX_KEY_AGE_S = 86_400.0  # keys are used for so long while the provider cannot be reached
 MIN_FETCH_INTERVAL_S = (
-    10.0  # seconds between two fetches, however many unknown keys are named: callers choose what they name
+    10.0  # callers choose the key names in their tokens, so unknown names must not cause more fetches
 )
 FETCH_LIMITS = RequestLimits(timeout_s=10.0, max_body_bytes=500_000, max_redirects=3)
 
@@ -26,10 +26,10 @@ class JwksCache:
     """The keys that an issuer publishes.
 
     Args:
-        http: The guarded client; the issuer's host is the operator's choice, so it may be a private one.
-        issuer: As its metadata must say it, too.
-        address: Where the keys are; empty means that the metadata says it.
-        clock: Seconds since the epoch.
+        http: The guarded client; the issuer may have a private address, because the operator has chosen it.
+        issuer: The issuer, exactly as in its metadata.
+        address: The URL of the keys; empty means that it is taken from the metadata.
+        clock: Returns seconds since the epoch.
     """
 
     def __init__(
@@ -45,40 +45,40 @@ class JwksCache:
         self._fetch_lock = anyio.Lock()
 
     async def find_key(self, name: str | None, algorithm: str) -> Mapping[str, Any]:
-        """The key (JWK) that a token's header names.
+        """Return the key (JWK) that a token's header names.
 
-        Raises Unrecognised where the issuer has no such key, and Unavailable where nobody can tell.
+        Raises InvalidCredentialError if the issuer does not have this key, and Unavailable if it cannot be reached.
         """
         if self._clock() - self._fetched_at > REFRESH_AFTER_S:
             await self._fetch_keys()
         if self._clock() - self._fetched_at > MAX_KEY_AGE_S:
             raise self._build_unavailable_error()
-        found = self._match_key(name, algorithm)
-        if found is None:
+        key = self._match_key(name, algorithm)
+        if key is None:
             await self._fetch_keys()
-            found = self._match_key(name, algorithm)
-        if found is None and self._failure is not None:
+            key = self._match_key(name, algorithm)
+        if key is None and self._failure is not None:
             raise self._build_unavailable_error()
-        if found is None:
+        if key is None:
             raise InvalidCredentialError("this token is signed with a key that its issuer does not have")
-        return found
+        return key
 
     async def count_usable(self, algorithms: Sequence[str]) -> int:
-        """How many keys there are for these algorithms. Raises what fetching them has raised."""
+        """Return the number of keys for these algorithms. Raises Unavailable if they cannot be fetched."""
         await self._fetch_keys()
         if self._failure is not None:
             raise self._failure
-        return sum(any(_is_usable_for(key, each) for each in algorithms) for key in self._keys)
+        return sum(any(_is_usable_for(key, algorithm) for algorithm in algorithms) for key in self._keys)
 
     def _match_key(self, name: str | None, algorithm: str) -> Mapping[str, Any] | None:
-        """The one key that fits; without a name only if there is no other that could."""
-        fitting = [each for each in self._keys if _is_usable_for(each, algorithm)]
+        """Return the key of that name; without a name, the only key for the algorithm."""
+        usable = [key for key in self._keys if _is_usable_for(key, algorithm)]
         if name is None:
-            return fitting[0] if len(fitting) == 1 else None
-        return next((each for each in fitting if each.get("kid") == name), None)
+            return usable[0] if len(usable) == 1 else None
+        return next((key for key in usable if key.get("kid") == name), None)
 
     async def _fetch_keys(self) -> None:
-        """Fetches the keys, unless somebody has tried a moment ago. Old ones stay where that fails."""
+        """Fetch the keys, unless that was tried a moment ago; keep the old keys if it fails."""
         async with self._fetch_lock:
             if self._clock() - self._tried_at < MIN_FETCH_INTERVAL_S:
                 return
@@ -87,36 +87,36 @@ class JwksCache:
                 self._keys = _parse_key_set(await self._fetch_json(self._address or await self._discover_address()))
                 self._fetched_at, self._failure = self._clock(), None
             except OutriderError as error:
-                log.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
+                log.warning("cannot fetch the keys of %s: %s", self._issuer, error)
                 self._failure = error
 
     async def _discover_address(self) -> str:
-        """Where the keys are, from the issuer's metadata (RFC 8414; OpenID Connect Discovery 1.0)."""
+        """Return the URL of the keys from the issuer's metadata (RFC 8414; OpenID Connect Discovery 1.0)."""
         failure: OutriderError = Unavailable(f"{self._issuer} publishes no metadata")
         for address in list_metadata_addresses(self._issuer):
             try:
-                found = await self._fetch_json(address)
+                metadata = await self._fetch_json(address)
             except OutriderError as error:
                 failure = error
                 continue
-            if found.get("issuer") != self._issuer:
-                raise Unavailable(f"the metadata at {address} is of another issuer", hint="check identity.oauth.issuer")
-            self._address = _check_key_address(found.get("jwks_uri"), self._issuer)
+            if metadata.get("issuer") != self._issuer:
+                raise Unavailable(f"the metadata at {address} names another issuer", hint="check identity.oauth.issuer")
+            self._address = _check_key_address(metadata.get("jwks_uri"), self._issuer)
             return self._address
         raise failure
 
     async def _fetch_json(self, address: str) -> dict[str, Any]:
         reply = await self._http.get(address, limits=FETCH_LIMITS, trusted=True, headers={"accept": "application/json"})
         if reply.status != 200:
-            raise Unavailable(f"{address} answered {reply.status}")
-        found = reply.json()
-        if not isinstance(found, dict):
-            raise Unavailable(f"{address} answered no JSON object")
-        return found
+            raise Unavailable(f"{address} answered with status {reply.status}")
+        document = reply.json()
+        if not isinstance(document, dict):
+            raise Unavailable(f"the answer of {address} is not a JSON object")
+        return document
 
     def _build_unavailable_error(self) -> Unavailable:
         return Unavailable(
-            "who you are cannot be checked now: the identity provider does not answer",
+            "your token cannot be checked now: the identity provider does not answer",
             code="identity_provider",
             hint="try again in a moment",
             retry_after=MIN_FETCH_INTERVAL_S,
@@ -124,25 +124,26 @@ class JwksCache:
 
 
 def list_metadata_addresses(issuer: str) -> list[str]:
-    """Where an issuer's metadata may be: the path goes behind the well-known name, or, by the older rule, before it."""
+    """Return the possible URLs of an issuer's metadata; the issuer's path may come after or before the known name."""
     parts = urlsplit(issuer)
     origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
     return list(dict.fromkeys((origin + oauth + path, origin + openid + path, origin + path + openid)))
 
 
-def _parse_key_set(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The keys that can check signatures. Keys that both sides know are none: anybody could read them here."""
-    keys = found.get("keys")
+def _parse_key_set(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the keys that can verify signatures; symmetric keys cannot, because anybody could read them here."""
+    keys = document.get("keys")
     if not isinstance(keys, list):
         raise Unavailable("the key set has no keys")
     return [
-        each for each in keys if isinstance(each, dict) and each.get("kty") in ("RSA", "EC", "OKP") and _signs(each)
+        key
+        for key in keys
+        if isinstance(key, dict)
+        and key.get("kty") in ("RSA", "EC", "OKP")
+        and key.get("use") in (None, "sig")
+        and "verify" in key.get("key_ops", ["verify"])
     ]
-
-
-def _signs(key: Mapping[str, Any]) -> bool:
-    return key.get("use") in (None, "sig") and "verify" in key.get("key_ops", ["verify"])
 
 
 def _is_usable_for(key: Mapping[str, Any], algorithm: str) -> bool:
@@ -151,9 +152,9 @@ def _is_usable_for(key: Mapping[str, Any], algorithm: str) -> bool:
 
 
 def _check_key_address(address: object, issuer: str) -> str:
-    """A key address that may be trusted: HTTPS, or of the issuer's own origin. Raises Unavailable."""
+    """Return the address if it uses HTTPS or has the issuer's origin. Raises Unavailable."""
     if isinstance(address, str):
-        parts, own = urlsplit(address), urlsplit(issuer)
-        if parts.scheme == "https" or (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
+        parts, issuer_parts = urlsplit(address), urlsplit(issuer)
+        if parts.scheme == "https" or (parts.scheme, parts.netloc) == (issuer_parts.scheme, issuer_parts.netloc):
             return address
-    raise Unavailable("the issuer's metadata names no key address that may be trusted (jwks_uri)")
+    raise Unavailable("jwks_uri in the issuer's metadata is missing or not trusted: it must use https")

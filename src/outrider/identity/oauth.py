@@ -1,7 +1,6 @@
-"""Access tokens of an identity provider: checked here, with its public keys, as a resource server does it.
+"""Verify access tokens of an identity provider as an OAuth resource server.
 
-RFC 9068 and RFC 8725 say what to check: the signature by an algorithm that we allow, issuer, audience, times. Nothing
-of a token goes anywhere else.
+As RFC 9068 and RFC 8725 demand, it checks signature, algorithm, issuer, audience and times. Tokens are never sent on.
 """
 
 import time
@@ -21,13 +20,13 @@ ALL_TOOLSETS = "all"
 
 
 class IdentityProvider:
-    """The identity provider that the settings name.
+    """The identity provider named in the settings.
 
     Args:
-        settings: Its issuer, and what tokens must say.
-        database: Has the members of workspaces, where tokens do not say them.
-        http: Fetches its keys.
-        clock: Seconds since the epoch.
+        settings: Its issuer, and the required claims of tokens.
+        database: Holds the members of workspaces, unless tokens name the workspaces.
+        http: Client to fetch its keys.
+        clock: Returns seconds since the epoch.
     """
 
     def __init__(
@@ -39,12 +38,12 @@ class IdentityProvider:
         self._clock = clock
 
     async def authenticate(self, token: str) -> Principal:
-        """Who the token is of.
+        """Return the holder of an access token.
 
         Raises:
-            Unrecognised: It is not good here; the text says why.
-            ScopeMissing: It is, but lacks a scope that everybody needs.
-            Unavailable: Nobody can tell now.
+            InvalidCredentialError: The token is not valid here; the text is the reason.
+            InsufficientScopeError: The token lacks a scope that all callers need.
+            Unavailable: The provider or the database cannot be reached.
         """
         claims = await self._read_claims(token)
         scopes = parse_scopes(claims)
@@ -53,49 +52,48 @@ class IdentityProvider:
         person = claims.get(self.settings.person_claim)
         if not isinstance(person, str) or not person or len(person) > 200:
             raise InvalidCredentialError(f"this token has no claim {self.settings.person_claim!r} that names a person")
+        scope_list = " ".join(self.settings.toolset_scopes)
         return Principal(
             person=person,
             credential=f"oauth:{claims.get('azp') or claims.get('client_id') or 'unknown'}"[:200],
             memberships=await self._list_memberships(person, claims),
             toolsets=self._list_toolsets(scopes),
-            remedy=self._remedy(),
+            remedy=f"sign in again and ask for the scope of that toolset (there are: {scope_list}); "
+            f"{self.settings.issuer} grants it",
             issuer=self.settings.issuer,
             expires_at=float(claims["exp"]) + self.settings.leeway_s,
         )
 
     async def count_usable_keys(self) -> int:
-        """How many keys the issuer has that could check a token. Raises Unavailable where it cannot be asked."""
+        """Return the number of keys that can verify tokens. Raises Unavailable if the issuer cannot be reached."""
         return await self._keys.count_usable(self.settings.algorithms)
 
     @property
     def known_scopes(self) -> list[str]:
-        """All scopes that mean something here."""
+        """All scopes that the settings use."""
         return list(dict.fromkeys((*self.settings.scopes, *self.settings.toolset_scopes)))
 
     def list_scopes_for(self, toolset: str) -> list[str]:
-        """The scopes of which any opens the toolset."""
+        """Return the scopes that each grant the toolset."""
         return [
             scope for scope, names in self.settings.toolset_scopes.items() if toolset in names or ALL_TOOLSETS in names
         ]
 
     async def _read_claims(self, token: str) -> Mapping[str, Any]:
-        token_types = (
-            None,
-            "jwt",
-            "at+jwt",
-            "application/at+jwt",
-        )  # RFC 9068, 4; most providers leave it out or say JWT
-        max_chars = 16_000  # characters of a token: headers are no place for more
+        """Return the claims of a valid token. Raises InvalidCredentialError and Unavailable."""
+        # RFC 9068, section 4; most providers omit the type or say JWT.
+        token_types = (None, "jwt", "at+jwt", "application/at+jwt")
+        max_chars = 16_000  # more does not fit into a request header
         if len(token) > max_chars:
             raise InvalidCredentialError("this token is too long")
         try:
             header = jwt.get_unverified_header(token)
         except jwt.PyJWTError:
-            raise InvalidCredentialError("this is neither a token of ours nor a JWT") from None
-        algorithm, kind = header.get("alg"), header.get("typ")
+            raise InvalidCredentialError("this is neither an Outrider token nor a JWT") from None
+        algorithm, token_type = header.get("alg"), header.get("typ")
         if algorithm not in self.settings.algorithms:
-            raise InvalidCredentialError("this token is signed in a way that is not accepted here")
-        if (kind.lower() if isinstance(kind, str) else kind) not in token_types:
+            raise InvalidCredentialError("this token has a signature algorithm that is not accepted here")
+        if (token_type.lower() if isinstance(token_type, str) else token_type) not in token_types:
             raise InvalidCredentialError("this is not an access token")
         key = await self._keys.find_key(header.get("kid"), algorithm)
         return self._verify_token(token, key, algorithm)
@@ -108,7 +106,7 @@ class IdentityProvider:
                 algorithms=[algorithm],
                 issuer=self.settings.issuer,
                 audience=[self.settings.resource, *self.settings.audiences],
-                # Times are compared below, by our own clock.
+                # `_check_times` compares the times by our own clock.
                 options={
                     "require": ["exp", "iss", "aud"],
                     "verify_exp": False,
@@ -118,63 +116,59 @@ class IdentityProvider:
             )
         except jwt.InvalidAudienceError:
             raise InvalidCredentialError(
-                f"this token was made for somebody else, not for {self.settings.resource}"
+                f"this token was issued for another audience, not for {self.settings.resource}"
             ) from None
         except jwt.InvalidIssuerError:
-            raise InvalidCredentialError("this token is of another issuer") from None
+            raise InvalidCredentialError("this token comes from another issuer") from None
         except jwt.MissingRequiredClaimError as error:
             raise InvalidCredentialError(f"this token has no claim {error.claim!r}") from None
         except jwt.PyJWTError:
-            raise InvalidCredentialError("this token's signature does not fit") from None
+            raise InvalidCredentialError("this token's signature is invalid") from None
         self._check_times(claims)
         return claims
 
     def _check_times(self, claims: Mapping[str, Any]) -> None:
         now, leeway = self._clock(), self.settings.leeway_s
-        expires, begins = claims["exp"], claims.get("nbf", 0)
-        if not all(isinstance(each, int | float) for each in (expires, begins)):
-            raise InvalidCredentialError("this token's times are no numbers")
-        if now >= expires + leeway:
+        expires_at, valid_from = claims["exp"], claims.get("nbf", 0)
+        if not isinstance(expires_at, int | float) or not isinstance(valid_from, int | float):
+            raise InvalidCredentialError("the times in this token are not numbers")
+        if now >= expires_at + leeway:
             raise InvalidCredentialError("this token has expired")
-        if now < begins - leeway:
+        if now < valid_from - leeway:
             raise InvalidCredentialError("this token is not valid yet")
 
     async def _list_memberships(self, person: str, claims: Mapping[str, Any]) -> tuple[Membership, ...]:
-        """Where the person is: as the token says, or as we know it."""
+        """Return the person's workspaces, from the token or from the database."""
         if self.settings.workspaces_claim:
-            places = _parse_memberships(claims.get(self.settings.workspaces_claim))
+            memberships = _parse_memberships(claims.get(self.settings.workspaces_claim))
         else:
-            places = await self._workspaces.list_memberships(person)
+            memberships = await self._workspaces.list_memberships(person)
         default = self.settings.default_workspace
-        return places or ((Membership(default, "member"),) if default else ())
+        return memberships or ((Membership(default, "member"),) if default else ())
 
     def _list_toolsets(self, scopes: Sequence[str]) -> tuple[str, ...] | None:
-        opened = self.settings.toolset_scopes
-        if not opened:
+        """Return the toolsets that the scopes grant; None means all."""
+        toolsets_by_scope = self.settings.toolset_scopes
+        if not toolsets_by_scope:
             return None
-        names = dict.fromkeys(name for scope in scopes for name in opened.get(scope, ()))
-        return None if ALL_TOOLSETS in names else tuple(names)
-
-    def _remedy(self) -> str:
-        scopes = " ".join(self.settings.toolset_scopes)
-        return (
-            f"sign in again and ask for the scope that opens it (there are: {scopes}); {self.settings.issuer} grants it"
-        )
+        toolsets = dict.fromkeys(toolset for scope in scopes for toolset in toolsets_by_scope.get(scope, ()))
+        return None if ALL_TOOLSETS in toolsets else tuple(toolsets)
 
 
 def parse_scopes(claims: Mapping[str, Any]) -> list[str]:
-    """The scopes of a token: `scope` (RFC 9068) or `scp`, as one text or as a list."""
-    given = claims.get("scope", claims.get("scp", ""))
-    parts = given.split() if isinstance(given, str) else given if isinstance(given, list) else []
-    return [each for each in parts if isinstance(each, str)]
+    """Return the scopes of a token from `scope` (RFC 9068) or `scp`, which may be a text or a list."""
+    claim = claims.get("scope", claims.get("scp", ""))
+    scopes = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    return [scope for scope in scopes if isinstance(scope, str)]
 
 
 def _parse_memberships(claim: object) -> tuple[Membership, ...]:
-    """Workspaces as a claim lists them, each `name` or `name:role`; what cannot be one is left out."""
-    parts = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
-    found: dict[str, Membership] = {}
-    for part in (each for each in parts if isinstance(each, str)):
-        name, _, role = part.partition(":")
-        if WORKSPACE_NAME_PATTERN.fullmatch(name) and (role or "member") in ROLES:
-            found.setdefault(name, Membership(name, next(each for each in ROLES if each == (role or "member"))))
-    return tuple(found.values())
+    """Parse a claim that lists workspaces as `name` or `name:role`; skip invalid items."""
+    items = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    memberships: dict[str, Membership] = {}
+    for item in (item for item in items if isinstance(item, str)):
+        name, _, role_name = item.partition(":")
+        role = next((role for role in ROLES if role == (role_name or "member")), None)
+        if role is not None and WORKSPACE_NAME_PATTERN.fullmatch(name):
+            memberships.setdefault(name, Membership(name, role))
+    return tuple(memberships.values())

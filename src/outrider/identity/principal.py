@@ -1,4 +1,4 @@
-"""Somebody who has shown who they are, and what they may do where."""
+"""Authenticated persons and their rights in workspaces."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from outrider.core.errors import Refused
 from outrider.core.grant import Grant, WorkspaceRole
 
-ROLES: tuple[WorkspaceRole, ...] = ("viewer", "member", "owner")  # each may do what those before it may
+ROLES: tuple[WorkspaceRole, ...] = ("viewer", "member", "owner")  # each has the rights of those before it
 
 
 class InvalidCredentialError(Exception):
-    """The credential lets nobody in; the text says why, for its holder."""
+    """The credential is not valid; the text is the reason, for its holder."""
 
 
 class InsufficientScopeError(Exception):
-    """The credential is good, but not for this: `scopes` are needed."""
+    """The credential is valid but lacks one of `scopes`."""
 
     def __init__(self, scopes: Sequence[str]) -> None:
         super().__init__(f"needed: {' '.join(scopes)}")
@@ -24,7 +24,7 @@ class InsufficientScopeError(Exception):
 
 @dataclass(frozen=True)
 class Membership:
-    """A place in a workspace."""
+    """A person's role in a workspace."""
 
     workspace: str
     role: WorkspaceRole
@@ -32,16 +32,16 @@ class Membership:
 
 @dataclass(frozen=True)
 class Principal:
-    """A person behind a credential.
+    """An authenticated person and the rights of their credential.
 
     Attributes:
-        person: Their name, as the operator or the identity provider has it.
-        credential: What they are known by in records: a token's id, or `oauth:` and the client's.
-        memberships: Where they may act; the first is where they do if they do not say.
-        toolsets: Those that they may use; None means all.
-        remedy: Who can give them more.
-        issuer: The identity provider; empty for tokens of ours.
-        expires_at: When the credential ends, in seconds since the epoch.
+        person: The name that the operator or the identity provider uses.
+        credential: The id for records: a token's id, or `oauth:` and the client's id.
+        memberships: Their workspaces; the first one is the default.
+        toolsets: The toolsets that they may use; None means all.
+        remedy: How they can get more toolsets.
+        issuer: The identity provider; empty for tokens issued by Outrider.
+        expires_at: When the credential expires, in seconds since the epoch.
     """
 
     person: str
@@ -54,39 +54,38 @@ class Principal:
 
     @property
     def name(self) -> str:
-        """Who they are, as one text: the same for all credentials of a person."""
+        """A key of the person that is the same for all their credentials."""
         return f"{self.issuer}\x1f{self.person}"
 
     def select_membership(self, workspace: str | None = None) -> Membership:
-        """Where they act: in the workspace that they name, else in their first. Raises Refused (`workspace`)."""
-        mine = {each.workspace: each for each in self.memberships}
-        if not mine:
+        """Return the membership in the named workspace, or the default one. Raises Refused (`workspace`)."""
+        memberships = {membership.workspace: membership for membership in self.memberships}
+        if not memberships:
             raise Refused(
-                f"{self.person} is in no workspace",
+                f"{self.person} is not a member of any workspace",
                 code="workspace",
-                hint=f"the operator adds you: outrider workspace add <workspace> {self.person}",
+                hint=f"ask the operator to add you: outrider workspace add <workspace> {self.person}",
             )
         if not workspace:
             return self.memberships[0]
-        if workspace not in mine:
+        if workspace not in memberships:
             raise Refused(
-                f"workspace: {workspace[:64]!r} is not one of yours ({', '.join(mine)})",
+                f"workspace: {workspace[:64]!r} is not one of yours ({', '.join(memberships)})",
                 code="workspace",
                 hint="name one of yours or none; an owner of that workspace can add you",
             )
-        return mine[workspace]
+        return memberships[workspace]
 
     def build_grant(self, where: Membership, address: str = "") -> Grant:
-        """What their calls there may do."""
-        max_chars = 64
-        return Grant(self.credential, where.role, self.toolsets, self.remedy, address[:max_chars])
+        """Return the rights of their calls in a workspace; `address` is the caller's network address."""
+        return Grant(self.credential, where.role, self.toolsets, self.remedy, address[:64])
 
     def qualify_session(self, where: Membership, name: str) -> str:
-        """A session's name with its owner before it: what is kept under it is theirs alone, here alone."""
+        """Prefix a session's name with a hash of workspace and person, so that nobody else can use the session."""
         owner = hashlib.sha256(f"{where.workspace}\x1f{self.person}".encode("utf-8", "replace")).hexdigest()[:20]
         return f"{owner}.{name}"
 
 
 def pick_lesser_role(one: WorkspaceRole, other: WorkspaceRole) -> WorkspaceRole:
-    """The lesser of two roles."""
+    """Return the role with fewer rights."""
     return ROLES[min(ROLES.index(one), ROLES.index(other))]

@@ -1,4 +1,7 @@
-"""How much a person or a workspace may use: calls, money, agents at work, bytes. Everything is off unless it is set."""
+"""Quotas of persons and workspaces for calls, cost, runs and storage.
+
+All quotas are off by default.
+"""
 
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -20,45 +23,46 @@ MINUTE_S, DAY_S = 60, 86_400
 
 @dataclass(frozen=True)
 class QuotaOwner:
-    """Whose use is counted: a workspace's, or a person's in it where one is named."""
+    """The owner of a quota: a workspace, or a person in it."""
 
     workspace: str
     person: str | None = None
 
     @property
     def label(self) -> str:
-        """As a message says it."""
-        return self.person or (f"workspace {self.workspace}" if self.workspace else "everybody here")
+        """The name for messages."""
+        return self.person or (f"workspace {self.workspace}" if self.workspace else "all callers")
 
     @property
     def key(self) -> str:
+        """The name of its counters."""
         return f"{self.workspace}\x1f{self.person or ''}"
 
 
 class UsageLedger(Protocol):
-    """What the other domains know of somebody's use."""
+    """Usage that other domains record."""
 
     async def sum_cost(self, owner: QuotaOwner, since: float) -> float:
-        """US dollars that their agents' models have cost."""
+        """Return the US dollars that the models of the owner's agents have cost since a time."""
         ...
 
     def count_active_runs(self, connection: "Connection", owner: QuotaOwner) -> int:
-        """Their agents at work, not counting those below them."""
+        """Return the number of the owner's active outermost runs."""
         ...
 
     async def sum_stored_bytes(self, owner: QuotaOwner) -> int:
-        """Bytes of their artifacts and content stores."""
+        """Return the bytes in the owner's artifacts and content stores."""
         ...
 
 
 class Quotas:
-    """Counts and refuses.
+    """Counts usage and refuses calls above the quotas.
 
     Args:
         database: Shared by all replicas.
-        settings: The limits.
-        ledger: Tells of use that is written down elsewhere.
-        clock: Seconds since the epoch.
+        settings: The quotas.
+        ledger: Usage that other domains record.
+        clock: Returns seconds since the epoch.
     """
 
     def __init__(
@@ -76,7 +80,10 @@ class Quotas:
         self._measured: dict[str, tuple[float, int]] = {}
 
     async def check_call(self, tool: Tool, call: Call) -> None:
-        """Lets a call pass and counts it. Raises Unavailable (`quota`, with `retry_after`) and Refused (`quota`)."""
+        """Count a call, or raise an error if a quota is used up.
+
+        Raises Unavailable (`quota`, with `retry_after`), and Refused (`quota`) if too much is stored.
+        """
         for owner, quota, setting in self._list_limits(call.workspace, call.identity):
             if quota.stored_mb is not None and tool.effect != "read":
                 await self._check_storage(owner, quota.stored_mb, setting)
@@ -87,26 +94,26 @@ class Quotas:
 
     @asynccontextmanager
     async def reserve_run(self, call: Call) -> AsyncGenerator[float | None]:
-        """Holds a place for a run while it is written down; yields the dollars that it may cost, None for any.
+        """Reserve a run while it is being saved; yield the US dollars that it may cost, None for no limit.
 
         Raises Unavailable (`quota`, with `retry_after`).
         """
-        left: list[float] = []
+        remaining: list[float] = []
         async with AsyncExitStack() as stack:
             for owner, quota, setting in self._list_limits(call.workspace, call.identity):
                 if quota.cost_per_day is not None:
-                    left.append(
+                    remaining.append(
                         await self._compute_remaining_cost(owner, quota.cost_per_day, f"{setting}.cost_per_day")
                     )
                 if quota.runs is not None and call.run is None:
                     await self._reserve_run_slot(owner, quota.runs, f"{setting}.runs")
                     stack.push_async_callback(self._counters.release, f"runs\x1f{owner.key}")
-            yield min(left, default=None)
+            yield min(remaining, default=None)
 
     async def check_spending(self, workspace: str, person: str | None) -> str | None:
-        """What forbids to spend more on models today, as a sentence; None where nothing does.
+        """Return why no more may be spent on models today, or None.
 
-        Asked before each request, so that agents at work at the same time pass a limit by one request each at most.
+        This is checked before each request, so that concurrent agents exceed a quota by one request each at most.
         """
         for owner, quota, setting in self._list_limits(workspace, person):
             if quota.cost_per_day is None:
@@ -120,70 +127,65 @@ class Quotas:
         return None
 
     def _list_limits(self, workspace: str | None, person: str | None) -> list[tuple[QuotaOwner, Quota, str]]:
-        """Whose limits hold for a person there, and which settings say them."""
-        workspace, chosen = workspace or "", self._settings
-        found = [(QuotaOwner(workspace), *_choose_quota(chosen.workspaces, workspace, chosen.workspace, "workspace"))]
-        if person:
-            found.append(
-                (QuotaOwner(workspace, person), *_choose_quota(chosen.people, person, chosen.person, "person"))
-            )
-        return found
+        """Return the quotas of the workspace and of the person in it, each with the name of its setting."""
+        workspace, settings, prefix = workspace or "", self._settings, "identity.quotas"
+        if workspace in settings.workspaces:
+            quota, setting = settings.workspaces[workspace], f"{prefix}.workspaces.{workspace}"
+        else:
+            quota, setting = settings.workspace, f"{prefix}.workspace"
+        limits = [(QuotaOwner(workspace), quota, setting)]
+        if person and person in settings.people:
+            limits.append((QuotaOwner(workspace, person), settings.people[person], f"{prefix}.people.{person}"))
+        elif person:
+            limits.append((QuotaOwner(workspace, person), settings.person, f"{prefix}.person"))
+        return limits
 
-    async def _count_call(self, owner: QuotaOwner, seconds: int, limit: int, setting: str) -> None:
+    async def _count_call(self, owner: QuotaOwner, window_s: int, limit: int, setting: str) -> None:
         now = self._clock()
-        ends = (int(now) // seconds + 1) * seconds
-        if await self._counters.count_one(f"{seconds}\x1f{owner.key}", ends, limit):
+        ends = (int(now) // window_s + 1) * window_s
+        if await self._counters.count_one(f"{window_s}\x1f{owner.key}", ends, limit):
             return
-        span = "minute" if seconds == MINUTE_S else "day"
-        raise _build_quota_error(f"the {limit:,} calls a {span} of {owner.label} are used up", ends - now, setting)
+        period = "minute" if window_s == MINUTE_S else "day"
+        message = f"{owner.label} has used up the quota of {limit:,} calls per {period}"
+        raise _build_quota_error(message, ends - now, setting)
 
     async def _compute_remaining_cost(self, owner: QuotaOwner, limit: float, setting: str) -> float:
         now = self._clock()
-        begins = int(now) // DAY_S * DAY_S
-        left = limit - await self._ledger.sum_cost(owner, begins)
-        if left > 0:
-            return left
-        raise _build_quota_error(
-            f"the ${limit:g} a day that agents of {owner.label} may cost are spent", begins + DAY_S - now, setting
-        )
+        day_start = int(now) // DAY_S * DAY_S
+        remaining = limit - await self._ledger.sum_cost(owner, day_start)
+        if remaining > 0:
+            return remaining
+        message = f"the agents of {owner.label} have used up the quota of ${limit:g} per day"
+        raise _build_quota_error(message, day_start + DAY_S - now, setting)
 
     async def _reserve_run_slot(self, owner: QuotaOwner, limit: int, setting: str) -> None:
-        retry_after_s = 10.0  # seconds after which a place among the agents at work may be free
-        name = f"runs\x1f{owner.key}"
-        if await self._counters.reserve(
-            name, limit, lambda connection: self._ledger.count_active_runs(connection, owner)
-        ):
+        def count_active(connection: Connection) -> int:
+            return self._ledger.count_active_runs(connection, owner)
+
+        if await self._counters.reserve(f"runs\x1f{owner.key}", limit, count_active):
             return
-        message = f"{limit} agents of {owner.label} are at work already"
         raise Unavailable(
-            message,
+            f"{limit} agents of {owner.label} are already running",
             code="quota",
-            hint=f"wait until one is done, or cancel one; the operator's limit is {setting}",
-            retry_after=retry_after_s,
+            hint=f"wait until one has ended, or cancel one; the operator's limit is {setting}",
+            retry_after=10.0,
         )
 
-    async def _check_storage(self, owner: QuotaOwner, limit: float, setting: str) -> None:
-        max_age_s = 15.0  # how long a sum of stored bytes is believed
-        measured, size = self._measured.get(owner.key, (float("-inf"), 0))
-        if self._clock() - measured > max_age_s:
+    async def _check_storage(self, owner: QuotaOwner, limit_mb: float, setting: str) -> None:
+        max_age_s = 15.0  # of a measured size
+        measured_at, size = self._measured.get(owner.key, (float("-inf"), 0))
+        if self._clock() - measured_at > max_age_s:
             size = await self._ledger.sum_stored_bytes(owner)
             self._measured[owner.key] = self._clock(), size
-        if size >= limit * 1_000_000:
+        if size >= limit_mb * 1_000_000:
             raise Refused(
-                f"{owner.label} stores {size / 1_000_000:,.1f} MB, and {limit:g} MB are allowed",
+                f"{owner.label} stores {size / 1_000_000:,.1f} MB, and {limit_mb:g} MB are allowed",
                 code="quota",
                 hint=f"remove contents that are no longer needed; the operator's limit is {setting}.stored_mb",
             )
 
 
-def _choose_quota(named: dict[str, Quota], name: str, usual: Quota, setting: str) -> tuple[Quota, str]:
-    """The quota of that name, else the usual one, and the setting that says it."""
-    plural = {"person": "people", "workspace": "workspaces"}[setting]
-    prefix = "identity.quotas."
-    return (named[name], f"{prefix}{plural}.{name}") if name in named else (usual, prefix + setting)
-
-
 def _build_quota_error(message: str, seconds: float, setting: str) -> OutriderError:
-    wait = max(1.0, round(seconds))
-    hint = f"call again in {wait:,.0f} seconds; the operator's limit is {setting}"
-    return Unavailable(message, code="quota", hint=hint, retry_after=wait)
+    retry_after = max(1.0, round(seconds))
+    hint = f"call again in {retry_after:,.0f} seconds; the operator's limit is {setting}"
+    return Unavailable(message, code="quota", hint=hint, retry_after=retry_after)

@@ -1,16 +1,16 @@
-"""What an operator says about who may call. Nothing here is a secret: keys are the issuer's, tokens in the database."""
+"""Settings of authentication and quotas; they contain no secrets."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-# Signatures that only the issuer can make: none without a key, none with a key that both sides know (RFC 8725, 3.1).
+# Signatures that only the issuer can make: no symmetric keys and no "none" (RFC 8725, section 3.1).
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
 def _split_list(value: object) -> object:
-    """A list, or its parts with commas or spaces between them."""
+    """Split a text at commas and spaces; leave JSON and lists unchanged."""
     return value.replace(",", " ").split() if isinstance(value, str) and not value.startswith("[") else value
 
 
@@ -20,81 +20,87 @@ StringList = Annotated[list[str], BeforeValidator(_split_list)]
 class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
     """An identity provider whose access tokens are accepted (OAuth 2.1 resource server)."""
 
-    issuer: str = Field("", description="The provider's issuer address, exactly as its tokens say it; empty means none")
+    issuer: str = Field("", description="The provider's issuer URL, exactly as in its tokens; empty means no provider")
     resource: str = Field(
-        "", description="The public address of MCP here, e.g. https://tools.example.com/mcp; tokens must be made for it"
+        "",
+        description="The public URL of this MCP server, e.g. https://tools.example.com/mcp; the audience of tokens",
     )
-    audiences: StringList = Field([], description="Further audiences to accept, for providers that know no addresses")
-    jwks_uri: str = Field("", description="Where the provider's keys are; empty means its metadata says it")
-    algorithms: list[Algorithm] = Field(["RS256", "PS256", "ES256", "EdDSA"], description="Signatures to accept")
+    audiences: StringList = Field([], description="Other audiences to accept, for providers without resource URLs")
+    jwks_uri: str = Field("", description="The URL of the provider's keys; empty takes it from the provider's metadata")
+    algorithms: list[Algorithm] = Field(
+        ["RS256", "PS256", "ES256", "EdDSA"], description="Signature algorithms to accept"
+    )
     leeway_s: float = Field(30, ge=0, le=300, description="Seconds by which the provider's clock may differ from ours")
     scopes: StringList = Field([], description="Scopes that every token must have")
     toolset_scopes: dict[str, list[str]] = Field(
-        {}, description="Scope to the toolsets that it opens (`all` for all); empty: every token opens all"
+        {}, description="Toolsets that each scope grants (`all` for all); empty: every token grants all toolsets"
     )
     person_claim: str = Field("sub", min_length=1, description="The claim that names the person")
     workspaces_claim: str = Field(
-        "", description="The claim that lists workspaces, each `name` or `name:role`; empty: our own members count"
+        "",
+        description="The claim that lists workspaces, each as `name` or `name:role`; empty: `outrider workspace` does",
     )
-    default_workspace: str = Field("", description="The workspace, as member, of persons who are in none")
+    default_workspace: str = Field(
+        "", description="The workspace for persons without any; they get the role member in it"
+    )
 
     @model_validator(mode="after")
     def _check_complete(self) -> "OAuthSettings":
         if not self.issuer:
             return self
         if not self.resource:
-            raise ValueError("`resource` is needed with an issuer: the public address of /mcp here")
+            raise ValueError("`resource` is required with an issuer: the public URL of this server's /mcp")
         for name in ("issuer", "resource", "jwks_uri"):
             if value := getattr(self, name):
                 _check_address(name, value)
         if not self.algorithms:
-            raise ValueError("`algorithms` must name at least one signature, for instance RS256")
+            raise ValueError("`algorithms` must name at least one signature algorithm, for instance RS256")
         return self
 
 
 class Quota(BaseModel, extra="forbid", defer_build=True):
-    """What may be used; None means as much as wanted."""
+    """Limits of usage; None sets no limit."""
 
-    calls_per_minute: int | None = Field(None, ge=1, description="Tool calls in a minute, those of agents included")
-    calls_per_day: int | None = Field(None, ge=1, description="Tool calls in a day (UTC)")
-    cost_per_day: float | None = Field(None, gt=0, description="US dollars that agents' models may cost in a day (UTC)")
-    runs: int | None = Field(None, ge=1, description="Agents at work at the same time, not counting those below them")
+    calls_per_minute: int | None = Field(None, ge=1, description="Tool calls per minute, including those of agents")
+    calls_per_day: int | None = Field(None, ge=1, description="Tool calls per day (UTC)")
+    cost_per_day: float | None = Field(None, gt=0, description="Cost of agents' models in US dollars per day (UTC)")
+    runs: int | None = Field(None, ge=1, description="Agents running at the same time, without those that they start")
     stored_mb: float | None = Field(None, gt=0, description="Megabytes of artifacts and content stores")
 
 
 class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
-    """How much everybody may use."""
+    """Quotas of persons and workspaces."""
 
-    person: Quota = Field(Quota(), description="Of one person in one workspace")
-    workspace: Quota = Field(Quota(), description="Of one workspace, everybody in it together")
-    people: dict[str, Quota] = Field({}, description="By person, in place of `person`")
-    workspaces: dict[str, Quota] = Field({}, description="By workspace, in place of `workspace`")
+    person: Quota = Field(Quota(), description="Quota of each person in each workspace")
+    workspace: Quota = Field(Quota(), description="Quota of each workspace, for all its members together")
+    people: dict[str, Quota] = Field({}, description="Quotas by person, instead of `person`")
+    workspaces: dict[str, Quota] = Field({}, description="Quotas by workspace, instead of `workspace`")
 
     @property
     def has_limits(self) -> bool:
-        """Whether anything is limited."""
-        every = (self.person, self.workspace, *self.people.values(), *self.workspaces.values())
-        return any(value is not None for quota in every for value in vars(quota).values())
+        """Whether any quota is set."""
+        quotas = (self.person, self.workspace, *self.people.values(), *self.workspaces.values())
+        return any(value is not None for quota in quotas for value in vars(quota).values())
 
 
 class IdentitySettings(BaseModel, extra="forbid", defer_build=True):
-    """Who may call over HTTP, and how much."""
+    """Who may call over HTTP, and how much they may use."""
 
     tokens: bool = Field(
-        default=False, description="Whether callers must show a token of `outrider token create`, or of the provider"
+        default=False, description="Whether callers must send a token of `outrider token create` or of the provider"
     )
     oauth: OAuthSettings = OAuthSettings()
     quotas: QuotaSettings = QuotaSettings()
-    audit_days: float = Field(400, gt=0, description="Days that the audit is kept")
+    audit_days: float = Field(400, gt=0, description="Days after which audit entries are deleted")
 
     @property
     def is_enabled(self) -> bool:
-        """Whether callers must show who they are."""
+        """Whether callers must authenticate."""
         return self.tokens or bool(self.oauth.issuer)
 
 
 def _check_address(name: str, value: str) -> None:
-    """Raises ValueError for what nobody may rest their trust on: plain HTTP beyond this machine."""
+    """Raise ValueError for a URL with plain HTTP to another machine."""
     parts = urlsplit(value)
     if parts.scheme == "https" and parts.hostname:
         return

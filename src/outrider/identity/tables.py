@@ -1,6 +1,7 @@
-"""The tables of identity. Import this only where a query is made (see `core.tables`).
+"""Tables of identities.
 
-Tokens are kept as SHA-256 of what their holder has; nothing in these tables lets anybody in.
+Tokens are saved as SHA-256 hashes, so that nobody can authenticate with the contents of these tables. Import this
+module only where a query is made (see `core.tables`).
 """
 
 from sqlalchemy import Column, Float, Index, Integer, PrimaryKeyConstraint, String, Table, Text
@@ -32,18 +33,18 @@ tokens = Table(
     Column("hash", String(64), nullable=False),
     Column("label", String(200), nullable=False),
     Column("person", String(200), nullable=False),
-    Column("role", String(16), nullable=False),  # the most that it gives, whatever its person may do
-    Column("workspaces", json_type, nullable=False),  # empty: all of the person's
+    Column("role", String(16), nullable=False),  # upper limit; the person may have a lower role
+    Column("workspaces", json_type, nullable=False),  # empty: all workspaces of the person
     Column("toolsets", json_type),  # None: all
     Column("created_at", Float, nullable=False),
     Column("expires_at", Float),
-    Column("used_at", Float),  # to about five minutes
+    Column("used_at", Float),  # precise to about five minutes
     Column("revoked_at", Float),
     Index("ix_identity_tokens_hash", "hash", unique=True),
     Index("ix_identity_tokens_person", "person"),
 )
 
-# What was done to identity itself, and who was not let in; what tools did is in `events`. Only ever added to.
+# Changes to identities, and refused callers; tool calls are in `events`. Rows are never changed.
 audit = Table(
     "identity_audit",
     metadata,
@@ -58,7 +59,7 @@ audit = Table(
     Column("detail", Text, nullable=False),
 )
 
-# What was used of a quota in a window of time; `key` is a hash of quota and owner.
+# Usage of a quota in a time window; `key` is a hash of quota and owner.
 counters = Table(
     "identity_counters",
     metadata,

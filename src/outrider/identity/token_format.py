@@ -1,8 +1,8 @@
-"""What a token looks like: `outr_`, 43 random letters and digits, and a checksum of six.
+"""Generate, recognize and hash tokens.
 
-The beginning and the checksum let scanners find a token that was committed or pasted, almost without false alarms, and
-let us refuse what is no token without asking the database. The random part has 256 bits, so nobody finds it by trying,
-and a plain SHA-256 is what we keep: slow hashes protect what people make up, and there is nothing to make up here.
+A token is `outr_`, 43 random letters and digits, and a checksum of six. Prefix and checksum let secret scanners find
+leaked tokens with few false alarms, and let Outrider reject other texts without a query. The random part has 256 bits,
+so it cannot be guessed, and a plain SHA-256 hash is enough: slow hashes only protect passwords that people choose.
 """
 
 import hashlib
@@ -19,27 +19,27 @@ TOKEN_PATTERN = re.compile(rf"{TOKEN_PREFIX}[0-9A-Za-z]{{{RANDOM_CHARS + CHECKSU
 
 
 def generate_token() -> str:
-    """A new token."""
-    drawn = "".join(secrets.choice(BASE62_ALPHABET) for _ in range(RANDOM_CHARS))
-    return f"{TOKEN_PREFIX}{drawn}{_compute_checksum(drawn)}"
+    """Return a new random token."""
+    random_part = "".join(secrets.choice(BASE62_ALPHABET) for _ in range(RANDOM_CHARS))
+    return f"{TOKEN_PREFIX}{random_part}{_compute_checksum(random_part)}"
 
 
 def is_token(text: str) -> bool:
-    """Whether the text could be one of ours; says nothing of whether it is known."""
+    """Return whether the text has the format of a token; it may still be unknown."""
     return TOKEN_PATTERN.fullmatch(text) is not None and text[-CHECKSUM_CHARS:] == _compute_checksum(
         text[len(TOKEN_PREFIX) : -CHECKSUM_CHARS]
     )
 
 
 def hash_token(token: str) -> str:
-    """What is kept of it: SHA-256, 64 hex."""
+    """Return the hash that is saved: SHA-256 as 64 hex digits."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def _compute_checksum(drawn: str) -> str:
-    """CRC-32 of the random part, in base 62 with six digits."""
-    rest, digits = zlib.crc32(drawn.encode()), ""
+def _compute_checksum(random_part: str) -> str:
+    """Return the CRC-32 of the random part in base 62 with six digits."""
+    remainder, digits = zlib.crc32(random_part.encode()), ""
     for _ in range(CHECKSUM_CHARS):
-        rest, digit = divmod(rest, len(BASE62_ALPHABET))
+        remainder, digit = divmod(remainder, len(BASE62_ALPHABET))
         digits = BASE62_ALPHABET[digit] + digits
     return digits

@@ -1,4 +1,4 @@
-"""Tokens of our own: made once, shown once, known by their hash, good until they expire or are taken back."""
+"""Tokens issued by Outrider, which are shown once and saved as hashes."""
 
 import time
 import uuid
@@ -20,14 +20,14 @@ from outrider.identity.workspaces import WorkspaceDirectory, load_memberships, n
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """What is known of a token; never the token.
+    """The record of a token, without the token itself. Times are in seconds since the epoch.
 
     Attributes:
-        label: What it is for.
-        role: The most that it gives, whatever its person may do.
-        workspaces: Where it is good; none means wherever its person is.
-        toolsets: What it opens; None means all.
-        used_at: When it was last used, to about five minutes. Times are seconds since the epoch.
+        label: Its purpose.
+        role: The highest role that it grants; the person's own role may be lower.
+        workspaces: The workspaces in which it is valid; empty means all workspaces of the person.
+        toolsets: The toolsets that it grants; None means all.
+        used_at: When it was last used, precise to about five minutes.
     """
 
     id: str
@@ -42,7 +42,7 @@ class TokenRecord:
     revoked_at: float | None
 
     def compute_state(self, now: float) -> str:
-        """`active`, `expired` or `revoked`."""
+        """Return `active`, `expired` or `revoked`."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
@@ -64,28 +64,31 @@ class TokenStore:
         toolsets: Sequence[str] | None = None,
         days: float | None = 90,
     ) -> tuple[TokenRecord, str]:
-        """Makes a token for somebody.
+        """Create a token.
 
         Args:
-            person: Who will act with it; must be in the workspaces.
-            label: What it is for.
-            role: The most that it gives.
-            workspaces: Where it is good; none means wherever the person is, now and later.
-            toolsets: True names of those that it opens; None means all.
-            days: How long it is good; None means until it is taken back.
+            person: The person who will use it; a member of the workspaces.
+            label: Its purpose.
+            role: The highest role that it grants.
+            workspaces: The workspaces in which it is valid; empty means all workspaces of the person, now and later.
+            toolsets: The names of the toolsets that it grants, without aliases; None means all.
+            days: How long it is valid; None means until it is revoked.
 
         Returns:
-            What is kept, and the token itself, which nobody will see again.
+            The record, and the token itself, which cannot be shown again.
 
         Raises:
-            InvalidInput: The person is in none of the workspaces.
+            InvalidInput: The role or name is invalid, or the person is not a member of a workspace.
         """
         day_s = 86_400
-        person = await self._check_allowed(person, role, workspaces)
-        now, made = time.time(), token_format.generate_token()
+        person = normalize_person(person)
+        if role not in ROLES:
+            raise InvalidInput(f"role: {role!r} does not exist", hint=f"use one of {', '.join(ROLES)}")
+        _check_workspaces(person, workspaces, await WorkspaceDirectory(self._database).list_memberships(person))
+        now, token = time.time(), token_format.generate_token()
         row = {
             "id": f"tok_{uuid.uuid4().hex[:16]}",
-            "hash": token_format.hash_token(made),
+            "hash": token_format.hash_token(token),
             "label": to_storable_text(label, 200),
             "person": person,
             "role": role,
@@ -96,25 +99,17 @@ class TokenStore:
         }
         async with self._database.write() as connection:
             await connection.execute(tokens.insert(), [row])
-        return await self.get(row["id"]), made
-
-    async def _check_allowed(self, person: str, role: WorkspaceRole, workspaces: Sequence[str]) -> str:
-        """The person's name as it is kept. Raises InvalidInput where a token may not be made so."""
-        person = normalize_person(person)
-        if role not in ROLES:
-            raise InvalidInput(f"role: {role!r} is none", hint=f"one of {', '.join(ROLES)}")
-        _check_workspaces(person, workspaces, await WorkspaceDirectory(self._database).list_memberships(person))
-        return person
+        return await self.get(row["id"]), token
 
     async def get(self, token_id: str) -> TokenRecord:
-        """What is known of it. Raises NotFound."""
+        """Return the record of a token. Raises NotFound."""
         for token in await self.list_tokens():
             if token.id == token_id:
                 return token
-        raise NotFound(f"no token {token_id[:40]!r}", hint="outrider token list shows all")
+        raise NotFound(f"there is no token {token_id[:40]!r}", hint="outrider token list shows all tokens")
 
     async def list_tokens(self, person: str = "") -> list[TokenRecord]:
-        """All of them, or all of somebody's, the newest first."""
+        """Return all tokens, or those of a person, the newest first."""
         query = select(tokens).order_by(tokens.c.created_at.desc(), tokens.c.id)
         if person:
             query = query.where(tokens.c.person == to_storable_text(person, 200))
@@ -122,7 +117,7 @@ class TokenStore:
             return [_parse_token(row) for row in (await connection.execute(query)).mappings()]
 
     async def revoke(self, token_id: str) -> TokenRecord:
-        """Takes a token back, for good. Raises NotFound."""
+        """Revoke a token permanently. Raises NotFound."""
         await self.get(token_id)
         query = tokens.update().where(tokens.c.id == token_id, tokens.c.revoked_at.is_(None))
         async with self._database.write() as connection:
@@ -130,60 +125,59 @@ class TokenStore:
         return await self.get(token_id)
 
     async def authenticate(self, digest: str) -> Principal:
-        """Who holds the token of that hash, as things stand now. Raises Unrecognised and Unavailable."""
-        update_interval_s = 300.0  # seconds by which "last used" may lag behind: a write for each call would be dear
-        found = await self._database.run_transaction(lambda connection: _load_holder(connection, digest), write=False)
-        if found is None:
+        """Return the holder of the token with that hash. Raises InvalidCredentialError and Unavailable."""
+        update_interval_s = 300.0  # a write for each call would be too slow
+
+        def load_holder(connection: Connection) -> tuple[TokenRecord, tuple[Membership, ...]] | None:
+            row = connection.execute(select(tokens).where(tokens.c.hash == digest)).mappings().first()
+            return (_parse_token(row), load_memberships(connection, row["person"])) if row else None
+
+        holder = await self._database.run_transaction(load_holder, write=False)
+        if holder is None:
             raise InvalidCredentialError("this token is not known here")
-        token, places = found
+        token, memberships = holder
         now = time.time()
         if (state := token.compute_state(now)) != "active":
             raise InvalidCredentialError(f"this token is {state}")
         if token.used_at is None or now - token.used_at > update_interval_s:
-            await self._record_use(token.id, now)
+            query = tokens.update().where(tokens.c.id == token.id).values(used_at=now)
+            with suppress(OutriderError):  # for example if the disk is full: the token is still valid
+                await self._database.run_transaction(lambda connection: connection.execute(query).rowcount, write=True)
         return Principal(
             person=token.person,
             credential=token.id,
-            memberships=_places(token, places),
+            memberships=_restrict_memberships(token, memberships),
             toolsets=token.toolsets,
             remedy="use another tool, or ask the operator for a token with that toolset: outrider token create",
             expires_at=token.expires_at,
         )
 
-    async def _record_use(self, token_id: str, now: float) -> None:
-        query = tokens.update().where(tokens.c.id == token_id).values(used_at=now)
-        with suppress(OutriderError):  # a full disk must not lock anybody out
-            await self._database.run_transaction(lambda connection: connection.execute(query).rowcount, write=True)
-
-
-def _load_holder(connection: "Connection", digest: str) -> tuple[TokenRecord, tuple[Membership, ...]] | None:
-
-    row = connection.execute(select(tokens).where(tokens.c.hash == digest)).mappings().first()
-    return (_parse_token(row), load_memberships(connection, row["person"])) if row else None
-
 
 def _parse_token(row: Any) -> TokenRecord:
-    facts = {name: row[name] for name in row if name != "hash"}
+    columns = {name: row[name] for name in row if name != "hash"}
     toolsets = None if row["toolsets"] is None else tuple(row["toolsets"])
-    values: dict[str, Any] = facts | {"workspaces": tuple(row["workspaces"]), "toolsets": toolsets}
+    values: dict[str, Any] = columns | {"workspaces": tuple(row["workspaces"]), "toolsets": toolsets}
     return TokenRecord(**values)
 
 
-def _places(token: TokenRecord, places: Sequence[Membership]) -> tuple[Membership, ...]:
-    """Where the token is good, under the lesser of its role and the person's; in its own order if it has one."""
-    there = {each.workspace: Membership(each.workspace, pick_lesser_role(each.role, token.role)) for each in places}
-    wanted = token.workspaces or tuple(there)
-    return tuple(there[name] for name in wanted if name in there)
+def _restrict_memberships(token: TokenRecord, memberships: Sequence[Membership]) -> tuple[Membership, ...]:
+    """Return the memberships that the token allows, in its order, with the lesser of both roles."""
+    allowed = {
+        membership.workspace: Membership(membership.workspace, pick_lesser_role(membership.role, token.role))
+        for membership in memberships
+    }
+    return tuple(allowed[name] for name in token.workspaces or tuple(allowed) if name in allowed)
 
 
-def _check_workspaces(person: str, workspaces: Sequence[str], places: Sequence[Membership]) -> None:
-    there = [each.workspace for each in places]
-    missing = [name for name in workspaces if name not in there]
-    if missing or not there:
-        where = missing[0] if missing else "<workspace>"
+def _check_workspaces(person: str, workspaces: Sequence[str], memberships: Sequence[Membership]) -> None:
+    """Raise InvalidInput unless the person is a member of all these workspaces, and of at least one."""
+    joined = [membership.workspace for membership in memberships]
+    missing = [name for name in workspaces if name not in joined]
+    if missing or not joined:
+        workspace = missing[0] if missing else "<workspace>"
+        problem = f"is not a member of workspace {workspace!r}" if missing else "is not a member of any workspace"
         raise InvalidInput(
-            f"person: {person!r} is not in workspace {where!r}"
-            if missing
-            else f"person: {person!r} is in no workspace",
-            hint=f"outrider workspace create {where} --owner {person}, or outrider workspace add {where} {person}",
+            f"person: {person!r} {problem}",
+            hint=f"outrider workspace create {workspace} --owner {person}, "
+            f"or outrider workspace add {workspace} {person}",
         )

@@ -39,7 +39,7 @@ async def held(database: Database, shown: str) -> Principal:
 
 @pytest.mark.parametrize("name", ["", "Acme", "a b", "-a", "a" * 65, "a/b", "ä"])
 async def test_a_name_that_could_be_mistaken_is_refused(database: Database, name: str):
-    with pytest.raises(InvalidInput, match="cannot be a name"):
+    with pytest.raises(InvalidInput, match="is not a valid name"):
         await WorkspaceDirectory(database).create(name)
 
 
@@ -68,7 +68,7 @@ async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(databas
         Membership("beta", "viewer"),
     )
     assert (await held(database, named)).memberships == (Membership("beta", "viewer"), Membership("acme", "viewer"))
-    with pytest.raises(InvalidInput, match="not in workspace 'gamma'"):
+    with pytest.raises(InvalidInput, match="not a member of workspace 'gamma'"):
         await tokens.create("ann", workspaces=["gamma"])
 
 

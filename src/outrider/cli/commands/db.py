@@ -51,9 +51,9 @@ async def _migrate_database(settings: "LoadedSettings", wait: float) -> tuple[st
     with suppress(NotFound):
         async with _open_configured(settings, migrates=False) as bare:
             await _wait_for_database(bare, wait)
-            before = await bare.short(read_revision, write=False)
+            before = await bare.run_transaction(read_revision, write=False)
     async with _open_configured(settings) as database:
-        after = await database.short(read_revision, write=False)
+        after = await database.run_transaction(read_revision, write=False)
         await _prepare_durable_tables(database)
         return before, after
 
@@ -111,7 +111,7 @@ async def _collect_status(settings: "LoadedSettings") -> dict[str, Any]:
 
     async with _open_configured(settings, migrates=False) as database:
         found = await read_database_status(database)
-        missing = set((await database.short(compare_schema, write=False)).missing)
+        missing = set((await database.run_transaction(compare_schema, write=False)).missing)
         rows = await count_table_rows(database, [table for table in list_tables() if table.name not in missing])
     return asdict(found) | {"artifacts": _open_storage(settings).location, "rows": {k: v for k, v in rows.items() if v}}
 
