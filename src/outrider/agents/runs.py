@@ -38,7 +38,7 @@ class RunService:
     """
 
     def __init__(self, dependencies: AgentDependencies) -> None:
-        self.streams = EventStreams(dependencies.database, dependencies.settings.stream_ms / 1000)
+        self.streams = EventStreams(dependencies.database)
         self.questions = dependencies.questions
         self.conversations = dependencies.conversations
         self._dependencies = dependencies

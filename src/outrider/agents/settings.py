@@ -66,7 +66,6 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
     budgets: Budgets = Field(
         Budgets(steps=50, seconds=600, tokens=2_000_000), description="Limits of a run whose agent does not set them"
     )
-    width: int = Field(8, ge=1, le=64, description="Tools, including other agents, that one step runs at the same time")
     runs: int = Field(
         50,
         ge=0,
@@ -74,7 +73,6 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
         description="Runs at the same time in one process; others wait. 0 leaves all runs to other processes",
     )
     limits: RunLimits = RunLimits()
-    stream_ms: int = Field(20, ge=5, le=1_000, description="Milliseconds of text that are combined into one event")
     keep_thoughts: bool = Field(True, description="Whether the thinking of models is saved with the run")
 
 

@@ -67,7 +67,7 @@ class ToolExecutor:
         questions: Questions,
         event_writer: EventWriter,
         *,
-        max_parallel_calls: int,
+        max_parallel_calls: int = 8,
     ) -> None:
         self.run = run
         self.toolbox = toolbox

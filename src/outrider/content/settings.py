@@ -22,10 +22,4 @@ class ContentSettings(BaseModel, extra="forbid", defer_build=True):
     text_chars: int = Field(
         default=10_000_000, ge=1_000, description="Characters of the longest text that can be added"
     )
-    open_indexes: int = Field(
-        default=128,
-        ge=1,
-        le=1_000,
-        description="Keyword indexes held open at once, as far as the limit of open files allows",
-    )
     embedding: EmbeddingSettings = EmbeddingSettings()

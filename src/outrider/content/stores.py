@@ -308,9 +308,7 @@ class ContentStores:
     def _index(self) -> "LexicalIndex":
         from outrider.content.lexical.engines.select_index import open_lexical_index
 
-        index = self._custom_index or open_lexical_index(
-            self._database, self._folder / "keywords", max_open=self.settings.open_indexes
-        )
+        index = self._custom_index or open_lexical_index(self._database, self._folder / "keywords")
         self._close_callbacks.append(index.close)
         return index
 

@@ -1,4 +1,4 @@
-"""Everything that can be set, where it was set, and what a workspace file may not set."""
+"""All settings: their model, the places they come from, and their precedence."""
 
 from outrider.settings.load import LoadedSettings, load
 from outrider.settings.model import ServeSettings, Settings

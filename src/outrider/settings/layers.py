@@ -1,4 +1,4 @@
-"""The places that settings come from, each read into a plain dictionary."""
+"""Read each source of settings into a plain dictionary."""
 
 import json
 from collections.abc import Mapping
@@ -18,9 +18,13 @@ WORKSPACE_LISTS = frozenset({("tools", "disable"), ("egress", "deny"), ("search"
 
 @dataclass(frozen=True)
 class SettingsLayer:
-    """Settings from one place, with what had to be left out.
+    """Settings from one source.
 
-    `extended_lists` are the places of lists that grow by this layer's values instead of being replaced by them.
+    Attributes:
+        origin: Name of the source for people.
+        values: The settings, nested.
+        warnings: What was ignored, and why.
+        extended_lists: Paths of lists that this layer's values extend instead of replacing them.
     """
 
     origin: str
@@ -30,75 +34,76 @@ class SettingsLayer:
 
 
 def load_file(path: Path) -> SettingsLayer:
-    """A settings file; a missing one is empty, a malformed one is left out with a warning."""
+    """Load a settings file; a missing one is empty, a malformed one is ignored with a warning."""
     values, warnings = read_json_object(path)
     return SettingsLayer(str(path), values, warnings)
 
 
 def load_workspace_file(path: Path) -> SettingsLayer:
-    """The workspace's file, without anything that it may not set."""
+    """Load the workspace's file, without settings that a workspace may not set."""
+    # The file comes with the workspace, from an untrusted author: it may choose and restrict, but never permit more.
+    choices = {
+        ("images_path",),
+        ("search", "profile"),
+        ("search", "order"),
+        ("search", "per_domain"),
+        ("models", "default"),
+    }
     restrictions = {("boundary",): True, ("pages", "robots"): "respect"}
-    # What a workspace file may say: it is somebody else's text, so it chooses and narrows, and never widens.
-    replaceable = frozenset(
-        {("images_path",), ("search", "profile"), ("search", "order"), ("search", "per_domain"), ("models", "default")}
-    )
     values, warnings = read_json_object(path)
-    kept: dict[str, Any] = {}
+    permitted: dict[str, Any] = {}
     refused: list[str] = []
-    for place, value in flatten_values(values):
-        if place in replaceable | WORKSPACE_LISTS or restrictions.get(place, ...) == value:
-            set_value(kept, place, value)
+    for setting, value in flatten_values(values):
+        if setting in choices or setting in WORKSPACE_LISTS or restrictions.get(setting, ...) == value:
+            set_value(permitted, setting, value)
         else:
-            name = ".".join(place)
+            name = ".".join(setting)
             refused.append(f"{path}: {name!r} is ignored: a workspace may not set it; use ~/.outrider/settings.json")
-    return SettingsLayer(str(path), kept, (*warnings, *refused), WORKSPACE_LISTS)
+    return SettingsLayer(str(path), permitted, (*warnings, *refused), WORKSPACE_LISTS)
 
 
 def load_environment(environ: Mapping[str, str], model: type[BaseModel]) -> SettingsLayer:
-    """`OUTRIDER_SEARCH__PROFILE=x` as `search.profile`; lists may be separated by commas.
+    """Load `OUTRIDER_SEARCH__PROFILE=x` as `search.profile`; lists may be separated by commas.
 
-    An empty variable says nothing: hosts pass the fields that nobody filled in as empty ones.
+    Empty variables are ignored, because hosts pass fields that the user left blank as empty variables.
     """
     prefix = "OUTRIDER_"
     values: dict[str, Any] = {}
     for name in sorted(environ):
         if not name.startswith(prefix) or not environ[name].strip():
             continue
-        place = tuple(name.removeprefix(prefix).lower().split("__"))
+        setting = tuple(name.removeprefix(prefix).lower().split("__"))
         try:
-            set_value(values, place, parse_text_value(environ[name], model, place))
+            set_value(values, setting, parse_text_value(environ[name], model, setting))
         except InvalidInput as error:
             raise InvalidInput(f"{name}: {error.message}", code="bad_settings") from None
     return SettingsLayer("environment", values)
 
 
 def load_dogent(home: Path, workspace: Path) -> list[SettingsLayer]:
-    """The search profiles and workspace choices of an existing dogent installation."""
-    chosen, broken = read_json_object(workspace / ".dogent" / "dogent.json")
-    known = {"images_path": ("images_path",), "web_profile": ("search", "profile")}
-    kept: dict[str, Any] = {}
-    for theirs, ours in known.items():
-        if isinstance(chosen.get(theirs), str):
-            set_value(kept, ours, chosen[theirs])
-    return [
-        load_profiles(home / ".dogent" / "web.json"),
-        SettingsLayer(str(workspace / ".dogent" / "dogent.json"), kept, broken),
-    ]
+    """Load the search profiles and workspace choices of an existing dogent installation."""
+    path = workspace / ".dogent" / "dogent.json"
+    dogent, warnings = read_json_object(path)
+    values: dict[str, Any] = {}
+    for name, setting in (("images_path", ("images_path",)), ("web_profile", ("search", "profile"))):
+        if isinstance(dogent.get(name), str):
+            set_value(values, setting, dogent[name])
+    return [load_profiles(home / ".dogent" / "web.json"), SettingsLayer(str(path), values, warnings)]
 
 
 def load_profiles(path: Path) -> SettingsLayer:
-    """The named search profiles of `web.json`; what is no profile is left out with a warning."""
+    """Load the named search profiles of `web.json`; malformed ones are ignored with a warning."""
     values, warnings = read_json_object(path)
     profiles = values.get("profiles", {})
     if not isinstance(profiles, dict):
         return SettingsLayer(str(path), {}, (*warnings, f"{path}: 'profiles' is not an object; it is ignored"))
-    kept = {name: profile for name, profile in profiles.items() if isinstance(profile, dict)}
-    strange = (f"{path}: profile {name!r} is not an object; it is ignored" for name in profiles if name not in kept)
-    return SettingsLayer(str(path), {"search": {"profiles": kept}} if kept else {}, (*warnings, *strange))
+    valid = {name: profile for name, profile in profiles.items() if isinstance(profile, dict)}
+    malformed = (f"{path}: profile {name!r} is not an object; it is ignored" for name in profiles if name not in valid)
+    return SettingsLayer(str(path), {"search": {"profiles": valid}} if valid else {}, (*warnings, *malformed))
 
 
 def load_keys(path: Path) -> SettingsLayer:
-    """The keys file: name of a search or model provider to its key, or to an object of credentials."""
+    """Load the keys file: names of search or model providers with a key, or an object of credentials."""
     values, warnings = read_json_object(path)
     if not values:
         return SettingsLayer(str(path), {}, warnings)
@@ -106,41 +111,46 @@ def load_keys(path: Path) -> SettingsLayer:
 
     if path.stat().st_mode & 0o077:
         warnings = (*warnings, f"{path} can be read by others; run: chmod 600 {path}")
-    ours = {name: key for name, key in values.items() if isinstance(key, str) and name in load_providers()}
-    rest = {name: values[name] for name in values if name not in ours}
-    providers = {name: key if isinstance(key, dict) else {"api_key": key} for name, key in rest.items()}
-    kept = {"search": {"providers": providers}} if providers else {}
-    return SettingsLayer(str(path), kept | ({"models": {"keys": ours}} if ours else {}), warnings)
+    model_keys = {name: key for name, key in values.items() if isinstance(key, str) and name in load_providers()}
+    search_providers = {
+        name: key if isinstance(key, dict) else {"api_key": key}
+        for name, key in values.items()
+        if name not in model_keys
+    }
+    settings: dict[str, Any] = {"search": {"providers": search_providers}} if search_providers else {}
+    return SettingsLayer(str(path), settings | ({"models": {"keys": model_keys}} if model_keys else {}), warnings)
 
 
 def load_servers(path: Path) -> SettingsLayer:
-    """Other MCP servers, in the file that hosts share: `{"mcpServers": {"name": {"command": …} | {"url": …}}}`.
+    """Load other MCP servers from a file in the hosts' usual format.
 
-    What other hosts keep there besides is left out with a warning.
+    The format is `{"mcpServers": {"name": {"command": …} | {"url": …}}}`; other fields are ignored with a warning.
     """
     values, warnings = read_json_object(path)
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict) or (values and not servers):
         return SettingsLayer(str(path), {}, (*warnings, f"{path}: there is no object 'mcpServers'; it is ignored"))
-    kept = {name: server for name, server in servers.items() if isinstance(server, dict)}
-    known = McpServerSettings.model_fields
-    strange = [
-        f"{path}: {name}.{field} is ignored: nothing here knows it"
-        for name in kept
-        for field in kept[name].keys() - known
-    ]
-    chosen = {name: {field: each for field, each in server.items() if field in known} for name, server in kept.items()}
-    return SettingsLayer(str(path), {"mcpServers": chosen} if chosen else {}, (*warnings, *strange))
+    known_fields = McpServerSettings.model_fields
+    known_servers: dict[str, dict[str, Any]] = {}
+    unknown_fields: list[str] = []
+    for name, server in servers.items():
+        if isinstance(server, dict):
+            known_servers[name] = {field: value for field, value in server.items() if field in known_fields}
+            unknown_fields += [
+                f"{path}: {name}.{field} is ignored: no such field" for field in server.keys() - known_fields
+            ]
+    values = {"mcpServers": known_servers} if known_servers else {}
+    return SettingsLayer(str(path), values, (*warnings, *unknown_fields))
 
 
 def read_json_object(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The JSON object in a file and what is wrong with it; both empty when there is none.
+    """Return the JSON object in a file, and warnings; both are empty for a missing file.
 
-    A link to a device is no file: reading it might never end.
+    Devices are not read, because that may never end.
     """
     try:
         if not path.is_file():
-            return {}, (f"{path} is ignored: it is no file",) if path.exists() else ()
+            return {}, (f"{path} is ignored: it is not a file",) if path.exists() else ()
         values = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
@@ -151,53 +161,48 @@ def read_json_object(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 
 def flatten_values(values: Mapping[str, Any], above: SettingPath = ()) -> list[tuple[SettingPath, Any]]:
-    """Every value with its place, a tuple of names from the top; an empty object is a value."""
-    max_depth = 8  # levels of a file that are told apart; no setting lies deeper
-    found: list[tuple[SettingPath, Any]] = []
+    """Return every value with its path, a tuple of names; an empty object counts as a value."""
+    max_depth = 8  # deeper than any setting
+    flat: list[tuple[SettingPath, Any]] = []
     for name, value in values.items():
-        place = (*above, name)
-        deeper = isinstance(value, Mapping) and value and len(place) < max_depth
-        found += flatten_values(value, place) if deeper else [(place, value)]
-    return found
+        setting = (*above, name)
+        is_section = isinstance(value, Mapping) and value and len(setting) < max_depth
+        flat += flatten_values(value, setting) if is_section else [(setting, value)]
+    return flat
 
 
-def set_value(values: dict[str, Any], place: SettingPath, value: Any) -> None:
-    """Sets the value at a place in a nested dictionary; an empty object adds nothing to one that is there."""
-    *above, last = place
-    for part in above:
-        values = values.setdefault(part, {})
+def set_value(values: dict[str, Any], setting: SettingPath, value: Any) -> None:
+    """Set the value at a path in a nested dictionary; an empty object does not replace an existing one."""
+    *sections, name = setting
+    for section in sections:
+        values = values.setdefault(section, {})
         if not isinstance(values, dict):
-            raise InvalidInput(f"setting {'.'.join(place)!r}: {part!r} already has a plain value")
-    if value != {} or not isinstance(values.get(last), dict):
-        values[last] = value
+            raise InvalidInput(f"setting {'.'.join(setting)!r}: {section!r} already has a plain value")
+    if value != {} or not isinstance(values.get(name), dict):
+        values[name] = value
 
 
-def parse_text_value(text: str, model: type[BaseModel], place: SettingPath) -> Any:
-    """The text of an environment variable or flag in the shape that its field has."""
-    wanted = _collect_types(_find_annotation(model, place))
-    if text.lstrip().startswith(("[", "{")) and str not in wanted:
+def parse_text_value(text: str, model: type[BaseModel], setting: SettingPath) -> Any:
+    """Parse the text of an environment variable or flag as its field's type demands."""
+    annotation: Any = model
+    for name in setting:
+        fields = getattr(annotation, "model_fields", {})
+        annotation = fields[name].annotation if name in fields else None
+    types = _collect_types(annotation)
+    if text.lstrip().startswith(("[", "{")) and str not in types:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"setting {'.'.join(place)!r} is not valid JSON: {error}") from None
-    if list in wanted:
+            raise InvalidInput(f"setting {'.'.join(setting)!r} is not valid JSON: {error}") from None
+    if list in types:
         return [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
     return text
 
 
 def _collect_types(annotation: Any) -> set[Any]:
-    """The types that a field may have, without their parameters: `list[str] | None` is list and NoneType."""
+    """Return the types of a field without their parameters: list and NoneType for `list[str] | None`."""
     if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
-        return {shape for each in get_args(annotation) for shape in _collect_types(each)}
+        return {collected for option in get_args(annotation) for collected in _collect_types(option)}
     if get_origin(annotation) is Annotated:
         return _collect_types(get_args(annotation)[0])
     return {get_origin(annotation) or annotation}
-
-
-def _find_annotation(model: Any, place: SettingPath) -> Any:
-    for part in place:
-        fields = getattr(model, "model_fields", {})
-        if part not in fields:
-            return None
-        model = fields[part].annotation
-    return model

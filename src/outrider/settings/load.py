@@ -1,4 +1,4 @@
-"""Lays the settings' places over one another and remembers where each value came from.
+"""Merge the sources of settings, and remember the origin of each value.
 
 flags > environment > workspace file > ~/.outrider/settings.json > key and profile files > defaults
 """
@@ -8,7 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
@@ -29,6 +29,10 @@ PROFILE_TEMPLATE = {
         "searxng": {"provider": "searxng", "endpoint": "replace-me", "timeout_s": 20},
     }
 }
+# Settings of earlier versions that only tuned internals. Files may still hold them, so they are ignored with a warning.
+REMOVED_SETTINGS = frozenset(
+    {("agents", "width"), ("agents", "stream_ms"), ("content", "open_indexes"), ("content", "embedding", "batch")}
+)
 SECRET_MASK = "********"  # noqa: S105
 CREDENTIAL_SECTIONS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
 URL_SECRET = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x
@@ -40,10 +44,10 @@ class LoadedSettings:
 
     Attributes:
         settings: The validated values.
-        origins: Where each value was set; what is missing here is a default.
+        origins: The origin of each value; values without one are defaults.
         warnings: What was ignored, and why.
         environ: The environment that was read; providers find their keys there.
-        workspace: The working directory: what is relative starts from here.
+        workspace: The working directory, from which relative paths start.
     """
 
     settings: Settings
@@ -53,13 +57,13 @@ class LoadedSettings:
     workspace: Path = field(default_factory=Path.cwd)
 
     def list_rows(self) -> list[tuple[str, str, str]]:
-        """(name, value, origin) of every effective value, secrets masked."""
-        values = flatten_values(self.settings.model_dump(mode="json"))
-        return [(".".join(place), _mask_value(place, value), self._find_origin(place)) for place, value in values]
-
-    def _find_origin(self, place: SettingPath) -> str:
-        above = (place[:end] for end in range(len(place), 0, -1))
-        return next((self.origins[each] for each in above if each in self.origins), "default")
+        """Return (name, value, origin) of every effective value, with secrets masked."""
+        rows = []
+        for setting, value in flatten_values(self.settings.model_dump(mode="json")):
+            sections = (setting[:end] for end in range(len(setting), 0, -1))
+            origin = next((self.origins[section] for section in sections if section in self.origins), "default")
+            rows.append((".".join(setting), _mask_value(setting, value), origin))
+        return rows
 
 
 def load(
@@ -69,10 +73,10 @@ def load(
     home: Path | None = None,
     workspace: Path | None = None,
 ) -> LoadedSettings:
-    """Reads every place and validates the sum.
+    """Read all sources, and validate the merged settings.
 
     Args:
-        flags: Nested values that win over everything, for instance from the command line.
+        flags: Nested values that override all others, for instance from the command line.
         environ: The environment; the process's own by default.
         home: The user's home directory.
         workspace: The directory whose `.outrider/settings.json` is read.
@@ -84,15 +88,15 @@ def load(
     home, workspace = home or Path.home(), workspace or Path.cwd()
     merged: dict[str, Any] = {"data_dir": home / ".outrider"}
     origins: dict[SettingPath, str] = {}
-    read = _load_layers(dict(flags or {}), environ, home, workspace)
-    for layer in read:
+    layers_read = [_drop_removed_settings(layer) for layer in _load_layers(dict(flags or {}), environ, home, workspace)]
+    for layer in layers_read:
         _apply_layer(layer, merged, origins)
-    warnings = tuple(warning for layer in read for warning in layer.warnings)
+    warnings = tuple(warning for layer in layers_read for warning in layer.warnings)
     return LoadedSettings(_validate_settings(merged, origins), origins, warnings, environ, workspace)
 
 
 def create_profile_template(home: Path | None = None) -> None:
-    """Creates `~/.outrider/web.json` with profiles to fill in; never overwrites, never fails."""
+    """Create `~/.outrider/web.json` with profiles to fill in; never overwrite it, and never fail."""
     path = (home or Path.home()) / ".outrider" / "web.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -104,7 +108,7 @@ def create_profile_template(home: Path | None = None) -> None:
 
 
 def _create_private_file(path: Path, text: str) -> None:
-    """A new file that nobody else may read. Half of one would be broken for ever, so a failure leaves none."""
+    """Create a file that only the user can read; after a failure there is none, because it would be malformed."""
     with path.open("x", encoding="utf-8") as file:
         try:
             path.chmod(0o600)
@@ -116,66 +120,78 @@ def _create_private_file(path: Path, text: str) -> None:
 
 
 def _load_layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, workspace: Path) -> list[SettingsLayer]:
-    """Weakest first."""
-    ours = home / ".outrider"
+    """Return the layers, weakest first."""
+    user_folder = home / ".outrider"
     at_home = workspace.resolve() == home.resolve()
     return [
         *layers.load_dogent(home, workspace),
-        layers.load_profiles(ours / "web.json"),
-        layers.load_keys(ours / "keys.json"),
-        layers.load_servers(ours / "mcp.json"),
-        layers.load_file(ours / "settings.json"),
+        layers.load_profiles(user_folder / "web.json"),
+        layers.load_keys(user_folder / "keys.json"),
+        layers.load_servers(user_folder / "mcp.json"),
+        layers.load_file(user_folder / "settings.json"),
         *([] if at_home else [layers.load_workspace_file(workspace / ".outrider" / "settings.json")]),
         layers.load_environment(environ, Settings),
         SettingsLayer("command line", flags),
     ]
 
 
+def _drop_removed_settings(layer: SettingsLayer) -> SettingsLayer:
+    removed: list[str] = []
+    values: dict[str, Any] = {}
+    for setting, value in flatten_values(layer.values):
+        if setting in REMOVED_SETTINGS:
+            removed.append(
+                f"{layer.origin}: {'.'.join(setting)!r} is ignored: its value is fixed now; remove the setting"
+            )
+        else:
+            layers.set_value(values, setting, value)
+    return replace(layer, values=values, warnings=(*layer.warnings, *removed)) if removed else layer
+
+
 def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[SettingPath, str]) -> None:
-    """Lays one layer over the weaker ones."""
-    for place, value in flatten_values(layer.values):
-        if place[:2] in CREDENTIAL_SECTIONS and is_placeholder(value) and place in origins:
-            continue  # a template that nobody filled in does not hide a real value
-        below = _get_value(merged, place) if place in layer.extended_lists else None
+    """Merge one layer over the weaker ones."""
+    for setting, value in flatten_values(layer.values):
+        if setting[:2] in CREDENTIAL_SECTIONS and is_placeholder(value) and setting in origins:
+            continue  # an unfilled template does not hide a real value
+        weaker = _get_value(merged, setting) if setting in layer.extended_lists else None
         try:
-            layers.set_value(merged, place, value if below is None else _merge_lists(below, value))
+            layers.set_value(merged, setting, value if weaker is None else _merge_lists(weaker, value))
         except InvalidInput as error:
             raise InvalidInput(f"{layer.origin}: {error.message}", code="bad_settings") from None
-        origins[place] = layer.origin if below is None else f"{origins[place]} and {layer.origin}"
+        origins[setting] = layer.origin if weaker is None else f"{origins[setting]} and {layer.origin}"
 
 
-def _get_value(values: Any, place: SettingPath) -> Any:
-    for part in place:
-        values = values.get(part) if isinstance(values, dict) else None
+def _get_value(values: Any, setting: SettingPath) -> Any:
+    for name in setting:
+        values = values.get(name) if isinstance(values, dict) else None
     return values
 
 
-def _merge_lists(below: Any, value: Any) -> Any:
-    """Both lists as one; what is none of them stays, for validation to refuse."""
-    if not isinstance(below, list):
-        return below
-    return [*below, *(each for each in value if each not in below)] if isinstance(value, list) else value
+def _merge_lists(weaker: Any, value: Any) -> Any:
+    """Join both lists; a value that is not a list stays, so that validation refuses it."""
+    if not isinstance(weaker, list):
+        return weaker
+    return [*weaker, *(item for item in value if item not in weaker)] if isinstance(value, list) else value
 
 
 def _validate_settings(merged: dict[str, Any], origins: Mapping[SettingPath, str]) -> Settings:
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        problems = [
-            _describe_problem(dict(each), origins) for each in error.errors(include_url=False, include_input=False)
-        ]
+        errors = error.errors(include_url=False, include_input=False)
+    problems = [_describe_problem(dict(each), origins) for each in errors]
     raise InvalidInput(
         "settings: " + "; ".join(problems), code="bad_settings", hint="`outrider config schema` lists every setting"
     )
 
 
 def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str]) -> str:
-    """One wrong setting with its place; the value itself may be a secret and is not repeated."""
+    """Describe a wrong setting with its origin, without its value, which may be a secret."""
     location = tuple(str(part) for part in error["loc"])
     name = ".".join(location)
-    above = [location[:end] for end in range(len(location), 0, -1)]
-    below = [place for place in origins if place[: len(location)] == location]
-    origin = next((origins[place] for place in (*above, *below) if place in origins), "")
+    sections = [location[:end] for end in range(len(location), 0, -1)]
+    parts = [setting for setting in origins if setting[: len(location)] == location]
+    origin = next((origins[setting] for setting in (*sections, *parts) if setting in origins), "")
     where = f" (from {origin})" if origin else ""
     if error["type"] == "extra_forbidden":
         return f"no setting {name!r}{where}{_suggest_setting(error['loc'])}"
@@ -185,7 +201,7 @@ def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str])
 def _suggest_setting(location: tuple[Any, ...]) -> str:
     section: Any = Settings
     for part in location[:-1]:
-        # What stands in an object by name (profiles, servers) has one shape, whatever the name.
+        # Entries of a dictionary (profiles, servers) have the same model, whatever their name.
         fields = getattr(section, "model_fields", None)
         section = fields[part].annotation if fields and part in fields else next(iter(get_args(section)[1:]), None)
     if not (isinstance(section, type) and issubclass(section, BaseModel)):
@@ -194,20 +210,18 @@ def _suggest_setting(location: tuple[Any, ...]) -> str:
     return f", did you mean {close[0]!r}?" if close else ""
 
 
-def _mask_value(place: SettingPath, value: Any) -> str:
-    if value and _is_secret(place):
+def _mask_value(setting: SettingPath, value: Any) -> str:
+    if value and _is_secret(setting):
         return SECRET_MASK
     return URL_SECRET.sub(SECRET_MASK, json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _is_secret(place: SettingPath) -> bool:
-    # What stands beside credentials and is none; all else there may be one (a plugin's provider knows names we do not).
-    public_fields = frozenset({"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"})
-    # Of another MCP server what it is given: any of it may be a key.
-    server_secrets = frozenset({"env", "headers", "args"})
-    secret_words = frozenset({"key", "token", "secret", "password", "credential"})
-    if place[:2] in CREDENTIAL_SECTIONS:
-        return len(place) != 4 or place[-1] not in public_fields
-    if place[0] == "mcpServers":
-        return len(place) > 2 and place[2] in server_secrets
-    return not secret_words.isdisjoint(word for part in place for word in re.split("[^a-z]+", part.lower()))
+def _is_secret(setting: SettingPath) -> bool:
+    secret_words = {"key", "token", "secret", "password", "credential"}
+    if setting[:2] in CREDENTIAL_SECTIONS:
+        # All other fields there may be credentials, because providers of plugins have fields unknown to us.
+        public_fields = {"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"}
+        return len(setting) != 4 or setting[-1] not in public_fields
+    if setting[0] == "mcpServers":
+        return len(setting) > 2 and setting[2] in {"env", "headers", "args"}  # any value there may be a key
+    return not secret_words.isdisjoint(word for name in setting for word in re.split("[^a-z]+", name.lower()))

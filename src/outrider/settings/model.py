@@ -1,4 +1,4 @@
-"""The settings: one model, each section defined by the part of the house that reads it."""
+"""The model of all settings; each section is defined by the package that reads it."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -27,7 +27,7 @@ def _expand_path(value: object) -> Path:
         raise ValueError("must be the path of a folder")
     try:
         return Path(value).expanduser()
-    except RuntimeError as error:  # ~somebody who does not exist
+    except RuntimeError as error:  # `~name` of an unknown user
         raise ValueError(str(error)) from None
 
 
@@ -35,7 +35,7 @@ ExpandedPath = Annotated[Path, BeforeValidator(_expand_path)]
 
 
 class ServeSettings(BaseModel, extra="forbid", defer_build=True):
-    """`outrider serve`: where it listens and who may call."""
+    """Settings of `outrider serve`: its address, and who may call."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on")
     port: int = Field(default=8765, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
@@ -47,17 +47,17 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
     )
     state_key: str = Field(
         default="",
-        description="At least 32 characters that seal the state of paused calls, the same on all replicas; "
-        "empty means a key of this machine, kept in data_dir",
+        description="At least 32 characters that encrypt the state of paused calls, the same on all replicas; "
+        "empty means a key of this machine, stored in data_dir",
     )
     stateless: bool | None = Field(
         default=None,
-        description="Whether any replica answers any call of a client; empty means where the database is Postgres",
+        description="Whether any replica answers any call of a client; empty means only if the database is Postgres",
     )
     internal_url: str = Field(
         default="",
-        description="Where other replicas reach this one, for instance http://10.0.0.7:8765; empty means its own "
-        "host and port, and for a host that means all addresses the one by which it reaches the database",
+        description="Address at which other replicas reach this one, for instance http://10.0.0.7:8765; empty means "
+        "its own host and port, with the address by which it reaches the database if host means all addresses",
     )
     drain_seconds: float = Field(
         default=5, ge=0, le=3600, description="Seconds that calls in progress have when the server is told to stop"
@@ -66,7 +66,7 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
         default=0,
         ge=0,
         le=300,
-        description="Seconds that it goes on accepting then, while /readyz says no: for load balancers to look",
+        description="Seconds that it then still accepts calls while /readyz fails, so that load balancers notice",
     )
     state_hours: float = Field(
         default=168, ge=25, description="Hours that a person may take to answer; longer than any run"
@@ -83,7 +83,7 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
 
 
 class Settings(BaseModel, extra="forbid", defer_build=True):
-    """All settings. `outrider config show` prints each value with its origin."""
+    """All settings; `outrider config show` prints each value with its origin."""
 
     toolsets: list[str] = Field(default=[], description="Toolsets to serve: names, `all`; empty means the default ones")
     names: Literal["bare", "builtin"] = Field(
@@ -94,15 +94,17 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     )
     tools: ToolPolicy = ToolPolicy()
     data_dir: ExpandedPath = Field(
-        default=Path("~/.outrider"), validate_default=True, description="Where the database and artifacts are kept"
+        default=Path("~/.outrider"), validate_default=True, description="Folder of the database and artifacts"
     )
     database: str = Field(
         default="", description="Database address, for instance postgresql://…; empty means outrider.db in data_dir"
     )
     database_connections: int = Field(
-        default=10, ge=4, le=200, description="Most connections of one process to Postgres"
+        default=10, ge=4, le=200, description="Maximum connections of one process to Postgres"
     )
-    images_path: str = Field(default="./images", description="Where web_fetch saves images, relative to the workspace")
+    images_path: str = Field(
+        default="./images", description="Folder for images of web_fetch, relative to the workspace"
+    )
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
     artifacts: ArtifactsSettings = ArtifactsSettings()
@@ -112,10 +114,10 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
         default=15, ge=0, le=10_080, description="Minutes without hosts and running agents after which it ends"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="warning", description="What is written to stderr"
+        default="warning", description="Lowest level of messages on stderr"
     )
     log_style: Literal["text", "json"] = Field(
-        default="text", description="Lines for people, or one JSON object a line, of `serve` and `worker`"
+        default="text", description="Log format of `serve` and `worker`: lines for people, or one JSON object per line"
     )
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
@@ -123,7 +125,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     browser: BrowserSettings = BrowserSettings()
     models: ModelsSettings = ModelsSettings()
     agents: AgentsSettings = AgentsSettings()
-    mcpServers: dict[str, McpServerSettings] = Field(  # noqa: N815 - the name that all hosts give it
+    mcpServers: dict[str, McpServerSettings] = Field(  # noqa: N815 - the name that all hosts use
         default={},
         description="Other MCP servers for agents: by name `command`, `args`, `env`, or `url`, `headers`",
     )
@@ -139,5 +141,5 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
 
     @property
     def database_url(self) -> str:
-        """The database's address with the default filled in."""
+        """The database's address, or that of the default file."""
         return self.database or f"sqlite+aiosqlite:///{self.data_dir / 'outrider.db'}"

@@ -94,7 +94,7 @@ def test_a_folder_or_device_in_place_of_a_file_is_left_out_with_a_warning(
     link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
     link.symlink_to("/dev/zero")
-    assert [warning.split(" is ignored: ")[1] for warning in read().warnings] == ["it is no file"] * 2
+    assert [warning.split(" is ignored: ")[1] for warning in read().warnings] == ["it is not a file"] * 2
 
 
 def test_a_link_to_nowhere_is_no_file(read: Read, write_in_workspace: Write):
@@ -201,3 +201,14 @@ def test_a_file_as_deep_as_json_can_be_does_not_crash(read: Read, write_in_works
 def test_a_file_that_may_not_be_read_is_left_out_with_a_warning(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {}).chmod(0)
     assert "Permission denied" in read().warnings[0]
+
+
+def test_a_removed_setting_is_ignored_with_a_warning(read: Read, write_in_home: Write):
+    path = write_in_home(".outrider/settings.json", {"agents": {"width": 4, "runs": 7}, "content": {"open_indexes": 3}})
+    loaded = read({"OUTRIDER_AGENTS__STREAM_MS": "50"})
+    assert loaded.settings.agents.runs == 7
+    assert loaded.warnings == (
+        f"{path}: 'agents.width' is ignored: its value is fixed now; remove the setting",
+        f"{path}: 'content.open_indexes' is ignored: its value is fixed now; remove the setting",
+        "environment: 'agents.stream_ms' is ignored: its value is fixed now; remove the setting",
+    )

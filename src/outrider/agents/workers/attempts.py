@@ -149,7 +149,6 @@ class AttemptRunner:
             self.steps,
             self._dependencies.questions,
             event_writer,
-            max_parallel_calls=self._dependencies.settings.width,
         )
 
     async def _run_model(

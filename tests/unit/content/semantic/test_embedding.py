@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.semantic.embedder import Embedder
+from outrider.content.semantic.embedders.endpoint import EndpointEmbedder
 from outrider.content.semantic.select_embedder import load_embedder_providers, select_embedder
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.egress.policy import EgressSettings
@@ -56,12 +57,15 @@ def status(code: int, **headers: str) -> Callable[[dict[str, Any]], Response]:
 
 
 @asynccontextmanager
-async def endpoint(server: Server, environ: dict[str, str] | None = None, **settings: Any) -> AsyncGenerator[Embedder]:
+async def endpoint(
+    server: Server, environ: dict[str, str] | None = None, *, batch_size: int = 32, **settings: Any
+) -> AsyncGenerator[Embedder]:
     http = HttpClient(EgressGuard(EgressSettings()))
     async with http_servers.serve_app(server.app()) as address:
         wanted = EmbeddingSettings.model_validate({"base_url": f"{address}/v1/", "model": "m"} | settings)
         embedder = select_embedder(wanted, http, environ or {}, keys={"mine": "k-file"})
-        assert embedder
+        assert isinstance(embedder, EndpointEmbedder)
+        embedder.batch_size = batch_size
         yield embedder
         await embedder.close()
     await http.close()
@@ -69,7 +73,7 @@ async def endpoint(server: Server, environ: dict[str, str] | None = None, **sett
 
 async def test_an_endpoint_gives_each_text_its_vector_of_length_one():
     server = Server()
-    async with endpoint(server, batch=2) as embedder:
+    async with endpoint(server, batch_size=2) as embedder:
         vectors = await embedder.embed(["a", "bb", "ccc"])
         assert (vectors.dtype, vectors.shape, embedder.dimensions) == (np.float32, (3, 3), 3)
         assert np.allclose(vectors, [[0.6, 0.8, 0]] * 3)
@@ -116,7 +120,7 @@ async def test_a_busy_endpoint_is_asked_again():
 
 async def test_a_batch_that_is_too_large_for_the_endpoint_is_halved():
     server = Server(answers=[status(413), status(413)])
-    async with endpoint(server, batch=4) as embedder:
+    async with endpoint(server, batch_size=4) as embedder:
         assert (await embedder.embed(["a", "b", "c", "d"])).shape == (4, 3)
     assert [len(each["input"]) for each in server.asked] == [4, 2, 1, 1, 2]
 

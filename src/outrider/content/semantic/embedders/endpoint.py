@@ -28,6 +28,7 @@ class EndpointEmbedder:
     """Embeds texts over HTTP. The key is looked up at each request and never shown."""
 
     weight = 0.5
+    batch_size = 32  # texts in one request; smaller batches follow if the server refuses one
 
     def __init__(self, dependencies: EmbedderDependencies) -> None:
         self._dependencies = dependencies
@@ -47,7 +48,7 @@ class EndpointEmbedder:
         max_text_chars = 24_000  # about the 8,191 tokens that common models accept
         prefix = self._settings.query_prefix if query else self._settings.document_prefix
         inputs = [f"{prefix}{text}"[:max_text_chars] for text in texts]
-        size = self._settings.batch
+        size = self.batch_size
         batches = [await self._embed_batch(inputs[start : start + size]) for start in range(0, len(inputs), size)]
         vectors = np.concatenate(batches)
         self.dimensions = vectors.shape[1]
