@@ -1,4 +1,4 @@
-"""Plans: a goal, its todos and what was observed on the way, kept for each session."""
+"""Plans of sessions: a goal, its todos and observations."""
 
 from outrider.plans.plan import Observation, PastGoal, Priority, SessionPlan, Todo
 from outrider.plans.plans import PlanStore

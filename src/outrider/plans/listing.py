@@ -1,4 +1,7 @@
-"""The plans of all sessions as a list. What a plan says is JSON, so it is looked into here and not by the database."""
+"""List the plans of all sessions.
+
+Plans are stored as JSON, so they are searched here and not by the database.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,12 +14,12 @@ from outrider.plans.plan import SessionPlan
 from outrider.plans.tables import plans
 
 PlanFilter = Literal["all", "open", "done"]
-MAX_SCANNED_ROWS = 500  # rows for one part of the list; who searches for what is rare reads on
+MAX_SCANNED_ROWS = 500  # for one batch; a search for something rare needs several
 
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """A plan and whose it is; `updated_at` in seconds since the epoch."""
+    """A plan with its owner; `updated_at` is in seconds since the epoch."""
 
     scope: str
     workspace: str | None
@@ -26,42 +29,40 @@ class StoredPlan:
 
     @property
     def is_open(self) -> bool:
-        """Whether something is left to do: a goal that is pursued, or a todo."""
+        """Whether there is an active goal or an open todo."""
         return self.plan.goal is not None or self.plan.done < len(self.plan.todos)
 
     def contains_text(self, text: str) -> bool:
-        """Whether the text stands in session, goal or todos, whatever its case."""
-        wanted = text.casefold()
-        todos = (said for todo in self.plan.todos for said in (todo.name, todo.summary))
-        return any(wanted in said.casefold() for said in (self.session, self.plan.goal or "", *todos))
+        """Return whether session, goal or todos contain the text, in any case."""
+        needle = text.casefold()
+        todo_texts = (field for todo in self.plan.todos for field in (todo.name, todo.summary))
+        return any(needle in field.casefold() for field in (self.session, self.plan.goal or "", *todo_texts))
 
 
 def load_plan_batch(
-    connection: "Connection", which: PlanFilter, *, text: str, workspace: str | None, after: str, limit: int
+    connection: Connection, which: PlanFilter, *, text: str, workspace: str | None, after: str, limit: int
 ) -> Batch[StoredPlan]:
-    """A part of the list, as `Plans.listed` describes it."""
+    """Load one batch of the list, as `PlanStore.list_plans` describes."""
     query = order_newest_first(select(plans), plans.c.updated_at, plans.c.scope, after).limit(MAX_SCANNED_ROWS + 1)
     if workspace is not None:
         query = query.where(plans.c.workspace == workspace)
     rows = list(connection.execute(query))
-    found: list[StoredPlan] = []
+    matches: list[StoredPlan] = []
     for row in rows[:MAX_SCANNED_ROWS]:
-        kept = _parse_plan(row)
-        if which in ("all", "open" if kept.is_open else "done") and (not text or kept.contains_text(text)):
-            found.append(kept)
-        if len(found) > limit:
-            return Batch(found[:limit], format_cursor(found[limit - 1].updated_at, found[limit - 1].scope))
+        stored = _parse_plan(row)
+        if which in ("all", "open" if stored.is_open else "done") and (not text or stored.contains_text(text)):
+            matches.append(stored)
+        if len(matches) > limit:
+            return Batch(matches[:limit], format_cursor(matches[limit - 1].updated_at, matches[limit - 1].scope))
     last = rows[MAX_SCANNED_ROWS - 1] if len(rows) > MAX_SCANNED_ROWS else None
-    return Batch(found, format_cursor(last.updated_at, last.scope) if last else "")
+    return Batch(matches, format_cursor(last.updated_at, last.scope) if last else "")
 
 
-def load_plan(connection: "Connection", scope: str) -> StoredPlan:
-    """The plan of a scope. Raises NotFound."""
+def load_plan(connection: Connection, scope: str) -> StoredPlan:
+    """Load the plan of a scope. Raises NotFound."""
     row = connection.execute(select(plans).where(plans.c.scope == scope)).first()
     if row is None:
-        raise NotFound(
-            "there is no such plan", hint="it may have been forgotten; choose another", code="plan_not_found"
-        )
+        raise NotFound("there is no such plan", hint="it may have been deleted; choose another", code="plan_not_found")
     return _parse_plan(row)
 
 

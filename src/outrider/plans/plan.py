@@ -1,4 +1,4 @@
-"""What a plan is, and how it changes: every change gives a new plan and leaves the old one as it was."""
+"""Immutable plans; every change returns a new plan."""
 
 import time
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ GoalOutcome = Literal["completed", "cleared", "replaced"]
 
 @dataclass(frozen=True)
 class Todo:
-    """One thing to do. `after` are the ids of todos that come first; times are seconds since the epoch."""
+    """A todo; `after` are the ids of todos that must be done before, times are seconds since the epoch."""
 
     id: int
     name: str
@@ -27,7 +27,7 @@ class Todo:
 
 @dataclass(frozen=True)
 class Observation:
-    """Something that was noticed; `number` counts all of a session's from 1."""
+    """A note of the session; `number` counts all of its observations from 1."""
 
     number: int
     text: str
@@ -36,7 +36,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class PastGoal:
-    """A goal that is no longer pursued."""
+    """A goal that was completed, cleared or replaced."""
 
     number: int
     text: str
@@ -49,14 +49,17 @@ class SessionPlan:
     """A session's goal, todos and latest observations.
 
     Attributes:
-        goal: What is pursued; None for nothing.
-        last_cleared_goal: The goal before it that was given up or reached.
-        todos: In the order in which they stand.
+        goal: The active goal, if any.
+        last_cleared_goal: The goal that was last completed or cleared.
+        todos: The todos in order.
         observations: The last ten, oldest first.
         past_goals: The last ten, oldest first.
-        next_id: Of the next todo.
-        observed, left: How many observations and past goals there are in all.
-        thoughts: How many thoughts were numbered, and the names of their branches.
+        next_id: Id of the next todo.
+        observed: Number of all observations.
+        left: Number of all past goals.
+        thoughts: Number of thoughts.
+        branches: Names of the thoughts' branches.
+        now: Time of the next change, in seconds since the epoch.
     """
 
     goal: str | None = None
@@ -73,49 +76,49 @@ class SessionPlan:
 
     @property
     def done(self) -> int:
-        """How many todos are completed."""
+        """Number of completed todos."""
         return sum(todo.completed for todo in self.todos)
 
     def get_todo(self, number: int, field_name: str = "id") -> Todo:
-        """The todo of that id. Raises NotFound, naming those that there are, and the field that named this one."""
+        """Return the todo with that id. Raises NotFound, naming the existing ids and the wrong parameter."""
         for todo in self.todos:
             if todo.id == number:
                 return todo
-        there = ", ".join(str(todo.id) for todo in self.todos)
+        ids = ", ".join(str(todo.id) for todo in self.todos)
         raise NotFound(
             f"{field_name}: there is no todo {number}",
-            hint=f"the ids are {there}" if there else "there are no todos; add_todo makes one",
+            hint=f"the ids are {ids}" if ids else "there are no todos; add_todo makes one",
             code="todo_not_found",
         )
 
     def with_goal(self, goal: str) -> "SessionPlan":
-        """With another goal; the todos stay, the goal before goes to the archive."""
+        """Return the plan with another goal; the todos stay, the old goal is archived."""
         return replace(self._archive_goal("replaced"), goal=_require_text("goal", goal))
 
     def without_goal(self) -> "SessionPlan":
-        """With the goal in the archive: completed if every todo is, else cleared. Unchanged if there is none."""
+        """Return the plan with the goal archived: as completed if every todo is, else as cleared."""
         if self.goal is None:
             return self
-        reached = bool(self.todos) and self.done == len(self.todos)
-        return replace(
-            self._archive_goal("completed" if reached else "cleared"), goal=None, last_cleared_goal=self.goal
-        )
+        is_completed = bool(self.todos) and self.done == len(self.todos)
+        archived = self._archive_goal("completed" if is_completed else "cleared")
+        return replace(archived, goal=None, last_cleared_goal=self.goal)
 
     def with_todo(self, name: str, priority: Priority = "normal", after: Iterable[int] = ()) -> "SessionPlan":
-        """With one more todo at the end. Raises NotFound for an unknown id in `after`, Refused at 500 todos."""
+        """Return the plan with a new todo. Raises NotFound for an unknown id in `after`, Refused at 500 todos."""
         max_todos = 500
         if len(self.todos) >= max_todos:
             raise Refused(f"this session has {max_todos} todos", hint="clear_todos with the ids of finished ones")
-        first = tuple(dict.fromkeys(self.get_todo(number, "after").id for number in after))
-        todo = Todo(self.next_id, _require_text("name", name), priority=priority, after=first, created_at=self.now)
+        predecessors = tuple(dict.fromkeys(self.get_todo(number, "after").id for number in after))
+        name = _require_text("name", name)
+        todo = Todo(self.next_id, name, priority=priority, after=predecessors, created_at=self.now)
         return replace(self, todos=(*self.todos, todo), next_id=self.next_id + 1)
 
     def mark_todo(self, number: int, *, completed: bool, summary: str | None = None) -> "SessionPlan":
-        """With a todo done or open again; a summary stays unless another is given. Marking twice changes nothing."""
+        """Return the plan with a todo completed or open again; without a new summary the old one stays."""
         todo = self.get_todo(number)
-        when = (todo.completed_at or self.now) if completed else None
-        said = todo.summary if summary is None else summary.strip()
-        return self._replace_todo(replace(todo, completed=completed, summary=said, completed_at=when))
+        completed_at = (todo.completed_at or self.now) if completed else None
+        summary = todo.summary if summary is None else summary.strip()
+        return self._replace_todo(replace(todo, completed=completed, summary=summary, completed_at=completed_at))
 
     def edit_todo(
         self,
@@ -126,7 +129,7 @@ class SessionPlan:
         after: Iterable[int] | None = None,
         position: int | None = None,
     ) -> "SessionPlan":
-        """With a todo changed in what is given; `position` counts from 1. Raises InvalidInput for a circle."""
+        """Return the plan with a todo changed; `position` counts from 1. Raises InvalidInput for a cycle."""
         todo = self.get_todo(number)
         if name is not None:
             todo = replace(todo, name=_require_text("name", name))
@@ -138,71 +141,73 @@ class SessionPlan:
         return changed if position is None else changed.move_todo(number, position)
 
     def move_todo(self, number: int, position: int) -> "SessionPlan":
-        """With a todo at another place, from 1; beyond the end means last."""
+        """Return the plan with a todo at another position, from 1; past the end means last."""
         others = [todo for todo in self.todos if todo.id != number]
-        at = min(max(position, 1), len(self.todos)) - 1
-        return replace(self, todos=(*others[:at], self.get_todo(number), *others[at:]))
+        index = min(max(position, 1), len(self.todos)) - 1
+        return replace(self, todos=(*others[:index], self.get_todo(number), *others[index:]))
 
     def without_todos(self, numbers: Iterable[int] | None = None) -> "SessionPlan":
-        """Without these todos, or without any. Raises NotFound, and then nothing is removed."""
-        gone = (
-            {todo.id for todo in self.todos} if numbers is None else {self.get_todo(each, "ids").id for each in numbers}
-        )
-        kept = (todo for todo in self.todos if todo.id not in gone)
-        todos = tuple(replace(todo, after=tuple(each for each in todo.after if each not in gone)) for todo in kept)
-        return replace(self, todos=todos)
+        """Return the plan without these todos, or without any. Raises NotFound for an unknown id."""
+        if numbers is None:
+            return replace(self, todos=())
+        removed = {self.get_todo(number, "ids").id for number in numbers}
+        todos = [
+            replace(todo, after=tuple(number for number in todo.after if number not in removed))
+            for todo in self.todos
+            if todo.id not in removed
+        ]
+        return replace(self, todos=tuple(todos))
 
     def with_observation(self, text: str) -> "SessionPlan":
-        """With one more observation."""
-        max_observations = 10  # that a plan shows; all of them are kept
+        """Return the plan with a new observation."""
         number = self.observed + 1
-        latest = (*self.observations, Observation(number, _require_text("observation", text), self.now))
-        return replace(self, observations=latest[-max_observations:], observed=number)
+        observations = (*self.observations, Observation(number, _require_text("observation", text), self.now))
+        return replace(self, observations=observations[-10:], observed=number)
 
     def with_thought(self, branch: str | None = None) -> "SessionPlan":
-        """With one more thought, of a branch where one is named."""
+        """Return the plan with one more thought counted, on a branch if one is named."""
         branches = dict.fromkeys([*self.branches, *([branch] if branch else [])])
         return replace(self, thoughts=self.thoughts + 1, branches=tuple(branches))
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON-able data."""
+        """Return the plan as JSON-able data."""
         return {name: value for name, value in asdict(self).items() if name != "now"}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "SessionPlan":
-        """The plan that `to_dict` gave."""
-        given = dict(data)
-        given["todos"] = tuple(Todo(**(todo | {"after": tuple(todo["after"])})) for todo in data["todos"])
-        given["observations"] = tuple(Observation(**each) for each in data["observations"])
-        given["past_goals"] = tuple(PastGoal(**each) for each in data["past_goals"])
-        given["branches"] = tuple(data["branches"])
-        return cls(**given)
+        """Return the plan that `to_dict` encoded."""
+        values = dict(data)
+        values["todos"] = tuple(Todo(**(todo | {"after": tuple(todo["after"])})) for todo in data["todos"])
+        values["observations"] = tuple(Observation(**observation) for observation in data["observations"])
+        values["past_goals"] = tuple(PastGoal(**goal) for goal in data["past_goals"])
+        values["branches"] = tuple(data["branches"])
+        return cls(**values)
 
     def _archive_goal(self, outcome: GoalOutcome) -> "SessionPlan":
-        max_past_goals = 10
         if self.goal is None:
             return self
-        past = (*self.past_goals, PastGoal(self.left + 1, self.goal, outcome, self.now))
-        return replace(self, past_goals=past[-max_past_goals:], left=self.left + 1)
+        past_goals = (*self.past_goals, PastGoal(self.left + 1, self.goal, outcome, self.now))
+        return replace(self, past_goals=past_goals[-10:], left=self.left + 1)
 
     def _replace_todo(self, changed: Todo) -> "SessionPlan":
         return replace(self, todos=tuple(changed if todo.id == changed.id else todo for todo in self.todos))
 
     def _resolve_predecessors(self, number: int, after: Iterable[int]) -> tuple[int, ...]:
-        wanted = tuple(dict.fromkeys(self.get_todo(each, "after").id for each in after))
-        waiting, seen = list(wanted), set(wanted)
-        while waiting:
-            each = waiting.pop()
-            if each == number:
+        """Return the ids without duplicates. Raises InvalidInput for a cycle."""
+        predecessors = tuple(dict.fromkeys(self.get_todo(other, "after").id for other in after))
+        unvisited, seen = list(predecessors), set(predecessors)
+        while unvisited:
+            current = unvisited.pop()
+            if current == number:
                 raise InvalidInput(f"after: todo {number} would wait for itself", hint="leave out one of these ids")
-            new = set(self.get_todo(each).after) - seen
+            new = set(self.get_todo(current).after) - seen
             seen |= new
-            waiting += new
-        return wanted
+            unvisited += new
+        return predecessors
 
 
 def _require_text(field_name: str, text: str) -> str:
     text = text.strip()
     if not text:
-        raise InvalidInput(f"{field_name}: is empty", hint=f"say the {field_name} in a few words")
+        raise InvalidInput(f"{field_name}: is empty", hint=f"describe the {field_name} in a few words")
     return text

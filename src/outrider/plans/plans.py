@@ -1,4 +1,4 @@
-"""Where plans are kept: one row a session, changed in one transaction, and an archive that only grows."""
+"""Store one plan per session, and an append-only archive of goals and observations."""
 
 import time
 from collections.abc import Callable
@@ -8,19 +8,22 @@ from outrider.core.context import Call
 from outrider.core.database.database import Database, to_storable_text
 from outrider.plans.plan import Observation, PastGoal, SessionPlan
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from outrider.core.keyset import Batch
     from outrider.plans.listing import PlanFilter, StoredPlan
 
 
 class PlanStore:
-    """The plans of all sessions. A session sees only its own; calls of one session never lose each other's change."""
+    """The plans of all sessions.
+
+    A session sees only its own plan, and concurrent calls of a session never overwrite each other's changes.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, call: Call) -> SessionPlan:
-        """The plan of the call's session; an empty one if there is none. Raises Unavailable."""
+        """Return the plan of the call's session, or an empty one. Raises Unavailable."""
         from sqlalchemy import select
 
         from outrider.plans.tables import plans
@@ -31,11 +34,11 @@ class PlanStore:
         return SessionPlan.from_dict(state) if state else SessionPlan()
 
     async def change(self, call: Call, step: Callable[[SessionPlan], SessionPlan]) -> SessionPlan:
-        """Puts the plan that `step` makes of the present one in its place, and archives what is new in it.
+        """Replace the session's plan with the result of `step`, and archive its new goals and observations.
 
         Args:
-            call: Whose plan.
-            step: From plan to plan; what it raises leaves everything as it was.
+            call: A call of the session.
+            step: Returns the changed plan; if it raises an error, nothing changes.
 
         Returns:
             The new plan.
@@ -44,20 +47,31 @@ class PlanStore:
 
         from outrider.plans.tables import plans
 
-        key = call.scope
+        scope = call.scope
+        empty_row = {
+            "scope": scope,
+            "workspace": to_storable_text(call.workspace, 200) if call.workspace else None,
+            "session": to_storable_text(call.session, 200),
+            "state": {},
+            "updated_at": time.time(),
+        }
+        # There must be a row that can be locked.
+        ensure_row = (
+            self._database.build_insert(plans).values(empty_row).on_conflict_do_nothing(index_elements=["scope"])
+        )
         async with self._database.write() as connection:
-            await connection.execute(self._build_insert(call, key))
-            query = select(plans.c.state).where(plans.c.scope == key).with_for_update()
+            await connection.execute(ensure_row)
+            query = select(plans.c.state).where(plans.c.scope == scope).with_for_update()
             state = (await connection.execute(query)).scalar_one()
             old = SessionPlan.from_dict(state) if state else SessionPlan()
             new = step(old)
             values = {"state": _to_storable(new.to_dict()), "updated_at": time.time()}
-            await connection.execute(plans.update().where(plans.c.scope == key).values(values))
-            await self._archive_changes(connection, key, old, new)
+            await connection.execute(plans.update().where(plans.c.scope == scope).values(values))
+            await self._archive_changes(connection, scope, old, new)
         return new
 
     async def forget(self, call: Call) -> None:
-        """Removes the session's plan with its archive."""
+        """Delete the session's plan with its archive."""
         from outrider.plans.tables import plan_records, plans
 
         async with self._database.write() as connection:
@@ -65,11 +79,11 @@ class PlanStore:
                 await connection.execute(table.delete().where(table.c.scope == call.scope))
 
     async def list_past_goals(self, call: Call, limit: int = 100) -> list[PastGoal]:
-        """The session's goals that were left, newest first."""
+        """Return the session's past goals, newest first."""
         return await self.list_scope_goals(call.scope, limit)
 
     async def list_observations(self, call: Call, limit: int = 100) -> list[Observation]:
-        """The session's observations, newest first."""
+        """Return the session's observations, newest first."""
         return await self.list_scope_observations(call.scope, limit)
 
     async def list_plans(
@@ -81,38 +95,38 @@ class PlanStore:
         after: str = "",
         limit: int = 50,
     ) -> "Batch[StoredPlan]":
-        """The plans of all sessions, for the person who runs the house: the last changed first.
+        """Return one batch of all sessions' plans for the operator, the last changed first.
 
         Args:
-            which: Those with something left to do (`open`), with nothing left (`done`), or all.
-            text: Only with this in session, goal or todos, whatever its case.
-            workspace: Only of this one; None means all.
-            after: Where the part begins, from the part before.
-            limit: How many at most; there may be fewer though more follow.
+            which: Plans with open todos or an active goal (`open`), others (`done`), or all.
+            text: Only with this in session, goal or todos, in any case.
+            workspace: Only of this workspace; None means all.
+            after: Cursor of the batch before; empty for the first.
+            limit: Maximum number; a batch may hold fewer although more follow.
 
         Raises:
-            InvalidInput: `after` is no place in the list.
+            InvalidInput: `after` is not a cursor.
         """
         from outrider.plans.listing import load_plan_batch
 
         async with self._database.read() as connection:
-            wish: Any = {"text": text, "workspace": workspace, "after": after, "limit": limit}
-            return await connection.run_sync(load_plan_batch, which, **wish)
+            options: Any = {"text": text, "workspace": workspace, "after": after, "limit": limit}
+            return await connection.run_sync(load_plan_batch, which, **options)
 
     async def load_scope(self, scope: str) -> "StoredPlan":
-        """The plan of a scope (`Call.scope`), whosever it is. Raises NotFound."""
+        """Return the plan of a scope (`Call.scope`), of any session. Raises NotFound."""
         from outrider.plans.listing import load_plan
 
         async with self._database.read() as connection:
             return await connection.run_sync(load_plan, to_storable_text(scope, 64))
 
     async def list_scope_goals(self, scope: str, limit: int = 100) -> list[PastGoal]:
-        """As `past_goals`, of a scope."""
+        """Return the past goals of a scope, newest first."""
         rows = await self._load_records(scope, "goal", limit)
         return [PastGoal(row["number"], row["text"], row["outcome"], row["at"]) for row in rows]
 
     async def list_scope_observations(self, scope: str, limit: int = 100) -> list[Observation]:
-        """As `observations`, of a scope."""
+        """Return the observations of a scope, newest first."""
         rows = await self._load_records(scope, "observation", limit)
         return [Observation(row["number"], row["text"], row["at"]) for row in rows]
 
@@ -123,42 +137,29 @@ class PlanStore:
 
         query = select(records).where(records.c.scope == scope, records.c.kind == kind)
         async with self._database.read() as connection:
-            found = await connection.execute(query.order_by(records.c.number.desc()).limit(limit))
-            return list(found.mappings())
+            result = await connection.execute(query.order_by(records.c.number.desc()).limit(limit))
+            return list(result.mappings())
 
-    def _build_insert(self, call: Call, key: str) -> Any:
-        """Makes sure that there is a row to lock."""
-        from outrider.plans.tables import plans
-
-        row = {
-            "scope": key,
-            "workspace": to_storable_text(call.workspace, 200) if call.workspace else None,
-            "session": to_storable_text(call.session, 200),
-            "state": {},
-            "updated_at": time.time(),
-        }
-        return self._database.build_insert(plans).values(row).on_conflict_do_nothing(index_elements=["scope"])
-
-    async def _archive_changes(self, connection: Any, key: str, old: SessionPlan, new: SessionPlan) -> None:
+    async def _archive_changes(self, connection: Any, scope: str, old: SessionPlan, new: SessionPlan) -> None:
         from outrider.plans.tables import plan_records
 
         rows = [
-            {"kind": "goal", "number": each.number, "text": each.text, "outcome": each.outcome, "at": each.at}
-            for each in new.past_goals
-            if each.number > old.left
+            {"kind": "goal", "number": goal.number, "text": goal.text, "outcome": goal.outcome, "at": goal.at}
+            for goal in new.past_goals
+            if goal.number > old.left
         ] + [
-            {"kind": "observation", "number": each.number, "text": each.text, "outcome": "", "at": each.at}
-            for each in new.observations
-            if each.number > old.observed
+            {"kind": "observation", "number": seen.number, "text": seen.text, "outcome": "", "at": seen.at}
+            for seen in new.observations
+            if seen.number > old.observed
         ]
         if rows:
-            await connection.execute(plan_records.insert(), [_to_storable(row) | {"scope": key} for row in rows])
+            await connection.execute(plan_records.insert(), [_to_storable(row) | {"scope": scope} for row in rows])
 
 
 def _to_storable(value: Any) -> Any:
-    """JSON-able data whose texts every database takes."""
+    """Return JSON-able data whose texts every database accepts."""
     if isinstance(value, str):
         return to_storable_text(value)
     if isinstance(value, dict):
-        return {name: _to_storable(each) for name, each in value.items()}
-    return [_to_storable(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _to_storable(item) for name, item in value.items()}
+    return [_to_storable(item) for item in value] if isinstance(value, list | tuple) else value

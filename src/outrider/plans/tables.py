@@ -1,4 +1,4 @@
-"""The tables of plans. Import this only where a query is made (see `core.tables`)."""
+"""Tables of plans. Import this only where a query is made (see `core.tables`)."""
 
 from sqlalchemy import Column, Float, Index, Integer, String, Table, Text
 
@@ -13,7 +13,7 @@ plans = Table(
     Column("state", json_type, nullable=False),
     Column("updated_at", Float, nullable=False),
 )
-# What is never forgotten: goals that were left, and all observations. `number` counts within scope and kind.
+# All past goals and observations, of which a plan holds the last ten. `number` counts within scope and kind.
 plan_records = Table(
     "plan_records",
     metadata,

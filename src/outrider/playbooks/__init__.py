@@ -1,4 +1,4 @@
-"""Playbooks: workflows that an assistant keeps and follows again."""
+"""Playbooks: stored workflows that an assistant can follow again."""
 
 from outrider.playbooks.playbook import Action, Playbook, PlaybookRun, Step, SuccessCriteria, Workflow
 from outrider.playbooks.playbooks import PlaybookBatch, PlaybookStore

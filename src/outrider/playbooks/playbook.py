@@ -1,4 +1,4 @@
-"""What a playbook is. The field names are those of its JSON, which hosts and exported files know."""
+"""The models of playbooks; field names are those of their JSON in hosts and exported files."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,14 +10,14 @@ ShortName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 
 
 class Action(BaseModel, extra="forbid", defer_build=True):
-    """Which tool a step calls, and what for."""
+    """The tool that a step calls, and its purpose."""
 
     toolName: ShortName
     purpose: LongText
 
 
 class Step(BaseModel, extra="forbid", defer_build=True):
-    """One step: what it needs by name, and the name under which later steps find what it gives."""
+    """A step, with the names of the data that it needs and of its output for later steps."""
 
     stepId: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
     description: LongText
@@ -27,25 +27,25 @@ class Step(BaseModel, extra="forbid", defer_build=True):
 
 
 class SuccessCriteria(BaseModel, extra="forbid", defer_build=True):
-    """How to tell that it worked."""
+    """How to tell that the workflow succeeded."""
 
     description: LongText
     requiredArtifacts: Annotated[list[ShortName], Field(max_length=50)] = []
 
 
 class Workflow(BaseModel, extra="forbid", defer_build=True):
-    """A playbook's own words, without who keeps it."""
+    """The content of a playbook."""
 
     goal: LongText
     initialCommand: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)] = ""
-    inputs: Annotated[list[ShortName], Field(max_length=50, description="Names of data that the user gives")] = []
+    inputs: Annotated[list[ShortName], Field(max_length=50, description="Names of data that the user provides")] = []
     workflow: Annotated[list[Step], Field(min_length=1, max_length=100)]
     successCriteria: SuccessCriteria | None = None
 
 
 @dataclass(frozen=True)
 class Playbook:
-    """A kept workflow. Times are seconds since the epoch; `workspace` is the assistant's, where the host named one."""
+    """A stored workflow. Times are seconds since the epoch; `workspace` is None if the host named none."""
 
     id: str
     assistant: str
@@ -57,7 +57,7 @@ class Playbook:
 
 @dataclass(frozen=True)
 class PlaybookRun:
-    """One time that a playbook was followed; `outcome` is running, succeeded or failed."""
+    """A run of a playbook; `outcome` is running, succeeded or failed."""
 
     id: str
     playbook: str

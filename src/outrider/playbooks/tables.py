@@ -1,4 +1,4 @@
-"""The tables of playbooks. Import this only where a query is made (see `core.tables`)."""
+"""Tables of playbooks. Import this only where a query is made (see `core.tables`)."""
 
 from sqlalchemy import Column, Float, ForeignKey, Index, String, Table, Text
 

@@ -1,4 +1,4 @@
-"""What is wrong with a workflow before anybody follows it."""
+"""Validate workflows: step ids, data flow and tool names."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -8,39 +8,39 @@ from outrider.playbooks.playbook import Workflow
 
 
 def assign_step_ids(workflow: Workflow) -> Workflow:
-    """With an id for every step that has none: `step-<place>`."""
-    taken = {step.stepId for step in workflow.workflow}
+    """Return the workflow with ids `step-<position>` for steps without one."""
+    used_ids = {step.stepId for step in workflow.workflow}
     steps = []
-    for place, step in enumerate(workflow.workflow, 1):
-        name = f"step-{place}"
-        while not step.stepId and name in taken:
-            name += "x"
-        steps.append(step.model_copy(update={"stepId": step.stepId or name}))
+    for position, step in enumerate(workflow.workflow, 1):
+        step_id = f"step-{position}"
+        while not step.stepId and step_id in used_ids:
+            step_id += "x"
+        steps.append(step.model_copy(update={"stepId": step.stepId or step_id}))
     return workflow.model_copy(update={"workflow": steps})
 
 
 def list_problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
-    """One sentence for each problem, the field first; empty for a workflow that can be followed.
+    """Return a sentence for each problem, beginning with the field; empty for a valid workflow.
 
-    Data that no earlier step gives is a problem only where the workflow declares its inputs; else it
-    counts as input itself.
+    Data that no earlier step provides is a problem only if the workflow declares its inputs; else it
+    counts as an input.
 
     Args:
-        workflow: What to check.
-        tools: The known tools; none means that a step may name any.
+        workflow: The workflow to check.
+        tools: The known tools; if empty, steps may name any tool.
     """
-    strange = iter_unknown_tools(workflow, tools) if tools else ()
-    return [*_iter_duplicates(workflow), *strange, *_iter_missing_data(workflow)]
+    unknown_tools = iter_unknown_tools(workflow, tools) if tools else ()
+    return [*_iter_duplicates(workflow), *unknown_tools, *_iter_missing_data(workflow)]
 
 
 def list_inputs(workflow: Workflow) -> list[str]:
-    """The data that a person must give: as declared, and what steps need and no earlier step gives."""
-    given: set[str] = set()
-    found = dict.fromkeys(workflow.inputs)
+    """Return the data that a person must provide: declared inputs, and data that no earlier step provides."""
+    provided: set[str] = set()
+    inputs = dict.fromkeys(workflow.inputs)
     for step in workflow.workflow:
-        found |= dict.fromkeys(name for name in step.requiredData if name not in given)
-        given.add(step.outputVariable)
-    return list(found)
+        inputs |= dict.fromkeys(name for name in step.requiredData if name not in provided)
+        provided.add(step.outputVariable)
+    return list(inputs)
 
 
 def _iter_duplicates(workflow: Workflow) -> Iterator[str]:
@@ -48,23 +48,23 @@ def _iter_duplicates(workflow: Workflow) -> Iterator[str]:
         names = Counter(getattr(step, field) for step in workflow.workflow)
         for name, count in names.items():
             if name and count > 1:
-                yield f"workflow.{field}: {name!r} is given {count} times"
+                yield f"workflow.{field}: {name!r} is used {count} times"
 
 
 def iter_unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[str]:
-    """A sentence for each step whose tool is none of these, with the nearest names; prefixes of hosts do not count."""
-    for place, step in enumerate(workflow.workflow, 1):
+    """Yield a sentence for each step with an unknown tool; prefixes of hosts are ignored."""
+    for position, step in enumerate(workflow.workflow, 1):
         name = step.action.toolName.rpartition("__")[2]
         if name not in tools:
             close = get_close_matches(name, tools, n=2)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            yield f"workflow.{place}.action.toolName: there is no tool {name!r} here{hint}"
+            yield f"workflow.{position}.action.toolName: there is no tool {name!r} here{hint}"
 
 
 def _iter_missing_data(workflow: Workflow) -> Iterator[str]:
-    given = set(workflow.inputs)
-    for place, step in enumerate(workflow.workflow, 1):
+    provided = set(workflow.inputs)
+    for position, step in enumerate(workflow.workflow, 1):
         for name in step.requiredData if workflow.inputs else ():
-            if name not in given:
-                yield f"workflow.{place}.requiredData: {name!r} is no input, and no earlier step gives it"
-        given.add(step.outputVariable)
+            if name not in provided:
+                yield f"workflow.{position}.requiredData: {name!r} is not an input, and no earlier step provides it"
+        provided.add(step.outputVariable)

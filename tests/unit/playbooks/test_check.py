@@ -17,7 +17,7 @@ def test_a_sound_workflow_has_no_problems():
 
 def test_names_given_twice_are_problems():
     found = list_problems(workflow({"stepId": "a", "outputVariable": "x"}, {"stepId": "a", "outputVariable": "x"}))
-    assert found == ["workflow.stepId: 'a' is given 2 times", "workflow.outputVariable: 'x' is given 2 times"]
+    assert found == ["workflow.stepId: 'a' is used 2 times", "workflow.outputVariable: 'x' is used 2 times"]
 
 
 def test_a_tool_that_is_not_there_is_a_problem_where_the_tools_are_known():
