@@ -1,9 +1,9 @@
 """Whether `web_fetch(query=…)` reaches the answers of the whole page, and for how many of its tokens.
 
-    python -m evals.find_excerpts.evaluate [--corpus FOLDER] [--every 5]
+    python -m evals.excerpts.evaluate [--corpus FOLDER] [--every 5]
 
 Questions are made of the corpus: of each phrase that is known to stand in a page, four of its rarer
-words, as a model would ask. An answer is reached if the whole phrase stands in the find_excerpts.
+words, as a model would ask. An answer is reached if the whole phrase stands in the excerpts.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def measure(corpus: Iterable[Sample], *, tokens: int = max(BUDGETS)) -> dict[str
 
 
 def answered(question: Question, budget: int) -> bool:
-    """Whether find_excerpts of so many tokens hold the answer."""
+    """Whether excerpts of so many tokens hold the answer."""
     found = find_excerpts(question.markdown, question.query, max_tokens=budget)
     return any(question.answer in plain(each.text) for each in found)
 

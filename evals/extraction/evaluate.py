@@ -21,7 +21,7 @@ Extractor = Callable[[Sample, bytes], str]
 
 def ours(sample: Sample, source: bytes) -> str:
     """The package's text."""
-    from outrider.pages.extraction.extract_main_content import extract_main_content
+    from outrider.pages.extraction.main_content import extract_main_content
 
     return extract_main_content(source, sample.url).text
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from evals.extraction.corpus import OWN, VARIABLE, digest, samples
 from evals.extraction.evaluate import measure, ours
-from outrider.pages.extraction.classify.model import model
+from outrider.pages.extraction.classify.model import load_model
 
 OWN_DIGEST = "8b2892d1ce86b316c244cf135d909554dfcb2e520f23d46b37b0665605cc4817"
 OWN_FLOORS = {"all": 0.94}
@@ -34,7 +34,7 @@ UNSEEN_FLOORS = {
 
 def failures() -> list[str]:
     """What is wrong with the package, one sentence each."""
-    provenance = model().provenance
+    provenance = load_model().provenance
     found = small(OWN, OWN_DIGEST, OWN_FLOORS) + below("unseen sites", provenance["scores"], UNSEEN_FLOORS)
     named = os.environ.get(VARIABLE)
     return found + (big(Path(named), provenance) if named else [])

@@ -16,8 +16,11 @@ OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
 
 def named_columns(columns: NDArray) -> NDArray[np.int64]:
     """Which of the columns tell of classes and ids, or of the address."""
-    flags = features.OWN + features.GENERAL  # before them stand those of the address and of the body
-    told = {*range(flags - 2 * CATEGORY_COUNT, flags + features.FLAGS), *(features.OWN + at for at in OF_THE_ADDRESS)}
+    flags = features.BLOCK_COLUMNS + features.PAGE_COLUMNS  # before them stand those of the address and of the body
+    told = {
+        *range(flags - 2 * CATEGORY_COUNT, flags + features.FLAG_COLUMNS),
+        *(features.BLOCK_COLUMNS + at for at in OF_THE_ADDRESS),
+    }
     return np.array([at for at, column in enumerate(columns.tolist()) if column in told])
 
 

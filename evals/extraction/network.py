@@ -1,7 +1,7 @@
 """A small network, trained on the likelihood of blocks, each weighed by its share of its page's words.
 
 Together with it a table of vectors is learned, one for each word of class and id attributes (see
-`outrider.pages.content.judging.meanings`): what they say goes into the first layer behind the features.
+`outrider.pages.extraction.classify.name_vectors`): what they say goes into the first layer behind the features.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Trains the model of `outrider.pages.content` and says how it does on sites it has not seen.
+"""Trains the model of `outrider.pages.extraction` and says how it does on sites it has not seen.
 
     OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only]
 
@@ -32,12 +32,12 @@ from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify import attribute_words, features, lexicon
 from outrider.pages.extraction.classify.block_arrays import build_block_arrays
 from outrider.pages.extraction.classify.classifier import MIN_KIND_WORDS, build_layout, choose_blocks, predict_content
-from outrider.pages.extraction.classify.model import MODEL_FILE, ContentModel, model
+from outrider.pages.extraction.classify.model import MODEL_FILE, ContentModel, load_model
 from outrider.pages.extraction.classify.name_vectors import NameVectors
 from outrider.pages.extraction.classify.network import append_lexicon_columns
-from outrider.pages.extraction.classify.page_kind import PAGE_KINDS, KindClassifier, mean_of
+from outrider.pages.extraction.classify.page_kind import PAGE_KINDS, KindClassifier, average_features
 from outrider.pages.extraction.classify.signals import read_signals
-from outrider.pages.extraction.main_content import parsed
+from outrider.pages.extraction.main_content import parse_html
 
 FOLDS = 5
 SITES = 4  # on which a name's word occurs at least
@@ -60,16 +60,16 @@ class Page:
 
 def prepare(sample: Sample) -> Page | None:
     """A page's blocks, features and labels; nothing for a page without text."""
-    tree = parsed(sample.html())
+    tree = parse_html(sample.html())
     if tree.body is None:
         return None
     sheets = collect_style_sheets(tree)
-    page = cut_into_blocks(tree.body, hides=sheets.hide if sheets else None)
+    page = cut_into_blocks(tree.body, hides=sheets.is_hidden if sheets else None)
     if not page.texts:
         return None
     view = build_block_arrays(page)
-    rows = features.describe(page, read_signals(tree, sample.url), view).rows()
-    page.given, page.links, page.images = {}, [], []
+    rows = features.build_features(page, read_signals(tree, sample.url), view).to_rows()
+    page.attributes, page.links, page.images = {}, [], []
     return Page(sample, page, rows, view.words, labels(page.texts, sample.text))
 
 
@@ -88,7 +88,9 @@ class Lexicon:
         lines: list[tuple[str, ...]] = [()]
         for names, row in zip(page.page.names[1:], page.page.elements[1:], strict=True):
             own = tuple(
-                word for name in names[: attribute_words.LIMIT].split() for word in attribute_words.name_words(name)
+                word
+                for name in names[: attribute_words.MAX_NAME_CHARS].split()
+                for word in attribute_words.split_name(name)
             )
             for word in own:
                 sites[word].add(page.sample.site)
@@ -129,7 +131,7 @@ class Lexicon:
         """The lexicon's columns of a page."""
         known = {word: float(weights[at]) for word, at in self.number.items() if abs(weights[at]) > LEAST}
         view, named = build_layout(page.page)
-        return lexicon.columns(named, view.owner, page.sizes, known).T
+        return lexicon.build_lexicon_columns(named, view.owner, page.sizes, known).T
 
 
 def stacked(book: Lexicon, pages: list[Page], tested: frozenset[int]) -> dict[int, NDArray[np.float32]]:
@@ -202,12 +204,14 @@ def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], c
 
 def page_features(page: Page, extra: NDArray, columns: NDArray) -> NDArray[np.float32]:
     """The features by which a page's kind is told."""
-    return mean_of(features.Features.of(page.rows), extra.T, page.sizes)[append_lexicon_columns(columns)]
+    return average_features(features.BlockFeatures.from_rows(page.rows), extra.T, page.sizes)[
+        append_lexicon_columns(columns)
+    ]
 
 
 def score(learned: ContentModel, page: Page, extra: NDArray, kind: str) -> float:
     """F1 of the blocks that the package would keep."""
-    known = features.Features.of(page.rows)
+    known = features.BlockFeatures.from_rows(page.rows)
     likely = predict_content(learned, known, extra.T, build_layout(page.page), kind)
     found: Counter[str] = Counter()
     for at in choose_blocks(page.page, likely, page.sizes, kind)[0]:
@@ -223,7 +227,7 @@ def one_fold(
     learned = fit(pages, extra, [at for at in range(len(pages)) if at not in tested], columns)
     found = {}
     for at in sorted(tested):
-        kind = learned.kinds.of(page_features(pages[at], extra[at], columns))
+        kind = learned.kind_classifier.predict_kind(page_features(pages[at], extra[at], columns))
         told = kind if float(pages[at].sizes.sum()) >= MIN_KIND_WORDS else ""
         found[at] = (score(learned, pages[at], extra[at], told), kind == pages[at].sample.type)
     return found
@@ -262,17 +266,17 @@ def cross_validated(
 def store(model: ContentModel, names: dict[str, float], provenance: dict[str, Any]) -> None:
     """Writes the model's file."""
     arrays: dict[str, Any] = {f"layer{at}": layer.astype(np.float16) for at, layer in enumerate(model.layers)}
-    arrays |= {f"by_name{at}": layer.astype(np.float16) for at, layer in enumerate(model.by_name)}
+    arrays |= {f"by_name{at}": layer.astype(np.float16) for at, layer in enumerate(model.named_layers)}
     arrays |= {
         "columns": model.columns,
         "mean": model.mean,
         "scale": model.scale,
         "layers": np.array(len(model.layers)),
-        "table": model.meanings.table.astype(np.float16),
-        "kind_mean": model.kinds.mean,
-        "kind_scale": model.kinds.scale,
-        "kind_weights": model.kinds.weights.astype(np.float16),
-        "kind_bias": model.kinds.bias,
+        "table": model.name_vectors.table.astype(np.float16),
+        "kind_mean": model.kind_classifier.mean,
+        "kind_scale": model.kind_classifier.scale,
+        "kind_weights": model.kind_classifier.weights.astype(np.float16),
+        "kind_bias": model.kind_classifier.bias,
     }
     arrays["names_words"] = np.frombuffer("\n".join(names).encode("utf-8"), np.uint8)
     arrays["names_weights"] = np.array(list(names.values()), np.float16)
@@ -307,14 +311,14 @@ def write(pages: list[Page], columns: NDArray, book: Lexicon, measured: dict[str
     """Trains on all pages and stores the model; after the first time only the scores are new."""
     about = provenance(digest(large() or HERE)) | measured
     if measured:
-        learned = model()
-        store(learned, learned.names, about)
+        learned = load_model()
+        store(learned, learned.name_weights, about)
         return
     everywhere = list(range(len(pages)))
     learned = fit(pages, stacked(book, pages, frozenset()), everywhere, columns)
     weights = book.learn(pages, everywhere)
     store(learned, {word: float(weights[at]) for word, at in book.number.items() if abs(weights[at]) > LEAST}, about)
-    model.cache_clear()
+    load_model.cache_clear()
 
 
 def provenance(sha256: str) -> dict[str, Any]:

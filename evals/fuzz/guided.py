@@ -21,7 +21,7 @@ def main() -> None:
 
     with atheris.instrument_imports(include=["outrider.pages"]):
         import outrider
-        import outrider.pages.content.main
+        import outrider.pages.extraction.main_content
         from evals.fuzz.targets import TARGETS, check
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--target", choices=sorted(TARGETS), default="content")

@@ -102,21 +102,21 @@ PLAIN = {
 def files() -> dict[str, bytes]:
     """Suffix to body."""
     sys.path.append(str(TESTS))
-    from support.documents.compound_files import compound  # ty: ignore[import-not-found]
-    from support.documents.office_files import all_kinds, zipped  # ty: ignore[import-not-found]
-    from support.documents.pdf_files import coded  # ty: ignore[import-not-found]
-    from support.fakes.website import drawn  # ty: ignore[import-not-found]
+    from support.documents.compound_files import build_compound_file  # ty: ignore[import-not-found]
+    from support.documents.office_files import build_all_kinds, build_zip  # ty: ignore[import-not-found]
+    from support.documents.pdf_files import build_unicode_pdf  # ty: ignore[import-not-found]
+    from support.fakes.website import build_positioned_pdf  # ty: ignore[import-not-found]
 
-    found = {SUFFIXES.get(name, name): body for name, body in all_kinds().items()}
-    found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
+    found = {SUFFIXES.get(name, name): body for name, body in build_all_kinds().items()}
+    found["pdf"] = build_positioned_pdf(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
     found["doc"] = (TESTS / "data" / "documents" / "tides.doc").read_bytes()
     found["xls"] = (TESTS / "data" / "documents" / "lights.xls").read_bytes()
     for name in ("book.xls", "deck.ppt"):
         packed = (TESTS / "data" / "documents" / f"{name}.xz").read_bytes()
         found[name.replace(".", "2.")] = lzma.decompress(packed)
-    found |= {f"{name}.msg": compound(parts) for name, parts in _messages().items()}
-    found |= _cut(zipped) | {"fb2": BOOK, "fb2.zip": zipped({"lights.fb2": BOOK})}
-    found["leftward.pdf"] = coded(
+    found |= {f"{name}.msg": build_compound_file(parts) for name, parts in _messages().items()}
+    found |= _cut(build_zip) | {"fb2": BOOK, "fb2.zip": build_zip({"lights.fb2": BOOK})}
+    found["leftward.pdf"] = build_unicode_pdf(
         [(400, 700, "ןשי"), (300, 700, "Wend (2)"), (430, 700, "רולדגמ"), (380, 680, ".18:45")]
     )
     found["tar"] = _tarred()
@@ -126,27 +126,34 @@ def files() -> dict[str, bytes]:
 
 def _messages() -> dict[str, Any]:
     """What Outlook saves: plain, with HTML and an attachment, packed, a meeting, one in another, one of old."""
-    from support.documents.outlook_files import SENT, attachment, message, person, properties, texts  # ty: ignore[import-not-found]
+    from support.documents.outlook_files import (  # ty: ignore[import-not-found]
+        SENT_AT,
+        build_attachment,
+        build_message,
+        build_properties,
+        build_recipient,
+        build_text_streams,
+    )
 
-    file, folder = attachment("a.txt", "text/plain", b"x"), "__properties_version1.0"
-    inner = {folder: properties(8, p37050003=5), "__substg1.0_3701000D": message(24)}
+    file, folder = build_attachment("a.txt", "text/plain", b"x"), "__properties_version1.0"
+    inner = {folder: build_properties(8, p37050003=5), "__substg1.0_3701000D": build_message(24)}
     rtf = b"{\\rtf1\\ansi {\\b Old} light\\par}"
     packed = b"".join(b"\0" + rtf[at : at + 8] for at in range(0, len(rtf), 8))
     packed = struct.pack("<LL4sL", len(packed) + 12, len(rtf), b"LZFu", 0) + packed
     return {
-        "full": message(**{"__attach_version1.0_#00000000": file, "__substg1.0_10130102": b"<p>Old <b>light</b></p>"}),
-        "within": message(**{"__attach_version1.0_#00000000": inner}),
-        "packed": {folder: bytes(32), "__substg1.0_10090102": packed, **texts(p0037="Light")},
-        "meeting": {folder: properties(32, p00600040=SENT, p00610040=SENT), **texts(p001A="IPM.Appointment", p0037="Ebb")},
-        "old": {folder: properties(32, p3FFD0003=1251), **texts("cp1251", p0037="\u041c", p1000="\u041e")},
-        "addressed": {folder: bytes(32), "__recip_version1.0_#00000000": person(1, "Jo", "jo@h.example"),
-                      **texts(p0037="Ebb", p007D="From: Ida <i@h.example>\r\nMessage-ID: <1@h>\r\n\r\n")},
+        "full": build_message(**{"__attach_version1.0_#00000000": file, "__substg1.0_10130102": b"<p>Old <b>light</b></p>"}),
+        "within": build_message(**{"__attach_version1.0_#00000000": inner}),
+        "packed": {folder: bytes(32), "__substg1.0_10090102": packed, **build_text_streams(p0037="Light")},
+        "meeting": {folder: build_properties(32, p00600040=SENT_AT, p00610040=SENT_AT), **build_text_streams(p001A="IPM.Appointment", p0037="Ebb")},
+        "old": {folder: build_properties(32, p3FFD0003=1251), **build_text_streams("cp1251", p0037="\u041c", p1000="\u041e")},
+        "addressed": {folder: bytes(32), "__recip_version1.0_#00000000": build_recipient(1, "Jo", "jo@h.example"),
+                      **build_text_streams(p0037="Ebb", p007D="From: Ida <i@h.example>\r\nMessage-ID: <1@h>\r\n\r\n")},
     }  # fmt: skip
 
 
-def _cut(zipped: Callable[[dict[str, str | bytes]], bytes]) -> dict[str, bytes]:
+def _cut(build_zip: Callable[[dict[str, str | bytes]], bytes]) -> dict[str, bytes]:
     """Archives whose ends are missing: within a file, between two, within the list of them, and with sizes behind."""
-    whole = zipped({"lights.csv": "a,b\n1,2\n", "more/notes.md": "# Lights\n" * 20, "last.txt": "x"})
+    whole = build_zip({"lights.csv": "a,b\n1,2\n", "more/notes.md": "# Lights\n" * 20, "last.txt": "x"})
     return {
         "within.zip": whole[: whole.index(b"last.txt") - 40],
         "between.zip": whole[: whole.index(b"more/notes.md") - 30],

@@ -53,7 +53,7 @@ class Content:
 
     def problems(self, data: bytes) -> Iterator[str]:
         """Of the main content and of the whole page."""
-        from outrider.pages.extraction.extract_main_content import extract_main_content
+        from outrider.pages.extraction.main_content import extract_main_content
 
         for main in (True, False):
             found = extract_main_content(data, URL, main=main)
@@ -87,9 +87,9 @@ UNSURE = (
 
 def shown(data: bytes) -> str:
     """Words that a page surely shows: paragraphs that nothing hides."""
-    from outrider.pages.extraction.extract_main_content import parsed
+    from outrider.pages.extraction.main_content import parse_html
 
-    tree = parsed(data)
+    tree = parse_html(data)
     if tree.body is None or tree.css_first(UNSURE):
         return ""
     texts = (node.text(deep=False).strip() for node in tree.css("body > p, main > p, div > p"))
@@ -117,11 +117,11 @@ class File:
     def problems(self, data: bytes) -> Iterator[str]:
         """Of the reader that the registry chooses; refusals say what to do."""
         from outrider.core.errors import OutriderError
-        from support.documents.office_files import read  # ty: ignore[import-not-found]
+        from support.documents.office_files import read_document  # ty: ignore[import-not-found]
 
         kind, _, body = data.partition(b"\n")
         try:
-            document = read(body, f"file.{kind.decode('ascii', 'replace')}")
+            document = read_document(body, f"file.{kind.decode('ascii', 'replace')}")
         except OutriderError as error:
             if not error.message or not error.hint:
                 yield "silent: an error without a message or a hint"

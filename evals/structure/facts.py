@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser
 
 from evals.extraction.metric import words
-from outrider.pages.mime.charset import decode
+from outrider.pages.mime.charset import decode_body
 
 UNSEEN = frozenset("script style template noscript head title textarea select option iframe object svg".split())  # noqa: SIM905
 _BLOCKS = (
@@ -165,7 +165,7 @@ def _behind(words: list[str], at: int, length: int) -> list[str]:
 
 def facts_of(html: bytes | str, url: str, reference: str) -> Facts:
     """The facts of a page whose main content is known as text."""
-    tree = LexborHTMLParser(html if isinstance(html, str) else decode(html)[0])
+    tree = LexborHTMLParser(html if isinstance(html, str) else decode_body(html)[0])
     if tree.body is None:
         return Facts()
     known, sequence = Text(words(reference)), Sequence()
