@@ -129,12 +129,12 @@ class CallRecorder:
 
     async def flush(self) -> None:
         """Write all queued records now."""
-        from outrider.core.tables import events
-
         async with self._flush_lock:
             batch = list(self._waiting)
             if not batch:
                 return
+            from outrider.core.tables import events
+
             try:
                 async with self._database.write() as connection:
                     # A flush cancelled during its commit leaves its records queued: they are then written twice.

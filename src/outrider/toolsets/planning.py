@@ -72,7 +72,7 @@ async def clear_goal(plans: PlanStore, call: Call, /) -> PlanningAnswer:
 
     plan = await plans.change(call, close_goal)
     if previous_goal is None:
-        return PlanningAnswer(success=False, goal=None, note="there is no active goal; create_goal sets one")
+        return PlanningAnswer(success=False, goal=None, note="no goal is active; create_goal sets one")
     return PlanningAnswer(success=True, goal=None, lastClearedGoal=plan.last_cleared_goal)
 
 

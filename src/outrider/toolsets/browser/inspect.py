@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import anyio
 from pydantic import Field
 
+from outrider.browser.page.file_names import find_free_path, make_safe_name
 from outrider.browser.session.browsers import Browsers
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
@@ -149,7 +150,6 @@ async def readLogs(
 async def _save_pdf(
     browsers: Browsers, artifacts: ArtifactStore, options: ToolOptions, call: Call, session_id: str
 ) -> Result:
-    from outrider.browser.page.file_names import find_free_path, make_safe_name
     from outrider.browser.page.screenshot import print_pdf
 
     async with use_page(browsers, call, session_id) as active:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from outrider.browser.protocol.cdp import ContextGone, ProtocolError
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError, Refused, Unavailable
@@ -62,8 +63,6 @@ async def use_page(
 @asynccontextmanager
 async def translate_errors(selector: str | None = None) -> AsyncGenerator[None]:
     """Turn errors of the browser into errors with hints that name our tools."""
-    from outrider.browser.protocol.cdp import ContextGone, ProtocolError
-
     try:
         yield
     except OutriderError as error:

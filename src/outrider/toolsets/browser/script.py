@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from outrider.browser.protocol.values import ScriptError
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
@@ -42,8 +43,6 @@ async def inject_javascript(
 async def _evaluate_script(active: ActivePage, script: str) -> object:
     """Evaluate an expression; a script that does not parse as one is run as a function's body."""
     timeout_s = 10.0
-    from outrider.browser.protocol.values import ScriptError
-
     try:
         return await active.tools.page.evaluate_in("", f"async () => (\n{script}\n)", timeout=timeout_s)
     except ScriptError as error:

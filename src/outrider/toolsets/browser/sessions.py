@@ -188,7 +188,7 @@ def _build_arrival_result(first: str, arrival: "NavigationResult", data: dict[st
 
 
 def _build_history_result(arrival: "NavigationResult", session: "Session", direction: str) -> Result:
-    first = f"Went {direction} to " if arrival.moved else f"There is no page to go {direction} to; still at "
+    first = f"Went {direction} to " if arrival.moved else f"Cannot go {direction}; still at "
     return _build_arrival_result(first, arrival, {"status": arrival.status, "moved": arrival.moved}, session)
 
 

@@ -2,17 +2,14 @@
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from outrider.content.models import ContentDraft
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.pages.fetched_page import FetchedPage
 from outrider.toolsets.content_store.sources import build_page_draft
-
-if TYPE_CHECKING:
-    from outrider.pages.fetched_page import FetchedPage
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +26,7 @@ class Autosave:
     content: ContentStores | None = None
     automatic: bool = True
 
-    async def save_page_to(self, call: Call, page: "FetchedPage", store_id: str) -> str:
+    async def save_page_to(self, call: Call, page: FetchedPage, store_id: str) -> str:
         """Save a page into the given store and return its content id.
 
         Raises NotConfigured, code `no_content_store`, and the errors of the store.
@@ -39,7 +36,7 @@ class Autosave:
             raise NotConfigured("store_id: content stores are not served here", code="no_content_store", hint=hint)
         return (await self.content.upsert_by_source(call, build_page_draft(page), store_id)).id
 
-    async def save_page(self, call: Call, page: "FetchedPage") -> str:
+    async def save_page(self, call: Call, page: FetchedPage) -> str:
         """Save a page to the session's store; return its content id, or "" if it was not saved for any reason."""
         if self.content is None or not self.automatic:
             return ""

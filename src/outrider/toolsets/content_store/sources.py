@@ -3,7 +3,6 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import anyio.to_thread
@@ -12,12 +11,10 @@ from outrider.content.models import ContentDraft
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, Refused
+from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
 from outrider.workspace.jail import Jail
-
-if TYPE_CHECKING:
-    from outrider.pages.fetched_page import FetchedPage
 
 # Stored as they are, line by line; other types are converted to Markdown by their reader.
 PLAIN_TEXT_TYPES = (
@@ -67,7 +64,7 @@ class ContentSources:
         )
 
 
-def build_page_draft(page: "FetchedPage") -> ContentDraft:
+def build_page_draft(page: FetchedPage) -> ContentDraft:
     """Build the content of a page, as Markdown."""
     document = page.document
     name = PurePosixPath(unquote(urlsplit(page.url).path)).name

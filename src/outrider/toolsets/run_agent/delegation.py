@@ -134,7 +134,7 @@ class Delegation:
             await self.conversations.get(run.conversation_id, call)
         except NotFound:
             hint = "use an id that an agent's result gave you"
-            raise NotFound(f"there is no run {run_id[:60]!r}", hint=hint) from None
+            raise NotFound(f"no run {run_id[:60]!r}", hint=hint) from None
         return run
 
     async def list_recent_runs(self, call: Call, limit: int = 10) -> list[Run]:

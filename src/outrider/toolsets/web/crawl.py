@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from outrider.core.call_codec import parse_call, serialize_call
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.pages.crawl import CrawlBudget, Crawler, CrawlPlan
@@ -79,8 +80,6 @@ async def web_crawl(
         return CrawlReport(
             status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=next_offset
         )
-    from outrider.core.call_codec import serialize_call
-
     result = await crawler.crawl(
         plan,
         CrawlBudget(max_pages, max_seconds),
@@ -125,8 +124,6 @@ def build_page_saver_factory(autosave: Autosave) -> "StorePageFactory":
     """Return a function that saves pages of a crawl whose first process has ended, from the crawl's stored errand."""
 
     def restore_page_saver(errand: dict[str, Any]) -> "StorePage":
-        from outrider.core.call_codec import parse_call
-
         return _build_page_saver(autosave, parse_call(errand["call"]), errand["store"])
 
     return restore_page_saver

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import anyio
 from pydantic import Field
@@ -15,13 +15,12 @@ from outrider.core.markdown import find_markdown_frame
 from outrider.core.result import ImageBlock, ResourceBlock, Result, ResultBlock
 from outrider.core.text import TextSlice, count_tokens, cut_tokens
 from outrider.core.tool import Toolset
+from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
+from outrider.search.provider import Query
 from outrider.search.search import Search
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
-
-if TYPE_CHECKING:
-    from outrider.pages.fetched_page import FetchedPage
 
 web_search_browse = Toolset(
     "web_search_browse",
@@ -51,8 +50,6 @@ async def websearch(
     page: Annotated[int, Field(ge=1, le=10, description="1-based; 2 and up go deeper")] = 1,
 ) -> Result:
     """Search the web. Every result has a reference for citations."""
-    from outrider.search.provider import Query
-
     if not query.strip():
         raise InvalidInput("query: is blank", hint="say what to look for")
     max_results = 16  # shared by all searches of one step; hosts may give this search a smaller share
@@ -106,7 +103,7 @@ async def webbrowser(
     return Result(tuple(content), is_error=not fetched)
 
 
-async def _read_pages(pages: Pages, urls: list[str], call: Call) -> "dict[str, FetchedPage | OutriderError]":
+async def _read_pages(pages: Pages, urls: list[str], call: Call) -> dict[str, FetchedPage | OutriderError]:
     """Read the pages, eight at a time; return the page or the error of each address."""
     max_parallel_reads = 8
     outcomes: dict[str, FetchedPage | OutriderError] = {}
@@ -152,7 +149,7 @@ async def _take_screenshots(
 def _build_items(
     options: ToolOptions,
     url: str,
-    page: "FetchedPage | OutriderError",
+    page: FetchedPage | OutriderError,
     *,
     html: bool,
     links: bool,
@@ -176,7 +173,7 @@ def _build_items(
     return items
 
 
-def _build_page_resource(kind: str, url: str, page: "FetchedPage", *, html: bool, offset: int) -> ResourceBlock:
+def _build_page_resource(kind: str, url: str, page: FetchedPage, *, html: bool, offset: int) -> ResourceBlock:
     source = (page.html if html else None) or page.document.markdown
     piece = cut_tokens(source, MAX_PAGE_TOKENS, offset)
     piece, text = (piece, piece.text) if html else _frame_piece(source, piece)
@@ -200,7 +197,7 @@ def _frame_piece(markdown: str, piece: TextSlice) -> tuple[TextSlice, str]:
 def _build_resource(
     kind: str,
     url: str,
-    page: "FetchedPage",
+    page: FetchedPage,
     text: str,
     extra_fields: dict[str, Any] | None = None,
     meta: dict[str, Any] | None = None,
@@ -220,7 +217,7 @@ def _add_content_id(item: ResultBlock, content_id: str) -> ResultBlock:
     return replace(item, meta=item.meta | {"outrider/content_id": content_id})
 
 
-def _format_link_list(page: "FetchedPage") -> str:
+def _format_link_list(page: FetchedPage) -> str:
     max_links = 50
     lines = [f"## Links (first {max_links})"]
     for link in page.document.links[:max_links]:

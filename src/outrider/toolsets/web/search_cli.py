@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.tool import Toolset
+from outrider.search.provider import Query
 from outrider.search.search import Search
 from outrider.toolsets.parameters import NumberUpToTen
 
@@ -37,8 +38,6 @@ async def search(
     limit: NumberUpToTen = 5,
 ) -> CliSearchResults:
     """Search the web and return titles, addresses and descriptions."""
-    from outrider.search.provider import Query
-
     text = _check_query(query)
     try:
         outcome = await engines.find(Query(text=text, count=limit, caller=call), browse=True)

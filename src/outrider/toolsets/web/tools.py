@@ -14,8 +14,12 @@ from outrider.core.markdown import cut_markdown, find_markdown_frame
 from outrider.core.result import LinkBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
+from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.fetching.failures import LOGIN_HINT
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
+from outrider.search.outcome import SearchOutcome
+from outrider.search.provider import Query
 from outrider.search.search import Search
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
@@ -23,10 +27,6 @@ from outrider.toolsets.parameters import MaxCharacters, UpToTen
 
 if TYPE_CHECKING:
     from outrider.pages.excerpt import DocumentExcerpt
-    from outrider.pages.fetched_page import FetchedPage
-    from outrider.search.outcome import SearchOutcome
-    from outrider.search.provider import Query
-
 web = Toolset(
     "web",
     "web_search finds pages, web_fetch reads them. Search results are short: read the best two or three before you "
@@ -72,8 +72,6 @@ async def web_search(
     ] = "quick",
 ) -> SearchResults:
     """Search the web. Returns titles, addresses and snippets; read pages with web_fetch."""
-    from outrider.search.provider import Query
-
     search_query = Query(
         text=_require_query(query),
         mode=mode,
@@ -130,7 +128,7 @@ async def web_fetch(
     return _add_content_id(_read_page_part(options, page, format, max_chars, offset), content_id)
 
 
-def _read_page_part(options: ToolOptions, page: "FetchedPage", format: str, max_chars: int, offset: int) -> Result:
+def _read_page_part(options: ToolOptions, page: FetchedPage, format: str, max_chars: int, offset: int) -> Result:
     """Return the page from an offset on. Raises InvalidInput for an offset past its end."""
     if format == "html" and page.html is None:
         raise InvalidInput(f"format: {page.url} is {page.content_type}, not HTML", hint="leave out `format`")
@@ -164,7 +162,7 @@ def _require_query(query: str) -> str:
     return query.strip()
 
 
-def _build_search_results(query: "Query", outcome: "SearchOutcome") -> SearchResults:
+def _build_search_results(query: Query, outcome: SearchOutcome) -> SearchResults:
     data: dict[str, Any] = {
         "query": query.text,
         "mode": query.mode,
@@ -189,7 +187,7 @@ def _serialize_hit(hit: Any, mode: str) -> dict[str, Any]:
     return entry | ({"published": hit.published} if hit.published else {})
 
 
-def _format_head(page: "FetchedPage", *notes: str) -> str:
+def _format_head(page: FetchedPage, *notes: str) -> str:
     lines = [f"URL: {page.url}"]
     lines += [f"Title: {page.document.title}"] if page.document.title else []
     lines += [f"Content-Type: {page.content_type}"] if page.content_type else []
@@ -197,7 +195,7 @@ def _format_head(page: "FetchedPage", *notes: str) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in notes if note)])
 
 
-def _build_reading(options: ToolOptions, page: "FetchedPage", piece: TextSlice, shown: str) -> Result:
+def _build_reading(options: ToolOptions, page: FetchedPage, piece: TextSlice, shown: str) -> Result:
     """Build the page's head, a piece of its text, and how to read on."""
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
@@ -211,7 +209,7 @@ def _build_reading(options: ToolOptions, page: "FetchedPage", piece: TextSlice, 
     )
 
 
-def _explain_empty_page(page: "FetchedPage") -> str:
+def _explain_empty_page(page: FetchedPage) -> str:
     if page.html:
         return "(no readable text here; format=html shows the source)"
     if page.html is None and page.status not in (204, 205):
@@ -219,7 +217,7 @@ def _explain_empty_page(page: "FetchedPage") -> str:
     return f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
 
 
-async def _find_passages(pages: Pages, options: ToolOptions, page: "FetchedPage", query: str, max_chars: int) -> Result:
+async def _find_passages(pages: Pages, options: ToolOptions, page: FetchedPage, query: str, max_chars: int) -> Result:
     """Return the passages that answer a query, each with its position in the page's Markdown."""
     default_tokens, max_opening_chars = 1_500, 1_000
     budget = default_tokens if max_chars == DEFAULT_CUT_CHARS else max(max_chars // 4, 50)
@@ -263,7 +261,7 @@ def _format_passage(markdown: str, excerpt: "DocumentExcerpt") -> str:
     return f"[{excerpt.start}-{excerpt.end}]{' ' + path if path else ''}\n{text}"
 
 
-def _describe_caveats(page: "FetchedPage") -> str:
+def _describe_caveats(page: FetchedPage) -> str:
     """Tell how the page was fetched and what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
@@ -278,11 +276,9 @@ def _describe_caveats(page: "FetchedPage") -> str:
     return "; ".join(filter(None, (redirect, rendered, stale, cut_off, missing)))
 
 
-def _describe_missing_content(page: "FetchedPage") -> str:
+def _describe_missing_content(page: FetchedPage) -> str:
     """Tell why a page has not the content that was wanted, and what to do; empty if it has."""
     if page.is_login_page:
-        from outrider.pages.fetching.failures import LOGIN_HINT
-
         return f"the page asks for a login: {LOGIN_HINT}"
     if page.is_rendered and page.is_nearly_empty:
         return "the page is still nearly empty: look at it with the browser tools, or choose another source"
@@ -297,7 +293,7 @@ def _add_content_id(reading: Result, content_id: str) -> Result:
     return replace(reading, meta=reading.meta | meta)
 
 
-def _build_meta(page: "FetchedPage") -> dict[str, Any]:
+def _build_meta(page: FetchedPage) -> dict[str, Any]:
     return {"outrider/url": page.url, "outrider/status": page.status, "outrider/title": page.document.title or ""}
 
 

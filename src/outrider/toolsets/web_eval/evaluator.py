@@ -29,14 +29,22 @@ from outrider.core.pausable_timeout import limit_time
 from outrider.core.result import Result
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser.results import clean_line
+from outrider.toolsets.web_eval.agent import BROWSER_AGENT, configure_agent, list_allowed_tools
+from outrider.toolsets.web_eval.done import check_schema
 from outrider.toolsets.web_eval.heartbeat import run_heartbeat
+from outrider.toolsets.web_eval.report import (
+    EvaluationVerdict,
+    FinalPage,
+    build_answer,
+    build_result,
+    judge_run,
+    judge_script,
+)
 from outrider.toolsets.web_eval.request import EvaluationRequest, build_query, parse_address
 from outrider.toolsets.web_eval.script import EvaluationScript, StepOutcome
 
 if TYPE_CHECKING:
-    from outrider.toolsets.web_eval.recorder import EvaluationRecorder, FinalPage
-    from outrider.toolsets.web_eval.report import EvaluationVerdict
-
+    from outrider.toolsets.web_eval.recorder import EvaluationRecorder
 MAX_EVALUATION_S = 3_600.0
 
 
@@ -86,11 +94,7 @@ class Evaluator:
         if call.state:
             return await self._resume_evaluation(await self.evaluations.get(call.state, call), call)
         if request.output_schema is not None:
-            from outrider.toolsets.web_eval.done import check_schema
-
             check_schema(request.output_schema)
-        from outrider.toolsets.web_eval.agent import list_allowed_tools
-
         toolbox = self._toolbox()
         allowed = list_allowed_tools(toolbox)
         agent = None if request.steps else await self._prepare_agent(request, call, allowed)
@@ -145,9 +149,7 @@ class Evaluator:
     # Starting
 
     async def _prepare_agent(self, request: EvaluationRequest, call: Call, allowed: frozenset[str]) -> Agent:
-        """Load and configure the browser agent. Raises NotConfigured if there is no model."""
-        from outrider.toolsets.web_eval.agent import BROWSER_AGENT, configure_agent
-
+        """Load and configure the browser agent. Raises NotConfigured without a model."""
         agent = await self._catalogue.get(BROWSER_AGENT, call.workspace)
         try:
             await self._models.resolve_chain(agent.model)
@@ -252,8 +254,6 @@ class Evaluator:
         seconds: float | None,
         call: Call,
     ) -> Result:
-        from outrider.toolsets.web_eval.report import judge_script
-
         outcomes: list[StepOutcome] = []
         with limit_time(seconds) as time_left:
             async with self._run_heartbeat(evaluation, call):
@@ -298,8 +298,6 @@ class Evaluator:
     # Concluding
 
     async def _conclude_run(self, evaluation_id: str, run: Run) -> None:
-        from outrider.toolsets.web_eval.report import judge_run
-
         evaluation = await self.evaluations.find(evaluation_id)
         if evaluation is not None:
             final_page = await self.recorder.finish_recording(evaluation)
@@ -308,8 +306,6 @@ class Evaluator:
 
     async def _conclude_unreachable(self, evaluation: Evaluation, error: OutriderError) -> Result:
         """Conclude an evaluation whose site could not be opened."""
-        from outrider.toolsets.web_eval.report import EvaluationVerdict
-
         verdict = EvaluationVerdict("failed", "error", warnings=[error.message], timed_out=error.code == "timeout")
         final_page = await self.recorder.finish_recording(evaluation)
         await self._write_conclusion(evaluation, verdict, final_page)
@@ -317,18 +313,13 @@ class Evaluator:
 
     async def _conclude_aborted(self, evaluation: Evaluation, error: BaseException) -> None:
         """Conclude an evaluation that could not start, or was cancelled before it had a run."""
-        from outrider.toolsets.web_eval.report import EvaluationVerdict
-
         stop, warnings = ("error", [str(error)]) if isinstance(error, Exception) else ("cancelled", [])
         await self._write_conclusion(evaluation, EvaluationVerdict("failed", stop, warnings=warnings))
 
     async def _write_conclusion(
-        self, evaluation: Evaluation, verdict: "EvaluationVerdict", final_page: "FinalPage | None" = None
+        self, evaluation: Evaluation, verdict: EvaluationVerdict, final_page: FinalPage | None = None
     ) -> None:
         """Store the answer, once, and close the browser session."""
-        from outrider.toolsets.web_eval.recorder import FinalPage
-        from outrider.toolsets.web_eval.report import build_answer
-
         final_page = final_page or FinalPage()
         if verdict.stop_reason == "blocked_page" and _has_robot_check(final_page):
             url, summary = final_page.url, f"the page is a robot check (captcha): {final_page.title}"
@@ -346,8 +337,6 @@ class Evaluator:
             await self._browsers.close_owner_sessions(evaluation.id)
 
     async def _build_answer(self, evaluation_id: str) -> Result:
-        from outrider.toolsets.web_eval.report import build_result
-
         evaluation = await self.evaluations.find(evaluation_id)
         assert evaluation is not None
         if evaluation.answer is None and evaluation.run_id is not None:
@@ -375,5 +364,5 @@ def _build_own_call(call: Call, evaluation: Evaluation) -> Call:
     )
 
 
-def _has_robot_check(final_page: "FinalPage") -> bool:
+def _has_robot_check(final_page: FinalPage) -> bool:
     return is_robot_check(final_page.title, final_page.text, final_page.frames)

@@ -24,6 +24,7 @@ from outrider.core.tool import Services, Tool, Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser.results import clean_line, translate_errors
+from outrider.toolsets.web_eval.report import FinalPage
 
 RECORD_TIMEOUT_S = 8.0  # a page that hangs must not delay the agent
 PAGE_SCRIPT = """() => ({
@@ -32,16 +33,6 @@ PAGE_SCRIPT = """() => ({
   frames: [...document.querySelectorAll('iframe')].filter(frame => frame.checkVisibility?.() ?? true)
     .slice(0, 20).map(frame => frame.src),
 })"""
-
-
-@dataclass(frozen=True)
-class FinalPage:
-    """The page at the end of an evaluation: its first 2,000 characters and its frames' addresses."""
-
-    url: str = ""
-    title: str = ""
-    text: str = ""
-    frames: tuple[str, ...] = ()
 
 
 @dataclass

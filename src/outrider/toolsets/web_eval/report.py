@@ -14,7 +14,6 @@ from outrider.core.result import Result, TextBlock
 from outrider.toolsets.browser.results import clean_line
 from outrider.toolsets.run_agent.results import remove_images
 from outrider.toolsets.web_eval.done import MAX_RESULT_CHARS
-from outrider.toolsets.web_eval.recorder import FinalPage
 from outrider.toolsets.web_eval.script import StepOutcome
 
 MAX_ERROR_CHARS = 400
@@ -27,6 +26,16 @@ STOP_REASONS: dict[str, EvaluationStopReason] = {
     "no_model": "no_model",
     "cancelled": "cancelled",
 }
+
+
+@dataclass(frozen=True)
+class FinalPage:
+    """The page at the end of an evaluation: its first 2,000 characters and its frames' addresses."""
+
+    url: str = ""
+    title: str = ""
+    text: str = ""
+    frames: tuple[str, ...] = ()
 
 
 @dataclass

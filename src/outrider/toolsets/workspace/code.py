@@ -21,6 +21,7 @@ from outrider.toolsets.workspace.code_results import (
 )
 from outrider.toolsets.workspace.files import workspace
 from outrider.workspace import SessionWorkspace, SessionWorkspaces
+from outrider.workspace.jobs import build_python_job, build_shell_job, build_typescript_job
 from outrider.workspace.processes import Processes
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ async def execute_python(
     run_mode: RunMode = "sync",
 ) -> Result:
     """Run Python in the workspace; print what you want to see. Pictures that it saves or shows are returned."""
-    from outrider.workspace.jobs import build_python_job
-
     session_workspace = await _get_workspace(workspaces, call)
     job = await build_python_job(processes.sandbox, session_workspace.directory, code)
     return await _run_job(processes, call, session_workspace, job, "python", timeout, run_mode)
@@ -73,8 +72,6 @@ async def execute_typescript(
     run_mode: RunMode = "sync",
 ) -> Result:
     """Run TypeScript or JavaScript with Deno in the workspace; console.log what you want to see."""
-    from outrider.workspace.jobs import build_typescript_job
-
     session_workspace = await _get_workspace(workspaces, call)
     job = await build_typescript_job(processes.sandbox, session_workspace.directory, code)
     return await _run_job(processes, call, session_workspace, job, "typescript", timeout, run_mode)
@@ -172,8 +169,6 @@ async def _run_command(
     working_dir: str,
     run_mode: Literal["sync", "async"],
 ) -> Result:
-    from outrider.workspace.jobs import build_shell_job
-
     if "\0" in command:
         raise InvalidInput("command: holds a NUL character", hint="leave it out; a script can write such bytes")
     session_workspace = await _get_workspace(workspaces, call)
