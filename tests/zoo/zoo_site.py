@@ -41,7 +41,7 @@ class ZooSite:
 
 @dataclass
 class ZooPage:
-    """A page that shows something, with eyes and hands."""
+    """A page of the zoo, with the tools that act on it."""
 
     page: BrowserPage
     snapshotter: Snapshotter
@@ -51,15 +51,15 @@ class ZooPage:
     base_url: str
 
     async def read_log(self) -> list[str]:
-        """What reached the page (`zoo/log.js`)."""
+        """Return the events that reached the page (`zoo/log.js`)."""
         return await self.page.evaluate_in("", "() => log")
 
     async def evaluate_js(self, expression: str) -> Any:
-        """What an expression is in the page's own world."""
+        """Evaluate an expression in the page's own world."""
         return await self.page.evaluate_in("", f"() => ({expression})")
 
     async def open_page(self, name: str) -> None:
-        """Shows another page of the zoo, and waits for it."""
+        """Open another page of the zoo and wait until it is loaded."""
         loaded = anyio.Event()
         off = self.page.channel.on("Page.loadEventFired", lambda _: loaded.set())
         with anyio.fail_after(10):

@@ -1,4 +1,4 @@
-"""Who may act in a session, and what becomes of inputs: over the real protocol client, with a browser played here."""
+"""Session control and input queue over the real CDP client, with the test as the browser."""
 
 from typing import Any
 
@@ -23,8 +23,8 @@ from support.fakes.cdp_transport import FakeCdpTransport
 pytestmark = pytest.mark.anyio
 
 
-class Hall:
-    """A control with its page."""
+class ControlledPage:
+    """A session control with its page."""
 
     def __init__(self) -> None:
         self.wire = FakeCdpTransport()
@@ -41,15 +41,15 @@ class Hall:
 
 @pytest.fixture
 async def live_control():
-    made = Hall()
-    yield made
-    await made.connection.aclose()
+    controlled = ControlledPage()
+    yield controlled
+    await controlled.connection.aclose()
 
 
 CLICK = {"x": 10, "y": 20, "button": "left", "click_count": 1, "modifiers": 0}
 
 
-async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(live_control: Hall):
+async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(live_control: ControlledPage):
     control = live_control.control
     assert control.submit_input("ada", "input_click", CLICK).to_dict() == {"ok": False, "error": "not_holder"}
     assert control.take_control("ada").ok
@@ -63,7 +63,7 @@ async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(live_c
     assert control.submit_input("ada", "input_click", CLICK).error == "no_active_session"
 
 
-async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_control: Hall):
+async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_control: ControlledPage):
     control = live_control.control
     assert control.take_control("ada").ok
     since = control.held_since
@@ -79,13 +79,13 @@ async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_contro
     assert control.take_control("bob").ok
 
 
-async def test_a_pause_without_control_hands_nothing_back(live_control: Hall):
+async def test_a_pause_without_control_hands_nothing_back(live_control: ControlledPage):
     live_control.control.pause()
     assert live_control.control.resume("anybody").ok
     assert live_control.handed_back == 0
 
 
-async def test_a_click_is_a_move_and_presses_and_releases(live_control: Hall):
+async def test_a_click_is_a_move_and_presses_and_releases(live_control: ControlledPage):
     live_control.control.take_control("ada")
     live_control.control.submit_input(
         "ada", "input_click", CLICK | {"click_count": 2, "button": "right", "modifiers": ["Shift"]}
@@ -99,7 +99,7 @@ async def test_a_click_is_a_move_and_presses_and_releases(live_control: Hall):
     ]
 
 
-async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(live_control: Hall):
+async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(live_control: ControlledPage):
     control = live_control.control
     control.take_control("ada")
     control.submit_input("ada", "input_keydown", {"key": "Shift", "code": "ShiftLeft"})
@@ -119,13 +119,13 @@ async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(live
     assert live_control.wire.sent[3]["params"]["autoRepeat"] is True
 
 
-async def test_a_text_is_one_event(live_control: Hall):
+async def test_a_text_is_one_event(live_control: ControlledPage):
     live_control.control.take_control("ada")
     live_control.control.submit_input("ada", "input_type", {"text": "naïve 日本"})
     assert [each["params"] for each in live_control.wire.sent] == [{"text": "naïve 日本"}]
 
 
-async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_oldest(live_control: Hall):
+async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_oldest(live_control: ControlledPage):
     live_control.wire.is_replying = False
     control = live_control.control
     control.take_control("ada")
@@ -183,7 +183,7 @@ async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_olde
         ("input_type", {"text": "x" * (MAX_TEXT_CHARS + 1)}, "text_too_long"),
     ],
 )
-async def test_what_cannot_be_is_named(live_control: Hall, kind: str, payload: Any, error: str):
+async def test_what_cannot_be_is_named(live_control: ControlledPage, kind: str, payload: Any, error: str):
     live_control.control.take_control("ada")
     assert live_control.control.submit_input("ada", kind, payload).to_dict() == {"ok": False, "error": error}
     assert live_control.wire.sent == []

@@ -1,4 +1,4 @@
-"""One screencast for all who watch, paced by them: over the real protocol client, with a browser played here."""
+"""The screencast over the real CDP client, with the test as the browser."""
 
 from base64 import b64encode
 from collections.abc import AsyncGenerator
@@ -18,7 +18,7 @@ SECONDS = 10
 
 
 class Chromium:
-    """Casts as Chromium does: a frame at the start, then whenever something is drawn, three unacknowledged at most."""
+    """Sends frames like Chromium: one at the start, then one per change, at most three unacknowledged."""
 
     def __init__(self, wire: FakeCdpTransport) -> None:
         self.wire = wire
@@ -42,7 +42,7 @@ class Chromium:
             self.casting = ""
 
     def draw(self, what: str) -> None:
-        """The page looks different; whether that is sent, depends."""
+        """Change the page; a frame is sent unless too many are unacknowledged."""
         self.shown = what
         if not self.casting or self.unacknowledged >= MAX_FRAMES_IN_FLIGHT:
             return

@@ -49,8 +49,8 @@ async def visiting(tmp_path) -> AsyncGenerator[tuple[Session, str]]:
 
 
 ENDINGS = {
-    "/nothing": ("protocol", "broke off"),
-    "/garbled": ("protocol", "not in its own Content-Encoding"),
+    "/nothing": ("protocol", "ended early"),
+    "/garbled": ("protocol", "does not match its Content-Encoding"),
     "/password": ("forbidden", "asks for a password"),
     "/data": ("redirects", "redirects to an address that browsers do not open"),
 }

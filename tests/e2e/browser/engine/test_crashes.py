@@ -167,7 +167,7 @@ async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
                 await anyio.sleep(0.01)
         there = await browsers.reopen_session(session)
         assert (there.url, there.title) == (f"{site.here}/account", "Account")
-        assert "put back" in session.notes[-1]
+        assert "were restored" in session.notes[-1]
         async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => localStorage.visits") == "2"
     finally:

@@ -176,7 +176,7 @@ async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_sh
     with anyio.fail_after(20):
         async with session.acquire_page() as page:
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
-    assert "did not answer: that was stopped" in session.notes[-1]
+    assert "did not answer: loading was stopped" in session.notes[-1]
     assert (session.status, len(session.tabs)) == ("active", 1)
 
 

@@ -124,7 +124,7 @@ async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
                 await anyio.sleep(0.02)
             while session.status != "closed":
                 await anyio.sleep(0.02)
-        assert brief.list() == []
+        assert brief.list_sessions() == []
     finally:
         await brief.aclose()
 
@@ -152,7 +152,7 @@ async def test_links_to_new_tabs_work_with_a_trusted_click(opened):
         await page.dispatch_mouse("click", *await page.evaluate_in(WORLD, box))
         assert await session.tabs.wait_until(lambda: len(session.tabs) == 2, 5)
         new = session.tabs.get_page(2)
-        assert await new.loading.until(lambda: new.frames.main and new.url.endswith("/form"), 5)
+        assert await new.loading.wait_until(lambda: new.frames.main and new.url.endswith("/form"), 5)
 
 
 async def test_more_popups_than_allowed_are_closed_and_said(opened):

@@ -154,7 +154,7 @@ async def test_a_window_has_the_requested_size_and_no_headless_browser_starts(wi
 async def test_a_session_whose_window_was_closed_by_hand_is_gone(windows, site):
     session, _ = await windows.open_session("test", f"{site.here}/form", SessionOptions(headless=False))
     assert windows.list_sessions("test") == [session]
-    session.tabs.get_page(1).channel.tell("Page.close")
+    session.tabs.get_page(1).channel.send_and_forget("Page.close")
     with anyio.fail_after(20):
         while windows.list_sessions("test"):
             await anyio.sleep(0.01)

@@ -42,13 +42,13 @@ async def visit(chromium: Browser, zoo: tuple[ZooSite, str]) -> AsyncGenerator[O
         metrics = {"width": 1000, "height": 700, "deviceScaleFactor": 1, "mobile": False}
         await page.send("Emulation.setDeviceMetricsOverride", metrics)
         scripts = PageScripts(page)
-        eyes = Snapshotter(page, scripts)
-        hands = Pointer(eyes)
-        seen = ZooPage(page, eyes, hands, Forms(hands), scripts, zoo[1])
+        snapshotter = Snapshotter(page, scripts)
+        pointer = Pointer(snapshotter)
+        zoo_page = ZooPage(page, snapshotter, pointer, Forms(pointer), scripts, zoo[1])
         if "<" in name:
             zoo[0].pages["own.html"] = name
-        await seen.open_page("own.html" if "<" in name else name)
-        return seen
+        await zoo_page.open_page("own.html" if "<" in name else name)
+        return zoo_page
 
     yield show
     for page in opened:
