@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from outrider.agents.assignment import Assignment
 from outrider.agents.conversations import Conversation
@@ -12,14 +12,19 @@ from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run
 from outrider.core.context import Call
 
-if TYPE_CHECKING:
-    from outrider.agents.runs import RunService
-
 # Reserves a run while it is being saved; yields its limit in US dollars, None for no limit. Raises Unavailable.
 RunReservation = Callable[[Call], AbstractAsyncContextManager[float | None]]
 # Takes workspace and person; returns why no more may be spent on models now, or None.
 SpendingCheck = Callable[[str, str | None], Awaitable[str | None]]
-StartRun = Callable[["RunService", Agent, Assignment, Call, Conversation], Awaitable["Run"]]
+
+
+class ReservingRuns(Protocol):
+    """A service that may reserve quota before it starts a run."""
+
+    reserve_run: RunReservation | None
+
+
+StartRun = Callable[..., Awaitable[Run]]
 
 
 def reserve_before_start(start: StartRun) -> StartRun:
@@ -27,8 +32,8 @@ def reserve_before_start(start: StartRun) -> StartRun:
 
     @wraps(start)
     async def start_reserved(
-        runs: "RunService", agent: Agent, work: Assignment, call: Call, conversation: Conversation
-    ) -> "Run":
+        runs: ReservingRuns, agent: Agent, work: Assignment, call: Call, conversation: Conversation
+    ) -> Run:
         if runs.reserve_run is None:
             return await start(runs, agent, work, call, conversation)
         async with runs.reserve_run(call) as dollars:

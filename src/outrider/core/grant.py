@@ -2,14 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from outrider.core.errors import Refused
 
-if TYPE_CHECKING:
-    from outrider.core.tool import Tool
-
 WorkspaceRole = Literal["viewer", "member", "owner"]
+
+
+class GrantedTool(Protocol):
+    """The properties of a tool that decide whether a caller may use it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def toolset(self) -> str: ...
+    @property
+    def effect(self) -> str: ...
+    @property
+    def viewers(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class Grant:
     remedy: str = ""
     address: str = ""
 
-    def can_use_tool(self, tool: "Tool") -> bool:
+    def can_use_tool(self, tool: GrantedTool) -> bool:
         """Return whether the call may use the tool."""
         return self.can_use_toolset(tool.toolset) and (self.role != "viewer" or tool.effect == "read" or tool.viewers)
 
@@ -38,7 +48,7 @@ class Grant:
         """Return whether any tool of the toolset may be used."""
         return self.toolsets is None or toolset in self.toolsets
 
-    def require_tool(self, tool: "Tool") -> None:
+    def require_tool(self, tool: GrantedTool) -> None:
         """Raise Refused for a tool that the call may not use; the hint says who can change that."""
         if not self.can_use_toolset(tool.toolset):
             granted = ", ".join(self.toolsets or ()) or "none"

@@ -16,8 +16,8 @@ from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.identity.identity import CACHE_TTL_S, Identity
 from outrider.identity.principal import InsufficientScopeError, InvalidCredentialError, Principal
 from outrider.serve.auth_responses import AuthResponses
-from outrider.serve.context import WORKSPACE_HEADER
 from outrider.serve.http import MCP_PATH, is_mcp_path
+from outrider.serve.request_headers import WORKSPACE_HEADER
 
 
 class ToolsetResolver(Protocol):

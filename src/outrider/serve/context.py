@@ -11,12 +11,12 @@ from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotifica
 from outrider.core.context import Call
 from outrider.serve.client_model import find_client_model
 from outrider.serve.elicitation import parse_host_decisions
+from outrider.serve.request_headers import WORKSPACE_HEADER
 
 if TYPE_CHECKING:
     from outrider.serve.auth import Caller
 
 SAMPLING_CAPABILITY = ClientCapabilities(sampling=SamplingCapability())
-WORKSPACE_HEADER = "x-outrider-workspace"  # chooses among the person's workspaces
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from outrider.browser.process import flags
 from outrider.browser.process.attach import OWN_CHROME
 from outrider.browser.session.options import SessionOptions
 from outrider.browser.session.session import Session
-from outrider.browser.session.states import parse_state_id
+from outrider.browser.session.states import StateStore, parse_state_id
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured, OutriderError, Refused
 
-if TYPE_CHECKING:
-    from outrider.browser.session.browsers import Browsers
-
 ProgressCallback = Callable[[float], Awaitable[None]]
+
+
+class LoginBrowsers(Protocol):
+    """The part of `Browsers` that a sign-in by hand needs."""
+
+    settings: BrowserSettings
+
+    def get_state_store(self, owner: str) -> StateStore: ...
+    def list_sessions(self, owner: str | None = None) -> Sequence[Session]: ...
+    async def open_session(self, owner: str, url: str, options: SessionOptions) -> tuple[Session, Any]: ...
+    async def close_session(self, owner: str, session_id: str) -> Any: ...
+    async def end_session(self, session: Session) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class LoginResult:
 
 
 async def sign_in(
-    browsers: "Browsers",
+    browsers: LoginBrowsers,
     owner: str,
     url: str,
     state_id: str | None,
@@ -85,7 +94,9 @@ async def sign_in(
         await asyncio.shield(browsers.end_session(session))
 
 
-async def _open_login_window(browsers: "Browsers", owner: str, url: str, options: SessionOptions) -> "Session | None":
+async def _open_login_window(
+    browsers: LoginBrowsers, owner: str, url: str, options: SessionOptions
+) -> "Session | None":
     """Open the session with the window; return None if the person closed it before the page was loaded."""
     try:
         return (await browsers.open_session(owner, url, options))[0]
@@ -118,7 +129,7 @@ def check_window(settings: BrowserSettings) -> None:
 class _LoginRecorder:
     """Saves the state of a session whenever it has changed."""
 
-    def __init__(self, browsers: "Browsers", session: "Session", name: str) -> None:
+    def __init__(self, browsers: LoginBrowsers, session: "Session", name: str) -> None:
         self._browsers = browsers
         self._session = session
         self._name = name

@@ -10,7 +10,8 @@ import anyio
 
 from outrider.core.database.database import Database
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
-from outrider.pages.crawl.plan import CrawlBudget, CrawlEnding, CrawlPlan, ReportProgress, StorePage, parse_plan
+from outrider.pages.crawl.plan import CrawlBudget, CrawlPlan, ReportProgress, StorePage, parse_plan
+from outrider.pages.crawl.result import CrawlEnding
 from outrider.pages.pages import Pages
 
 if TYPE_CHECKING:

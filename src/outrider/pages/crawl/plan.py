@@ -6,17 +6,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from outrider.pages.crawl.result import CrawlTally
 from outrider.pages.settings import RobotsMode
 
 if TYPE_CHECKING:
-    from outrider.pages.crawl.result import CrawlTally
     from outrider.pages.fetched_page import FetchedPage
 
 SiteBoundary = Literal["path", "host", "subdomains"]
-CrawlEnding = Literal["finished", "pages", "time", "trouble"]
 StorePage = Callable[["FetchedPage"], Awaitable[str]]
-# Receives the tally of the round, the page just processed, and pages per second.
-ReportProgress = Callable[["CrawlTally", str, float], Awaitable[None]]
+# Takes the tally so far, the URL of the last page, and pages a second.
+ReportProgress = Callable[[CrawlTally, str, float], Awaitable[None]]
 
 
 @dataclass(frozen=True)

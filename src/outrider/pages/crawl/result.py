@@ -1,8 +1,9 @@
 """The result of a crawl."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from outrider.pages.crawl.plan import CrawlEnding
+CrawlEnding = Literal["finished", "pages", "time", "trouble"]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from anyio.abc import TaskGroup
 
 from outrider.core.errors import OutriderError
 from outrider.pages.crawl.ledger import LEASE_S, CrawlLedger, DiscoveredUrl, PageOutcome, PendingPage
-from outrider.pages.crawl.plan import CrawlBudget, CrawlEnding, ReportProgress
-from outrider.pages.crawl.result import CrawlResult
+from outrider.pages.crawl.plan import CrawlBudget, ReportProgress
+from outrider.pages.crawl.result import CrawlEnding, CrawlResult
 from outrider.pages.crawl.site import CrawlSite
 from outrider.pages.crawl.visit import VisitResult
 

@@ -1,0 +1,3 @@
+"""HTTP headers with which callers describe themselves."""
+
+WORKSPACE_HEADER = "x-outrider-workspace"  # chooses one of the caller's workspaces
