@@ -118,7 +118,7 @@ class Catalogue:
             raise NotConfigured(f"agent {name!r}: {problem.message}", hint=problem.hint, code="broken_agent")
         similar = get_close_matches(name, agents, n=3)
         hint = f"did you mean {' or '.join(similar)}?" if similar else f"the agents are {', '.join(sorted(agents))}"
-        raise NotFound(f"there is no agent {name!r}", hint=hint, code="unknown_agent")
+        raise NotFound(f"agent {name!r} does not exist", hint=hint, code="unknown_agent")
 
     def _find_problem(self, name: str) -> AgentProblem | None:
         """Return the problem of the file of that name, if there is such a file and it is broken."""

@@ -110,9 +110,9 @@ class Conversations:
             call: The caller; the conversation belongs to its workspace, session and identity.
             agent: The agent's name.
             title: The title for people.
-            parent: The run that starts it; None for a person or a host.
+            parent: The run that starts it, unless a person or a host does.
             visibility: Whether it is shown among a person's conversations.
-            depth: Its depth, if there is no parent.
+            depth: Its depth, used without a parent.
 
         Raises:
             Refused: It is nested deeper than 4 (`agent_depth`), or the agent would call itself (`agent_cycle`).
@@ -181,7 +181,7 @@ class Conversations:
             if call is None or conversation.is_visible_to(call):
                 return conversation
         raise NotFound(
-            f"there is no conversation {conversation_id[:200]!r}",
+            f"conversation {conversation_id[:200]!r} does not exist",
             hint="use a conversationId from an agent's result, or leave it out to start a new conversation",
         )
 

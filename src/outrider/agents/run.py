@@ -164,7 +164,7 @@ class RunStore:
 
         found = await self.list_runs(runs.c.id == to_storable_text(run_id, 200))
         if not found:
-            raise NotFound(f"there is no run {run_id[:60]!r}", hint="use a run id from an agent's result")
+            raise NotFound(f"run {run_id[:60]!r} does not exist", hint="use a run id from an agent's result")
         return found[0]
 
     async def list_runs(self, *conditions: "ColumnElement[bool]", limit: int = 1_000) -> list[Run]:

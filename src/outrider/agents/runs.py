@@ -87,7 +87,7 @@ class RunService:
 
         Raises:
             NotFound: A tool or toolset is not offered.
-            NotConfigured: There is no model, or the libraries for agents are missing.
+            NotConfigured: No model is configured, or the libraries for agents are missing.
         """
         parent_run = await self._rows.get(call.run.id) if call.run else None
         agent = await self._freeze_agent(agent, work.toolsets, parent_run, call.grant)

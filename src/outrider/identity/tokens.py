@@ -106,7 +106,7 @@ class TokenStore:
         for token in await self.list_tokens():
             if token.id == token_id:
                 return token
-        raise NotFound(f"there is no token {token_id[:40]!r}", hint="outrider token list shows all tokens")
+        raise NotFound(f"token {token_id[:40]!r} does not exist", hint="outrider token list shows all tokens")
 
     async def list_tokens(self, person: str = "") -> list[TokenRecord]:
         """Return all tokens, or those of a person, the newest first."""

@@ -110,7 +110,7 @@ class WorkspaceDirectory:
         names = [info.name for info in await self.list_workspaces()]
         if workspace not in names:
             hint = f"there are {', '.join(names)}" if names else "create one: outrider workspace create <name>"
-            raise NotFound(f"workspace: there is no {workspace[:64]!r}", hint=hint)
+            raise NotFound(f"workspace: {workspace[:64]!r} does not exist", hint=hint)
 
 
 def load_memberships(connection: Connection, person: str) -> tuple[Membership, ...]:

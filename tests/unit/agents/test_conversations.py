@@ -67,7 +67,7 @@ async def test_only_those_who_take_part_see_a_conversation(conversations: Conver
     if may:
         assert (await conversations.get(made.id, caller)).id == made.id
         return
-    with pytest.raises(NotFound, match="no conversation"):
+    with pytest.raises(NotFound, match="does not exist"):
         await conversations.get(made.id, caller)
 
 

@@ -114,7 +114,7 @@ async def test_an_agent_whose_file_is_broken_is_not_said_to_be_missing(folders: 
     (home / "a.md").write_text("broken")
     with pytest.raises(NotConfigured, match=r"agent 'a': .*no front matter"):
         await Catalogue(home, workspace).get("a")
-    with pytest.raises(NotFound, match="no agent 'b'"):
+    with pytest.raises(NotFound, match="agent 'b' does not exist"):
         await Catalogue(home, workspace).get("b")
 
 

@@ -55,7 +55,7 @@ async def test_a_key_is_found_where_the_profile_says(models: Make, key: str, val
     [
         ("openai:m", {}, "no key for OpenAI"),
         ("x", {"x": {"provider": "openai", "key": "NOT_SET"}}, "its key 'NOT_SET' is not set"),
-        ("x", {"x": {"provider": "openay"}}, "no provider 'openay'"),
+        ("x", {"x": {"provider": "openay"}}, "provider 'openay' does not exist"),
         ("x", {"x": {"model": "m"}}, "neither `provider` nor `base_url`"),
     ],
 )

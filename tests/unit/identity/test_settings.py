@@ -13,7 +13,7 @@ GOOD: dict[str, Any] = {"issuer": "https://login.example", "resource": "https://
 @pytest.mark.parametrize(
     ("oauth", "said"),
     [
-        ({"issuer": "https://login.example"}, "`resource` is needed"),
+        ({"issuer": "https://login.example"}, "`resource` is required"),
         (GOOD | {"issuer": "http://login.example"}, "`issuer` must begin with https://"),
         (GOOD | {"jwks_uri": "http://login.example/keys"}, "`jwks_uri` must begin with https://"),
         (GOOD | {"algorithms": []}, "at least one signature"),

@@ -54,7 +54,7 @@ async def test_a_member_gets_another_role_and_keeps_one_place(database: Database
     workspaces = await settled(database)
     await workspaces.add_member("acme", "ann", "owner")
     assert [(each.person, each.role) for each in await workspaces.list_members("acme")] == [("ann", "owner")]
-    with pytest.raises(NotFound, match="no 'gamma'"):
+    with pytest.raises(NotFound, match="'gamma' does not exist"):
         await workspaces.add_member("gamma", "ann")
 
 

@@ -150,12 +150,12 @@ class Evaluations:
             recent = await self._list_evaluations(in_session, limit=20)
             last = next((evaluation for evaluation in recent if evaluation.is_visible_to(call)), None)
             if last is None:
-                raise NotFound("there is no evaluation yet", code="unknown_session", hint="call web_eval_agent first")
+                raise NotFound("you have not started an evaluation yet", code="unknown_session", hint="call web_eval_agent first")
             return last
         evaluation = await self.find(evaluation_id)
         if evaluation is None or not evaluation.is_visible_to(call):
             raise NotFound(
-                f"session_id: there is no evaluation {evaluation_id[:60]!r}",
+                f"session_id: evaluation {evaluation_id[:60]!r} does not exist",
                 code="unknown_session",
                 hint="use the session_id of a web_eval_agent answer, or leave it out for your last one",
             )

@@ -91,7 +91,7 @@ class ModelResolver:
                 key, else a model on this machine.
 
         Raises:
-            NotConfigured: There is no model, or a named model lacks its key (`no_model`).
+            NotConfigured: No model was found, or a named model lacks its key (`no_model`).
             InvalidInput: A name is neither a profile nor a provider.
         """
         names = list(names) or self._settings.default
@@ -145,7 +145,7 @@ class ModelResolver:
         similar = get_close_matches(provider, [*profiles, *providers], n=1)
         suggestion = f"did you mean {similar[0]!r}? " if similar else ""
         raise InvalidInput(
-            f"model: there is no profile or provider {name!r}",
+            f"model: {name!r} is neither a profile nor a provider",
             hint=f"{suggestion}write provider:model with one of {', '.join(providers)}, "
             f"or a profile (there are: {', '.join(profiles) or 'none'})",
             code="unknown_model",
@@ -235,7 +235,7 @@ def _resolve_provider(name: str, profile: ModelProfile) -> "ModelProvider":
         return list_providers()[profile.provider]
     if not profile.provider and profile.base_url:
         return ModelProvider("compatible", "an OpenAI-compatible endpoint", profile.api or "chat")
-    unknown = f"there is no provider {profile.provider!r}"
+    unknown = f"provider {profile.provider!r} does not exist"
     raise NotConfigured(
         f"models.profiles.{name}: {unknown if profile.provider else 'it has neither `provider` nor `base_url`'}",
         hint=f"the providers are {', '.join(list_providers())}; for other endpoints leave `provider` out "
