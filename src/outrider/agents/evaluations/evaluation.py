@@ -150,7 +150,9 @@ class Evaluations:
             recent = await self._list_evaluations(in_session, limit=20)
             last = next((evaluation for evaluation in recent if evaluation.is_visible_to(call)), None)
             if last is None:
-                raise NotFound("you have not started an evaluation yet", code="unknown_session", hint="call web_eval_agent first")
+                raise NotFound(
+                    "you have not started an evaluation yet", code="unknown_session", hint="call web_eval_agent first"
+                )
             return last
         evaluation = await self.find(evaluation_id)
         if evaluation is None or not evaluation.is_visible_to(call):
