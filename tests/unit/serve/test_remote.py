@@ -1,4 +1,4 @@
-"""Other MCP servers: real ones, as a program and behind an address, in both eras of the protocol."""
+"""Tools of real MCP servers, started as programs and behind addresses, in both eras of the protocol."""
 
 import json
 import os

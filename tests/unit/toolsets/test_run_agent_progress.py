@@ -1,4 +1,4 @@
-"""What callers see of an agent at work: gathered, complete, and never a word too many."""
+"""Progress notices of a run: few, complete and in order."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.anyio
 IDS = {"childAgentId": "echo", "conversationId": "cnv_1"}
 
 
-class Told:
-    """A caller that writes down what it is told."""
+class ProgressRecorder:
+    """A caller that records its progress notices."""
 
     def __init__(self) -> None:
         self.notices: list[tuple[float, str, Any]] = []
@@ -29,22 +29,22 @@ class Told:
         return [output for _, _, output in self.notices if output and output["type"] == kind]
 
 
-async def fed(style: ProgressStyle, events: list[tuple[str, dict[str, Any]]]) -> Told:
-    told = Told()
-    feed = ProgressFeed(Call(progress=told), style)
+async def follow_events(style: ProgressStyle, events: list[tuple[str, dict[str, Any]]]) -> ProgressRecorder:
+    recorder = ProgressRecorder()
+    feed = ProgressFeed(Call(progress=recorder), style)
     async with feed.follow_run(IDS):
         for kind, data in events:
             await feed.handle_event(kind, data)
-    return told
+    return recorder
 
 
-def words(*texts: str, step: int = 1, kind: str = "text") -> list[tuple[str, dict[str, Any]]]:
+def build_events(*texts: str, step: int = 1, kind: str = "text") -> list[tuple[str, dict[str, Any]]]:
     return [(kind, {"text": text, "step": step}) for text in texts]
 
 
 async def test_many_words_make_few_notices_that_hold_the_text_so_far():
-    told = await fed("accumulated", words(*(f"word{number} " for number in range(200))))
-    outputs = told.outputs("run_agent_generation_tokens")
+    recorder = await follow_events("accumulated", build_events(*(f"word{number} " for number in range(200))))
+    outputs = recorder.outputs("run_agent_generation_tokens")
     assert len(outputs) <= 5
     assert outputs[-1]["text"].count("word") == 200
     assert all(outputs[-1]["text"].startswith(each["text"]) for each in outputs)
@@ -52,46 +52,53 @@ async def test_many_words_make_few_notices_that_hold_the_text_so_far():
 
 
 async def test_deltas_make_up_the_text():
-    told = await fed("deltas", words("one ", "two ", "three"))
-    outputs = told.outputs("run_agent_generation_tokens")
+    recorder = await follow_events("deltas", build_events("one ", "two ", "three"))
+    outputs = recorder.outputs("run_agent_generation_tokens")
     assert "".join(each["text"] for each in outputs) == "one two three"
     assert all(each["delta"] for each in outputs)
 
 
 async def test_thinking_and_answer_are_told_apart_and_steps_by_lines():
-    events = [*words("hm", kind="thinking"), *words("first"), *words("second", step=2)]
-    told = await fed("accumulated", events)
-    assert told.outputs("run_agent_chain_of_thought")[-1]["chainOfThought"] == "hm"
-    assert told.outputs("run_agent_generation_tokens")[-1]["text"] == "first\nsecond"
+    events = [*build_events("hm", kind="thinking"), *build_events("first"), *build_events("second", step=2)]
+    recorder = await follow_events("accumulated", events)
+    assert recorder.outputs("run_agent_chain_of_thought")[-1]["chainOfThought"] == "hm"
+    assert recorder.outputs("run_agent_generation_tokens")[-1]["text"] == "first\nsecond"
 
 
 @pytest.mark.parametrize("style", ["accumulated", "deltas"])
 async def test_a_step_that_is_begun_again_takes_its_words_back(style: ProgressStyle):
-    events = [*words("kept"), *words("void", step=2), ("status", {"restarted": 2}), *words("new", step=2)]
-    last = (await fed(style, events)).outputs("run_agent_generation_tokens")[-1]
+    events = [
+        *build_events("kept"),
+        *build_events("void", step=2),
+        ("status", {"restarted": 2}),
+        *build_events("new", step=2),
+    ]
+    last = (await follow_events(style, events)).outputs("run_agent_generation_tokens")[-1]
     assert last["text"] == "kept\nnew"
     assert last.get("reset", style == "accumulated")
 
 
 async def test_tools_are_named_without_a_payload():
-    told = await fed("accumulated", [("tool_started", {"tool": "web_search", "title": "Web search", "step": 1})])
-    assert [(message, output) for _, message, output in told.notices] == [("Web search", None)]
+    recorder = await follow_events(
+        "accumulated", [("tool_started", {"tool": "web_search", "title": "Web search", "step": 1})]
+    )
+    assert [(message, output) for _, message, output in recorder.notices] == [("Web search", None)]
 
 
-async def test_an_agent_that_is_silent_for_long_gives_signs_of_life():
-    told = Told()
+async def test_an_agent_that_is_silent_for_long_gives_heartbeats():
+    recorder = ProgressRecorder()
     with anyio.fail_after(20):
-        async with ProgressFeed(Call(progress=told), "accumulated", heartbeat_interval_s=0.01).follow_run(IDS):
-            while len(told.notices) < 2:
+        async with ProgressFeed(Call(progress=recorder), "accumulated", heartbeat_interval_s=0.01).follow_run(IDS):
+            while len(recorder.notices) < 2:
                 await anyio.lowlevel.checkpoint()
-    assert [message for _, message, _ in told.notices[:2]] == ["still working", "still working"]
+    assert [message for _, message, _ in recorder.notices[:2]] == ["still working", "still working"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(max_size=5), st.integers(1, 3)), max_size=20))
 async def test_whatever_comes_the_numbers_rise_and_the_deltas_are_whole(events: list[tuple[str, str, int]]):
     ordered = sorted(events, key=lambda event: event[2])
-    told = await fed("deltas", [(kind, {"text": text, "step": step}) for kind, text, step in ordered])
-    numbers = [done for done, _, _ in told.notices]
+    recorder = await follow_events("deltas", [(kind, {"text": text, "step": step}) for kind, text, step in ordered])
+    numbers = [done for done, _, _ in recorder.notices]
     assert numbers == sorted(set(numbers))
     for kind, name, output in (
         ("text", "text", "run_agent_generation_tokens"),
@@ -101,4 +108,4 @@ async def test_whatever_comes_the_numbers_rise_and_the_deltas_are_whole(events: 
         for each, text, step in ordered:
             if each == kind:
                 steps[step] = steps.get(step, "") + text
-        assert "".join(each[name] for each in told.outputs(output)) == "\n".join(steps.values())
+        assert "".join(each[name] for each in recorder.outputs(output)) == "\n".join(steps.values())

@@ -1,4 +1,4 @@
-"""What comes back from an agent: answers, files, and reasons why there is none."""
+"""Results of agent runs: answers, files and errors."""
 
 from dataclasses import fields
 from typing import Any

@@ -1,4 +1,4 @@
-"""Questions as forms, and forms as decisions."""
+"""Questions become forms, and forms become decisions."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ LOGIN = replace(SEND, id="qst_login", kind="authentication", title="GitHub", mes
 WHICH = replace(SEND, id="qst_which", kind="question", title="Which Bob?", message="There are two Bobs. Which one?")
 
 
-def form(*questions: Question) -> tuple[Any, str]:
+def build_form(*questions: Question) -> tuple[Any, str]:
     """The form of these questions, and the state that goes with it."""
     result = build_input_required(AnswerNeeded("waits", state="run_0", questions=questions))
     assert result.input_requests is not None
@@ -35,7 +35,7 @@ def form(*questions: Question) -> tuple[Any, str]:
     return request.params, str(result.request_state)
 
 
-def decided(state: str, answer: ElicitResult) -> tuple[dict[str, QuestionAnswer], str | None]:
+def submit_form(state: str, answer: ElicitResult) -> tuple[dict[str, QuestionAnswer], str | None]:
     params = CallToolRequestParams(name="run_x", request_state=state, input_responses={"decisions": answer})
     call, shown = resume_call(Call(), params)
     assert shown
@@ -43,14 +43,14 @@ def decided(state: str, answer: ElicitResult) -> tuple[dict[str, QuestionAnswer]
 
 
 def test_one_question_is_asked_in_its_own_words_and_must_be_answered():
-    asked, _ = form(SEND)
+    asked, _ = build_form(SEND)
     assert asked.message == SEND.message
     assert asked.requested_schema["required"] == ["qst_send"]
     assert asked.requested_schema["properties"]["qst_send"]["enum"] == ["approved", "rejected", "always_approved"]
 
 
 def test_several_are_numbered_and_none_must_be_answered():
-    asked, _ = form(SEND, LOGIN, WHICH)
+    asked, _ = build_form(SEND, LOGIN, WHICH)
     assert [line.split(" ")[0] for line in asked.message.splitlines()[1:]] == ["1.", "2.", "3."]
     assert asked.requested_schema["required"] == []
     fields = asked.requested_schema["properties"]
@@ -61,9 +61,9 @@ def test_several_are_numbered_and_none_must_be_answered():
 
 
 def test_what_is_filled_in_is_decided_and_the_rest_is_left_open():
-    _, state = form(SEND, LOGIN, WHICH)
+    _, state = build_form(SEND, LOGIN, WHICH)
     content = {"qst_send": "rejected", "qst_send_reason": "too early", "qst_which": "Bob Miller", "qst_login": ""}
-    answers, goes_on = decided(state, ElicitResult(action="accept", content=content))
+    answers, goes_on = submit_form(state, ElicitResult(action="accept", content=content))
     assert answers == {
         "qst_send": QuestionAnswer("rejected", "too early"),
         "qst_which": QuestionAnswer("answered", value="Bob Miller"),
@@ -73,28 +73,28 @@ def test_what_is_filled_in_is_decided_and_the_rest_is_left_open():
 
 @pytest.mark.parametrize("said", ["yes", "answered", "APPROVED", True, 1, None, ["approved"]])
 def test_what_the_form_did_not_offer_decides_nothing(said: Any):
-    _, state = form(SEND)
+    _, state = build_form(SEND)
     answer = ElicitResult.model_construct(action="accept", content={"qst_send": said})
-    assert decided(state, answer)[0] == {}
+    assert submit_form(state, answer)[0] == {}
 
 
 def test_a_login_is_not_allowed_for_ever():
-    _, state = form(LOGIN)
-    assert decided(state, ElicitResult(action="accept", content={"qst_login": "always_approved"}))[0] == {}
+    _, state = build_form(LOGIN)
+    assert submit_form(state, ElicitResult(action="accept", content={"qst_login": "always_approved"}))[0] == {}
 
 
 def test_declining_refuses_what_was_asked_and_closing_decides_nothing():
-    _, state = form(SEND, LOGIN)
-    assert decided(state, ElicitResult(action="decline"))[0] == {
+    _, state = build_form(SEND, LOGIN)
+    assert submit_form(state, ElicitResult(action="decline"))[0] == {
         "qst_send": QuestionAnswer("rejected"),
         "qst_login": QuestionAnswer("rejected"),
     }
-    assert decided(state, ElicitResult(action="cancel"))[0] == {}
+    assert submit_form(state, ElicitResult(action="cancel"))[0] == {}
 
 
 def test_answers_to_what_was_not_asked_are_left_out():
-    _, state = form(SEND)
-    assert decided(state, ElicitResult(action="accept", content={"qst_other": "approved"}))[0] == {}
+    _, state = build_form(SEND)
+    assert submit_form(state, ElicitResult(action="accept", content={"qst_other": "approved"}))[0] == {}
 
 
 def test_a_call_without_state_is_a_new_one():
