@@ -1,4 +1,4 @@
-"""What every reader must bear: whatever the bytes, a document or an error that a model can act on."""
+"""Every reader returns a document or an error that a model can act on, whatever the bytes."""
 
 import json
 
@@ -34,7 +34,7 @@ BODIES = {
     "half a surrogate": b'{"a": "\\ud800"}',
     "not a number": b"[NaN, Infinity, 1e999]",
 }
-every = pytest.mark.parametrize("reader", load_readers(), ids=lambda reader: reader.name)
+each_reader = pytest.mark.parametrize("reader", load_readers(), ids=lambda reader: reader.name)
 
 
 def read(
@@ -58,35 +58,35 @@ def check(outcome: Document | OutriderError) -> None:
     outcome.markdown.encode("utf-8")
 
 
-@every
+@each_reader
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @pytest.mark.parametrize("charset", [None, "utf-16", "klingon"])
 def test_any_body_is_read_or_refused_by_name(reader: DocumentReader, body: bytes, charset: str | None):
     check(read(reader, body, charset))
 
 
-@every
+@each_reader
 @pytest.mark.parametrize("body", ["a page", "a feed", "a PDF", "a table"])
 def test_a_body_may_end_anywhere(reader: DocumentReader, body: str):
-    whole = BODIES[body]
-    for end in range(0, len(whole), max(1, len(whole) // 40)):
-        check(read(reader, whole[:end]))
+    complete = BODIES[body]
+    for end in range(0, len(complete), max(1, len(complete) // 40)):
+        check(read(reader, complete[:end]))
 
 
-@every
+@each_reader
 def test_small_limits_hold(reader: DocumentReader):
     for body in BODIES.values():
         check(read(reader, body, limit=1))
 
 
-@every
+@each_reader
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=400))
 def test_garbage_is_read_or_refused_by_name(reader: DocumentReader, body: bytes):
     check(read(reader, body))
 
 
-@every
+@each_reader
 def test_a_reader_says_what_it_reads(reader: DocumentReader):
     assert reader.name.isidentifier()
     assert reader.types

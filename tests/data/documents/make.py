@@ -1,4 +1,4 @@
-"""Made lights.xls and hidden.xls, which nothing in the standard library can write: run with xlwt installed."""
+"""Generate lights.xls and hidden.xls with xlwt, and the sources of the files that LibreOffice converted."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes compound files (MS-CFB), as small as tests need them: 512 bytes a sector, each folder's entries one branch."""
+"""Build small compound files (MS-CFB) with sectors of 512 bytes; a storage's entries form one branch."""
 
 import struct
 from collections.abc import Mapping
@@ -22,16 +22,16 @@ class CompoundEntry:
 
 
 def build_compound_file(tree: CompoundTree) -> bytes:
-    """A compound file of streams (bytes) and folders of them."""
+    """Return a compound file of streams (bytes) and storages (mappings)."""
     entries = [CompoundEntry("Root Entry", ROOT_ENTRY)]
     entries[0].child = _add_entries(entries, tree)
     minis, sectors = [], []
-    root, streams = entries[0], [each for each in entries if each.kind == STREAM_ENTRY]
-    small = [each for each in streams if len(each.content) < MINI_STREAM_CUTOFF_BYTES]
-    root.content = b"".join(_allocate_sectors(each, minis, MINI_SECTOR_BYTES) for each in small)
+    root, streams = entries[0], [entry for entry in entries if entry.kind == STREAM_ENTRY]
+    small = [stream for stream in streams if len(stream.content) < MINI_STREAM_CUTOFF_BYTES]
+    root.content = b"".join(_allocate_sectors(stream, minis, MINI_SECTOR_BYTES) for stream in small)
     body = b"".join(
-        _allocate_sectors(each, sectors, SECTOR_BYTES)
-        for each in [root, *(each for each in streams if each not in small)]
+        _allocate_sectors(entry, sectors, SECTOR_BYTES)
+        for entry in [root, *(stream for stream in streams if stream not in small)]
     )
     table = CompoundEntry("", STREAM_ENTRY, struct.pack(f"<{len(minis)}L", *minis))
     body += _allocate_sectors(table, sectors, SECTOR_BYTES)
@@ -41,18 +41,18 @@ def build_compound_file(tree: CompoundTree) -> bytes:
     places = [*range(len(sectors), len(sectors) + fats), *[NO_SECTOR] * (109 - fats)]
     header = struct.pack(
         "<8s16x5H6x9L",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, fats, directory.first_sector, 0, MINI_STREAM_CUTOFF_BYTES,
-        table.first_sector, -(-len(table.content) // SECTOR_BYTES), END_OF_CHAIN, 0,
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, fats, directory.first_sector, 0,
+        MINI_STREAM_CUTOFF_BYTES, table.first_sector, -(-len(table.content) // SECTOR_BYTES), END_OF_CHAIN, 0,
     )  # fmt: skip
     numbers = struct.pack(f"<{len(sectors) + fats}L", *sectors, *[FAT_SECTOR] * fats)
     return header + struct.pack("<109L", *places) + body + numbers.ljust(fats * SECTOR_BYTES, b"\xff")
 
 
 def _add_entries(entries: list[CompoundEntry], tree: CompoundTree) -> int:
-    """Lists what a folder holds; gives the first of its entries."""
-    before, first = None, NO_SECTOR
-    for name, content in sorted(tree.items(), key=lambda each: (len(each[0]), each[0].upper())):
-        here = len(entries)
+    """Append a storage's entries to the directory; return the index of the first."""
+    previous, first = None, NO_SECTOR
+    for name, content in sorted(tree.items(), key=lambda item: (len(item[0]), item[0].upper())):
+        index = len(entries)
         entry = (
             CompoundEntry(name, STREAM_ENTRY, content)
             if isinstance(content, bytes)
@@ -61,14 +61,14 @@ def _add_entries(entries: list[CompoundEntry], tree: CompoundTree) -> int:
         entries.append(entry)
         if not isinstance(content, bytes):
             entry.child = _add_entries(entries, content)
-        if before:
-            before.right_sibling = here
-        before, first = entry, here if first == NO_SECTOR else first
+        if previous:
+            previous.right_sibling = index
+        previous, first = entry, index if first == NO_SECTOR else first
     return first
 
 
 def _allocate_sectors(entry: CompoundEntry, table: list[int], unit: int) -> bytes:
-    """Gives an entry its place; its content, filled up to whole sectors."""
+    """Allocate sectors for an entry; return its content padded to whole sectors."""
     length = -(-len(entry.content) // unit)
     entry.first_sector = len(table) if length else END_OF_CHAIN
     table += [*range(len(table) + 1, len(table) + length), END_OF_CHAIN] if length else []

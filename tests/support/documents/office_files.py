@@ -1,4 +1,4 @@
-"""Documents of every kind, made by hand: the XML that tells, in the archives that hold it."""
+"""Build documents of every kind from the XML in their archives."""
 
 import io
 import json
@@ -41,13 +41,13 @@ ODF_NAMESPACES = " ".join(
 
 
 def read_document(body: bytes, name: str = "", **limits: Any) -> Document:
-    """The document that a body is told to be and read as."""
+    """Detect the type of a body and read it."""
     mime = detect_mime_type("", body, name)
     return find_reader(mime, name, len(body), images=True).read(ReaderInput(body, DOCUMENT_URL, mime, **limits))
 
 
 def build_zip(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
-    """An archive with these members."""
+    """Return a zip archive with these members."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -55,21 +55,22 @@ def build_zip(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) ->
     return out.getvalue()
 
 
-def build_relationships(*given: tuple[str, str, str]) -> str:
-    """Id, the last word of the type, and target; an address is an outer one."""
-    each = "".join(
+def build_relationships(*relationships: tuple[str, str, str]) -> str:
+    """Return relationships of id, last segment of the type, and target; URLs are external."""
+    elements = "".join(
         f'<Relationship Id="{name}" Type="{RELATIONSHIP_TYPE_PREFIX}{kind}" Target="{target}"'
         + (' TargetMode="External"' if "//" in target else "")
         + "/>"
-        for name, kind, target in given
+        for name, kind, target in relationships
     )
-    return f'<Relationships xmlns="{RELATIONSHIPS_NAMESPACE}">{each}</Relationships>'
+    return f'<Relationships xmlns="{RELATIONSHIPS_NAMESPACE}">{elements}</Relationships>'
 
 
 def build_package(main: str, links: tuple[tuple[str, str, str], ...], parts: dict[str, str]) -> bytes:
-    """An Office Open XML package around its main part."""
+    """Return an Office Open XML package around its main part."""
     folder, _, name = main.rpartition("/")
-    core = f'<Relationship Id="c" Type="{OPENXML_NAMESPACE}/package/2006/relationships/metadata/core-properties" Target="core.xml"/>'
+    core_type = f"{OPENXML_NAMESPACE}/package/2006/relationships/metadata/core-properties"
+    core = f'<Relationship Id="c" Type="{core_type}" Target="core.xml"/>'
     root = build_relationships(("m", "officeDocument", main)).replace("</Rel", core + "</Rel", 1)
     facts = (
         f"<cp:coreProperties {OOXML_NAMESPACES}><dc:title>Harbour</dc:title><dc:creator>Ida Marsh</dc:creator>"
@@ -96,18 +97,18 @@ NUMBERING_XML = f"""<w:numbering {OOXML_NAMESPACES}><w:abstractNum w:abstractNum
 
 
 def build_paragraph(text: str, style: str = "", more: str = "") -> str:
-    """A paragraph of Word; `text` may be runs."""
+    """Return a Word paragraph; `text` may be runs."""
     runs = text if text.startswith("<") else f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
     return f"<w:p><w:pPr>{f'<w:pStyle w:val={style!r}/>' if style else ''}{more}</w:pPr>{runs}</w:p>"
 
 
 def build_list_item(text: str, number: int = 2, level: int = 0) -> str:
-    """A paragraph of a list: 1 is numbered, 2 has bullets."""
+    """Return a Word list item of list 1, numbered, or 2, with bullets."""
     return build_paragraph(text, more=f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
 
 
 def build_table_row(*cells: str) -> str:
-    """A row of Word; a cell may begin with its properties, ended by `|`."""
+    """Return a Word table row; a cell may begin with its properties, followed by `|`."""
     made = ""
     for cell in cells:
         properties, _, text = cell.rpartition("|")
@@ -128,7 +129,7 @@ def build_docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts:
 
 
 def build_shape(text: str, kind: str | None = None) -> str:
-    """A shape of a slide with a paragraph a line; tabs are levels."""
+    """Return a slide's shape with one paragraph a line, indented by tabs."""
     holder = f'<p:ph type="{kind}"/>' if kind else ""
     lines = [line for line in text.split("\n") if line]
     levels = [(len(line) - len(line.lstrip("\t")), line.strip()) for line in lines]
@@ -149,7 +150,7 @@ def build_pptx(*slides: str, parts: dict[str, str] | None = None) -> bytes:
 
 
 def build_worksheet(*rows: list[Any], after: str = "", before: str = "") -> str:
-    """A worksheet: numbers as they are, texts inline, a tuple is (style, number)."""
+    """Return a worksheet of numbers, inline texts, and tuples of style and number."""
     made = ""
     for number, cells in enumerate(rows, 1):
         each = ""
@@ -191,7 +192,7 @@ def build_xlsx(
 
 
 def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
-    """An OpenDocument file; kind is `text`, `spreadsheet` or `presentation`."""
+    """Return an OpenDocument file of kind `text`, `spreadsheet` or `presentation`."""
     content = (
         f"<office:document-content {ODF_NAMESPACES}><office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
@@ -206,7 +207,7 @@ def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
 
 
 def build_epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
-    """A book: file names to XHTML bodies, in the order of the spine; `titles` is its table of contents."""
+    """Return a book of XHTML bodies by file name, in spine order; `titles` is its table of contents."""
     items = "".join(
         f'<item id="i{at}" href="{name}" media-type="application/xhtml+xml"/>' for at, name in enumerate(chapters)
     )
@@ -241,7 +242,7 @@ def build_notebook(*cells: dict[str, Any], language: str = "julia") -> bytes:
 
 
 def build_all_kinds() -> dict[str, bytes]:
-    """A small document of each kind."""
+    """Return a small document of each kind."""
     return {
         "word": build_docx(
             build_paragraph("Lights", "berschrift1")

@@ -1,4 +1,4 @@
-"""Writes what Outlook saves (MS-OXMSG): folders and streams for `compound_files.compound`."""
+"""Build Outlook messages (MS-OXMSG) as storages and streams for `build_compound_file`."""
 
 import struct
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ SENT_AT = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 
 
 def build_properties(start: int, **values: int | datetime) -> bytes:
-    """The stream of short properties: names are their numbers and kinds, as in `p0C150003`."""
+    """Return the stream of fixed-size properties; keywords are number and type, as in `p0C150003`."""
     rows = b""
     for name, value in values.items():
         number, kind = int(name[1:5], 16), int(name[5:], 16)

@@ -1,16 +1,18 @@
-"""Writes PDFs of one page, object by object."""
+"""Build PDFs of one page, object by object."""
+
+from support.documents.font_files import build_square_font
 
 FONT_PREFIX = "<< /Type /Font /Subtype /Type1 /BaseFont"
 FONT_RESOURCES = f"/Resources << /Font << /F1 {FONT_PREFIX} /Helvetica >> /F2 {FONT_PREFIX} /Helvetica-Bold >> >> >>"
 
 
 def draw_text(x: float, y: float, text: str, *, size: float = 11, font: str = "F1") -> str:
-    """Words at a place of a page."""
+    """Return the drawing of words at a point of the page."""
     return f"BT /{font} {size} Tf {x} {y} Td ({text}) Tj ET\n"
 
 
 def build_pdf_page(content: str, more: str = "", *objects: str, catalog: str = "") -> bytes:
-    """A PDF of one page; `more` is of the page, `objects` have the numbers from 5."""
+    """Return a PDF of one page; `more` is added to the page's dictionary, `objects` are numbered from 5."""
     stream = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
     parts = [
         f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
@@ -30,7 +32,7 @@ def build_pdf_page(content: str, more: str = "", *objects: str, catalog: str = "
 
 
 def build_unicode_pdf(pieces: list[tuple[float, float, str]]) -> bytes:
-    """A PDF with a font of its own that knows all letters of these pieces, each of them at its place."""
+    """Return a PDF with texts at points of the page, in a font with a code for each of their letters."""
     letters = sorted({letter for *_, text in pieces for letter in text})
     codes = {letter: 33 + at for at, letter in enumerate(letters)}
     table = "\n".join(f"<{codes[letter]:02x}> <{ord(letter):04x}>" for letter in letters)
@@ -47,3 +49,35 @@ def build_unicode_pdf(pieces: list[tuple[float, float, str]]) -> bytes:
     )
     more = "/Resources << /Font << /F3 5 0 R >> >>"
     return build_pdf_page(content, more, font, f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream")
+
+
+def build_vertical_pdf(columns: list[tuple[float, float, str]], size: float = 14) -> bytes:
+    """Return a PDF with texts that run from top to bottom, in a font that is embedded."""
+    letters = sorted({letter for *_, text in columns for letter in text})
+    codes = {letter: f"{number:04x}" for number, letter in enumerate(letters, 1)}
+    content = "".join(
+        f"BT /F4 {size} Tf {x} {y} Td <{''.join(codes[letter] for letter in text)}> Tj ET\n" for x, y, text in columns
+    )
+    table = "\n".join(f"<{codes[letter]}> <{ord(letter):04x}>" for letter in letters)
+    ranges = "1 begincodespacerange\n<0000> <ffff>\nendcodespacerange"
+    cmap = f"{ranges}\n{len(letters)} beginbfchar\n{table}\nendbfchar"
+    program = f"{build_square_font(len(letters)).hex()}>"
+    descriptor = (
+        "<< /Type /FontDescriptor /FontName /Squares /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 880 "
+        "/Descent -120 /CapHeight 700 /StemV 80 /FontFile2 7 0 R >>"
+    )
+    descendant = (
+        "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Squares /CIDToGIDMap /Identity /DW 1000 /CIDSystemInfo "
+        f"<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /FontDescriptor {descriptor} >>"
+    )
+    font = (
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Squares /Encoding /Identity-V /ToUnicode 6 0 R "
+        f"/DescendantFonts [ {descendant} ] >>"
+    )
+    return build_pdf_page(
+        content,
+        "/Resources << /Font << /F4 5 0 R >> >>",
+        font,
+        f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream",
+        f"<< /Length {len(program)} /Filter /ASCIIHexDecode >>\nstream\n{program}\nendstream",
+    )

@@ -80,7 +80,7 @@ def _find_member(source: ReaderInput, members: list[PackedFile]) -> PackedFile:
     similar = [name for name in names if suffix and name.endswith(suffix)] or names
     suggestions = ", ".join(map(to_single_line, similar[:max_suggestions]))
     raise NotFound(
-        f"there is no file {wanted!r} in {source.url or 'this archive'}",
+        f"{source.url or 'this archive'} does not contain {wanted!r}",
         hint=f"choose one of its {len(members)}, for instance {suggestions}" if similar else "it is empty",
     )
 

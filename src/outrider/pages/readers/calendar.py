@@ -93,5 +93,9 @@ def _format_person(person: Property) -> str:
     return f"{name} <{address}>" if name and address and name != address else name or address
 
 
-CALENDAR_TYPES = ("text/calendar", "text/x-vcalendar", "application/ics")
-reader = DocumentReader("calendar", CALENDAR_TYPES, read_calendar, suffixes=(".ics", ".ical", ".ifb", ".vcs"))
+reader = DocumentReader(
+    "calendar",
+    ("text/calendar", "text/x-vcalendar", "application/ics"),
+    read_calendar,
+    suffixes=(".ics", ".ical", ".ifb", ".vcs"),
+)

@@ -57,5 +57,6 @@ def _format_kind(entry: Property) -> str:
     return f" ({', '.join(known)})" if known else ""
 
 
-VCARD_TYPES = ("text/vcard", "text/x-vcard", "text/directory")
-reader = DocumentReader("contacts", VCARD_TYPES, read_contacts, suffixes=(".vcf", ".vcard"))
+reader = DocumentReader(
+    "contacts", ("text/vcard", "text/x-vcard", "text/directory"), read_contacts, suffixes=(".vcf", ".vcard")
+)

@@ -224,12 +224,15 @@ def _join_rich_text(element: XmlElement) -> str:
     return "".join(pieces).replace("_x000D_", "")  # an escaped carriage return
 
 
-EXCEL_TYPES = (
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.template",
-    "application/vnd.ms-excel.sheet.macroenabled.12",
-    "application/vnd.ms-excel.template.macroenabled.12",
-)
 reader = DocumentReader(
-    "excel", EXCEL_TYPES, read_excel, suffixes=(".xlsx", ".xlsm", ".xltx", ".xltm"), needs_whole_body=True
+    "excel",
+    (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+        "application/vnd.ms-excel.sheet.macroenabled.12",
+        "application/vnd.ms-excel.template.macroenabled.12",
+    ),
+    read_excel,
+    suffixes=(".xlsx", ".xlsm", ".xltx", ".xltm"),
+    needs_whole_body=True,
 )

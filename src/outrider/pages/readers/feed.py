@@ -203,6 +203,11 @@ def _to_visible_text(markup: str) -> str:
     return extract(markup[:MAX_VALUE_CHARS], main=False, tags=2_000).text if "<" in markup or "&" in markup else markup
 
 
-XML_FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/x-rss+xml")
-feed_reader = DocumentReader("feed", XML_FEED_TYPES, read_feed, suffixes=(".rss", ".atom"), rank=20)
+feed_reader = DocumentReader(
+    "feed",
+    ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/x-rss+xml"),
+    read_feed,
+    suffixes=(".rss", ".atom"),
+    rank=20,
+)
 json_feed_reader = DocumentReader("json_feed", ("application/feed+json",), read_json_feed, rank=20)

@@ -58,7 +58,7 @@ def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
     opening, closing = _build_tags(element)
     yield opening
     is_notes = element.name == "body" and element.get("name") in ("notes", "comments")
-    for child in _iter_notes(element) if is_notes else _group_code_lines(element.children):
+    for child in _drop_titles(element) if is_notes else _group_code_lines(element.children):
         if isinstance(child, str):
             yield escape(child)
         else:
@@ -96,7 +96,7 @@ def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
         yield XmlElement("p", {}, [XmlElement("code", {}, [lines[0]])])
 
 
-def _iter_notes(body: XmlElement) -> Iterator[XmlElement]:
+def _drop_titles(body: XmlElement) -> Iterator[XmlElement]:
     """Yield the notes without their titles, which repeat the reference marks."""
     for note in body.iter_named("section"):
         children = [child for child in note.children if isinstance(child, str) or child.name != "title"]

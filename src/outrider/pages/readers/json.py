@@ -15,7 +15,9 @@ def read_json(source: ReaderInput) -> Document:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return read_json_lines(source)
-    return _build_document(source, _indent_json(value, text), title=_find_title(value))
+    names = [value.get("title"), value.get("name")] if isinstance(value, dict) else []
+    title = next((to_single_line(name) for name in names if isinstance(name, str)), "")
+    return _build_document(source, _indent_json(value, text), title=title)
 
 
 def read_json_lines(source: ReaderInput) -> Document:
@@ -39,12 +41,6 @@ def _indent_json(value: Any, text: str) -> str:
     except (ValueError, RecursionError):
         return text
     return pretty if len(pretty) <= max_growth * len(text) + 1_000 else text
-
-
-def _find_title(value: Any) -> str:
-    if not isinstance(value, dict):
-        return ""
-    return next((to_single_line(value[name]) for name in ("title", "name") if isinstance(value.get(name), str)), "")
 
 
 def _build_document(source: ReaderInput, text: str, *, title: str = "", **facts: Any) -> Document:

@@ -32,7 +32,6 @@ TYPE_NAMES = {
 }
 # A hidden sheet, as the library writes it, up to the next one.
 HIDDEN_SHEET = re.compile(r"^## [^\n]* \((?:very )?hidden\)\n(?:(?!## )[^\n]*(?:\n|\Z))*", re.MULTILINE | re.IGNORECASE)
-PROTECTED_TYPE = "application/x-ole-encrypted"
 
 
 def read_legacy(source: ReaderInput) -> Document:
@@ -139,4 +138,4 @@ reader = DocumentReader(
     needs_whole_body=True,
 )
 cut_reader = DocumentReader("cut", (TRUNCATED_OPENXML_TYPE,), refuse_cut, needs_whole_body=True)
-protected_reader = DocumentReader("protected", (PROTECTED_TYPE,), refuse_protected)
+protected_reader = DocumentReader("protected", ("application/x-ole-encrypted",), refuse_protected)

@@ -1,13 +1,14 @@
-"""PDF, by PDFium: hundreds of pages a second, and a licence that anybody can live with.
+"""Read PDF by PDFium, which is fast and has a permissive license.
 
-PDFium runs in a process of its own: it is C++ that reads hostile files, knows no threads, and a
-page of it cannot be interrupted, while a process can be killed.
+PDFium runs in a separate process: it is C++ that reads hostile files, is not thread-safe, and cannot be interrupted
+within a page, while a process can be killed.
 """
 
 import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import pypdfium2
@@ -25,24 +26,24 @@ from outrider.pages.readers.pdf_layout.page import PdfPage, read_page
 from outrider.pages.readers.text import format_code_block
 
 CREATION_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
-MIN_HEADING_SIZE_RATIO = 1.15  # than the body's size of type: a heading
-SECTION_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:\.|(?=\s))|(?<=\.)\d{1,3}\b")  # the numbers of a section, as in 2.1
+MIN_HEADING_SIZE_RATIO = 1.15  # of a heading's type size to that of the text
+SECTION_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:\.|(?=\s))|(?<=\.)\d{1,3}\b")  # each number in a label like 2.1
 PAGE_NUMBER = re.compile(
     r"^[-–—\s]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*$", re.IGNORECASE
 )
 NUMBERED_TITLE = re.compile(r"^\d{1,4}\s|\s\d{1,4}$")
-TWO_LETTERS = re.compile(r"[^\W\d_]{2}")  # what a heading has; signs of formulas are larger yet
+TWO_LETTERS = re.compile(r"[^\W\d_]{2}")  # tells headings from large symbols in formulas
 PROGRAM_PREFIX = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
 
 
 def read_pdf(source: ReaderInput) -> Document:
-    """The text of the pages, each under a line that says its number, as far as the time allows.
+    """Return the text of the pages, each below a line with its number, as far as the time limit allows.
 
-    Headings are told by the file's bookmarks or else by their size of type; tables by gaps that align;
-    running heads and page numbers are left out.
+    Headings are found by the file's bookmarks, else by type size; tables by rules or aligned gaps. Running headers and
+    page numbers are left out.
 
     Raises:
-        InvalidInput: if it has no page of the number that it shall be read from.
+        InvalidInput: if it lacks the page from which it shall be read.
         Refused: code `encrypted`, if a password is needed.
         Unavailable: code `broken_file`, if it cannot be opened.
     """
@@ -55,7 +56,7 @@ def read_pdf(source: ReaderInput) -> Document:
 
 @dataclass
 class PdfConverter:
-    """Writes the pages of a document."""
+    """Convert the pages of a document."""
 
     pdf: Any
     source: ReaderInput
@@ -64,10 +65,10 @@ class PdfConverter:
     body_size: float = 0
     is_mostly_bold: bool = False
     first_heading: str = ""
-    item_lefts: list[float] = field(default_factory=list)
-    header_footer_ids: set[int] = field(default_factory=set)  # identities of lines that are running heads
-    note_count: int = 0  # footnotes
-    picture_pages: list[int] = field(default_factory=list)  # pages that are no more than that
+    item_lefts: list[float] = field(default_factory=list)  # left edges of the current item and those around it
+    header_footer_ids: set[int] = field(default_factory=set)  # ids of lines
+    note_count: int = 0
+    picture_pages: list[int] = field(default_factory=list)  # pages that are a picture without text
 
     def __post_init__(self) -> None:
         self.draft = DocumentDraft(self.source, "pdf")
@@ -84,68 +85,65 @@ class PdfConverter:
         total, first = len(self.pdf), self.source.first_page
         if first > total > 0:
             raise InvalidInput(
-                f"{self.source.url}: there is no page {first}", hint=f"it has {total} pages: ask for one"
+                f"page {first} is past the end of {self.source.url or 'the PDF'} ({total} pages)",
+                hint=f"ask for a page from 1 to {total}",
             )
         pages = self._read_pages()
         self.outline_levels = self._read_outline()
         self._measure_type_sizes(pages)
         self.header_footer_ids = find_headers_footers(pages, self.body_size)
-        facts = self._further(total, pages)
-        if facts["scanned"]:
+        is_scanned = not any(line.has_letters for page in pages for line in page.lines)
+        metadata: dict[str, Any] = {"pages": total, "scanned": is_scanned}
+        if is_scanned:
             self.draft.add_block(scanned_notice.format(total))
         written = 0
-        for number, page in enumerate([] if facts["scanned"] else pages, first):
+        for number, page in enumerate([] if is_scanned else pages, first):
             if written and self._is_out_of_time():
                 break
             self._add_page(page, number, total)
             written += 1
-        self._pictured(facts)
-        self._add_attachments(facts)
-        self._unread(first - 1 + (len(pages) if facts["scanned"] else written), total)
-        return self.draft.build_document(self._read_facts(), metadata=facts)
+        self._report_picture_pages(metadata)
+        self._add_attachments(metadata)
+        last = first - 1 + (len(pages) if is_scanned else written)
+        if last < total:
+            target = "URL" if "://" in self.source.url else "file name"
+            notice = f"pages {last + 1} to {total} were not read: to read them, append #page={last + 1} to the {target}"
+            self.draft.blocks.append(f"\n\n--- {notice} ---")  # even if the draft is full
+        return self.draft.build_document(self._read_facts(), metadata=metadata)
 
     def _add_page(self, page: PdfPage, number: int, total: int) -> None:
         self.draft.add_block(f"--- page {number} of {total} ---")
         if not page.is_readable:
             self.draft.add_block("(this page cannot be read)")
-        elif _is_picture(page):
+        elif page.has_picture and not any(line.has_letters for line in page.lines):
             self.picture_pages.append(number)
             self.draft.add_block("(this page is a picture without text)")
-        found = build_blocks([line for line in page.lines if not self._is_header_footer(line, page)])
-        found, notes = split_footnotes(
-            found, self.body_size, page.bottom + NOTE_AREA_SHARE * page.height, self.note_count + 1
-        )
-        for block in found:
+        blocks = build_blocks([line for line in page.lines if not self._is_header_footer(line, page)])
+        ceiling = page.bottom + NOTE_AREA_SHARE * page.height
+        blocks, notes = split_footnotes(blocks, self.body_size, ceiling, self.note_count + 1)
+        for block in blocks:
             self._add_block(block, number)
         for label, note in notes:
             self.draft.add_block(f"[^{label}]: {note}", tight=True)
         self.note_count += len(notes)
-        for remark in page.comments:
-            self.draft.add_quote(remark)
+        for comment in page.comments:
+            self.draft.add_quote(comment)
 
-    def _pictured(self, facts: dict[str, Any]) -> None:
-        """Says which pages hold pictures in the place of words."""
-        max_listed_pages = 100  # pages that are named
+    def _report_picture_pages(self, metadata: dict[str, Any]) -> None:
+        """List the pages that have pictures instead of text, with the way to recognize their letters."""
+        max_listed_pages = 100
         picture_notice = (
             "(No text was found on page{} {}, of which pictures take the place. To have their letters recognised, use "
             "for instance `ocrmypdf --skip-text`.)"
         )
         if self.picture_pages:
-            facts["pictured"] = self.picture_pages
-            named = ", ".join(map(str, self.picture_pages[:max_listed_pages])) + (
-                " and more" if len(self.picture_pages) > max_listed_pages else ""
-            )
-            self.draft.add_block(picture_notice.format("s" if len(self.picture_pages) > 1 else "", named))
+            metadata["pictured"] = self.picture_pages
+            more = " and more" if len(self.picture_pages) > max_listed_pages else ""
+            listed = ", ".join(map(str, self.picture_pages[:max_listed_pages])) + more
+            self.draft.add_block(picture_notice.format("s" if len(self.picture_pages) > 1 else "", listed))
 
-    def _unread(self, last: int, total: int) -> None:
-        """Says which pages there are besides, and how to get them; also where nothing more is taken."""
-        if last < total:
-            target = "URL" if "://" in self.source.url else "file name"
-            notice = f"pages {last + 1} to {total} were not read: to read them, append #page={last + 1} to the {target}"
-            self.draft.blocks.append(f"\n\n--- {notice} ---")
-
-    def _add_attachments(self, facts: dict[str, Any]) -> None:
-        """Names the files that the document carries along, and tells a form that is none to PDFium."""
+    def _add_attachments(self, metadata: dict[str, Any]) -> None:
+        """List attached files, and report a form that PDFium cannot show."""
         max_attachments = 200
         xfa_notice = (
             "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one "
@@ -156,17 +154,17 @@ class PdfConverter:
         names: list[str] = []
         try:
             count = min(max_attachments, self.pdf.count_attachments())
-            names = [to_single_line(self.pdf.get_attachment(at).get_name(), 300) for at in range(count)]
+            names = [to_single_line(self.pdf.get_attachment(number).get_name(), 300) for number in range(count)]
         except (pypdfium2.PdfiumError, ValueError):
             return
         if names:
-            facts["attachments"] = names
+            metadata["attachments"] = names
             self.draft.add_block("Attachments:")
             for name in names:
                 self.draft.add_item(0, name)
 
     def _read_pages(self) -> list[PdfPage]:
-        parse_time_share = 0.6  # of the time that is there for looking at pages; the rest is for writing them
+        parse_time_share = 0.6  # the rest of the time is for writing
         pages: list[PdfPage] = []
         size = 0
         begin = self.source.first_page - 1
@@ -179,34 +177,32 @@ class PdfConverter:
         return pages
 
     def _read_outline(self) -> dict[str, dict[int, int]]:
-        """What the bookmarks call headings, with their levels by page; page 0 where a bookmark names none."""
-        max_bookmarks = 5_000  # bookmarks that are looked at
-        found: dict[str, dict[int, int]] = {}
+        """Return the levels of the bookmarks by title and page; page 0 for bookmarks without one."""
+        max_bookmarks = 5_000
+        outline: dict[str, dict[int, int]] = {}
         try:
-            for at, entry in enumerate(self.pdf.get_toc(max_depth=6)):
-                if at >= max_bookmarks:
-                    break
-                place = entry.get_dest()
-                page = place.get_index() if place else None
-                levels = found.setdefault(_normalize_title(entry.get_title()), {})
-                levels.setdefault(0 if page is None else page + 1, entry.level + 1)
+            for bookmark in islice(self.pdf.get_toc(max_depth=6), max_bookmarks):
+                destination = bookmark.get_dest()
+                page = destination.get_index() if destination else None
+                levels = outline.setdefault(_normalize_title(bookmark.get_title()), {})
+                levels.setdefault(0 if page is None else page + 1, bookmark.level + 1)
         except (pypdfium2.PdfiumError, ValueError, RecursionError):
             return {}
-        found.pop("", None)
-        return found
+        outline.pop("", None)
+        return outline
 
     def _measure_type_sizes(self, pages: list[PdfPage]) -> None:
-        """The body's size of type, which most characters have, and the larger ones of headings."""
+        """Set the type size of most characters, and the four largest sizes above it."""
+        lines = [line for page in pages for line in page.lines]
         counts: Counter[float] = Counter()
-        for line in (line for page in pages for line in page.lines):
+        for line in lines:
             counts[round(line.size * 2) / 2] += len(line.text)
         self.body_size = counts.most_common(1)[0][0] if counts else 0
-        bold = sum(len(line.text) for page in pages for line in page.lines if line.bold)
-        self.is_mostly_bold = 2 * bold > sum(counts.values())
-        worded = {round(line.size * 2) / 2 for page in pages for line in page.lines if TWO_LETTERS.search(line.text)}
-        self.heading_sizes = sorted(
-            (size for size in worded if size > MIN_HEADING_SIZE_RATIO * self.body_size), reverse=True
-        )[:4]
+        bold_chars = sum(len(line.text) for line in lines if line.bold)
+        self.is_mostly_bold = 2 * bold_chars > sum(counts.values())
+        sizes = {round(line.size * 2) / 2 for line in lines if TWO_LETTERS.search(line.text)}
+        larger = (size for size in sizes if size > MIN_HEADING_SIZE_RATIO * self.body_size)
+        self.heading_sizes = sorted(larger, reverse=True)[:4]
 
     def _add_block(self, block: PdfBlock, page: int) -> None:
         if block.kind == "table":
@@ -223,31 +219,32 @@ class PdfConverter:
         self.item_lefts = self.item_lefts if block.kind == "item" else []
 
     def _find_item_depth(self, block: PdfBlock) -> int:
-        """How deep an item is nested: by how many items before it begin further left, one in the other."""
+        """Return how many of the items before this one, each inside the other, begin further left."""
         left, tolerance = block.lines[0].left, 0.5 * block.size
-        self.item_lefts = [*(each for each in self.item_lefts if each < left - tolerance), left]
+        self.item_lefts = [*(outer for outer in self.item_lefts if outer < left - tolerance), left]
         return len(self.item_lefts) - 1
 
     def _find_heading_level(self, block: PdfBlock, page: int) -> int:
-        max_heading_chars = 200  # characters that a heading has at most
+        """Return a block's heading level, 0 if it is not a heading."""
+        max_heading_chars = 200
         text = block.full_text
         if len(text) > max_heading_chars or " … " in text or not any(letter.isalpha() for letter in text):
             return 0
-        known = self.outline_levels.get(_normalize_title(text), {})
-        if level := known.get(page) or known.get(0):
+        levels = self.outline_levels.get(_normalize_title(text), {})
+        if level := levels.get(page) or levels.get(0):
             return level
         size = round(block.size * 2) / 2
         if size not in self.heading_sizes and self._is_bold_heading(block):
-            return min(
-                6, len(self.heading_sizes) + len(SECTION_NUMBER.findall(text[:20])) + (not SECTION_NUMBER.match(text))
-            )
+            # As deep as its section number has parts, below all larger headings.
+            depth = len(SECTION_NUMBER.findall(text[:20])) + (not SECTION_NUMBER.match(text))
+            return min(6, len(self.heading_sizes) + depth)
         if size not in self.heading_sizes or (block.kind == "item" and (block.marker == "-" or len(block.lines) > 2)):
             return 0
         return self.heading_sizes.index(size) + 1 if block.kind in ("text", "item") else 0
 
     def _is_bold_heading(self, block: PdfBlock) -> bool:
-        """Whether a block in the body's size is a heading: short, bold as the body is not, and no sentence."""
-        max_bold_heading_chars = 100  # characters that a heading has at most which is told by bold letters alone
+        """Return whether a block of the text's size is a heading: bold, short, and not a sentence."""
+        max_bold_heading_chars = 100
         text, lines = block.full_text, block.lines
         return (
             block.bold
@@ -261,66 +258,52 @@ class PdfConverter:
         )
 
     def _is_header_footer(self, line: PdfLine, page: PdfPage) -> bool:
-        """Whether a line is a running head, which also a chapter's title beside a page number is, or a page number."""
+        """Return whether a line is a running header, a page number, or both, as a chapter's title with a number."""
         if id(line) in self.header_footer_ids:
             return True
         if not is_at_edge(line, page):
             return False
         if PAGE_NUMBER.match(line.text[:60]):
             return True
-        key = (
-            _normalize_title(line.text)
-            if NUMBERED_TITLE.search(line.text) and line.size <= MIN_HEADING_SIZE_RATIO * self.body_size
-            else ""
-        )
-        return len(key) > 3 and any(key.endswith(title) for title in self.outline_levels if len(title) > 3)
+        if not NUMBERED_TITLE.search(line.text) or line.size > MIN_HEADING_SIZE_RATIO * self.body_size:
+            return False
+        text = _normalize_title(line.text)
+        return len(text) > 3 and any(text.endswith(title) for title in self.outline_levels if len(title) > 3)
 
     def _read_facts(self) -> dict[str, str]:
-        known = self.pdf.get_metadata_dict(skip_empty=True)
-        found = CREATION_DATE.match(known.get("CreationDate", ""))
-        title = PROGRAM_PREFIX.sub("", to_single_line(known.get("Title")))
+        metadata = self.pdf.get_metadata_dict(skip_empty=True)
+        date = CREATION_DATE.match(metadata.get("CreationDate", ""))
+        title = PROGRAM_PREFIX.sub("", to_single_line(metadata.get("Title")))
         return {
-            "title": (title if _drop_placeholder(title) else "") or self.first_heading,
-            "author": _drop_placeholder(known.get("Author", "")),
-            "description": _drop_placeholder(known.get("Subject", "")),
-            "published": "-".join(part for part in found.groups() if part) if found else "",
+            "title": _drop_placeholder(title) or self.first_heading,
+            "author": _drop_placeholder(metadata.get("Author", "")),
+            "description": _drop_placeholder(metadata.get("Subject", "")),
+            "published": "-".join(filter(None, date.groups())) if date else "",
         }
-
-    @staticmethod
-    def _further(total: int, pages: list[PdfPage]) -> dict[str, Any]:
-        lettered = any(line.has_letters for page in pages for line in page.lines)
-        return {"pages": total, "scanned": not lettered}
-
-
-def _is_picture(page: PdfPage) -> bool:
-    return page.has_picture and not any(line.has_letters for line in page.lines)
 
 
 def _drop_placeholder(fact: str) -> str:
-    """A fact, unless it is what a program writes where nobody told it."""
-    placeholders = frozenset({"", "untitled", "anonymous", "unspecified", "unknown", "user", "none", "null"})
+    """Return a fact, or an empty string for the placeholders that programs write."""
+    placeholders = ("", "untitled", "anonymous", "unspecified", "unknown", "user", "none", "null")
     return "" if fact.strip("() ").lower() in placeholders else fact
 
 
 def _normalize_title(text: str) -> str:
-    """A title as it is compared: without numbering, case and signs."""
+    """Return the letters of a title in lower case, for comparison."""
     return "".join(letter for letter in text.lower() if letter.isalpha())
 
 
-def _explain_error(source: ReaderInput, error: Any) -> Exception:
+def _explain_error(source: ReaderInput, error: pypdfium2.PdfiumError) -> Exception:
     password_error = 4  # FPDF_ERR_PASSWORD (fpdfview.h)
-    if b"/Encrypt" not in source.body and b"/XRef" not in source.body:  # PDFium may still tell an older file's error
-        return build_broken_error(source, "PDF", _describe_damage(source.body))
-    if getattr(error, "err_code", None) == password_error or "password" in str(error).lower():
+    has_end = b"%%EOF" in source.body[-2_048:]  # where PDF readers look for it (ISO 32000-1 annex H.3.18)
+    # PDFium may still report the error of an earlier file, so the file must be able to be encrypted.
+    can_be_encrypted = b"/Encrypt" in source.body or b"/XRef" in source.body
+    if can_be_encrypted and (getattr(error, "err_code", None) == password_error or "password" in str(error).lower()):
         return build_encrypted_error(source, "PDF")
-    return build_broken_error(source, "PDF", _describe_damage(source.body))
-
-
-def _describe_damage(body: bytes) -> str:
-    end_mark_bytes = 2_048  # bytes in which the mark of a file's end stands (ISO 32000-1 annex H.3.18)
-    if re.search(rb"/Count\s+0\b", body) and b"%%EOF" in body[-end_mark_bytes:]:
-        return "it has no pages"
-    return "it cannot be opened" if b"%%EOF" in body[-end_mark_bytes:] else "it is cut, its end is missing"
+    if not has_end:
+        return build_broken_error(source, "PDF", "it is cut, its end is missing")
+    is_empty = re.search(rb"/Count\s+0\b", source.body)
+    return build_broken_error(source, "PDF", "it has no pages" if is_empty else "it cannot be opened")
 
 
 reader = DocumentReader(

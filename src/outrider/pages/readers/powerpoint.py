@@ -169,17 +169,16 @@ def _get_placeholder(shape: XmlElement) -> str | None:
     return None
 
 
-POWERPOINT_TYPES = (
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
-    "application/vnd.openxmlformats-officedocument.presentationml.template",
-    "application/vnd.ms-powerpoint.presentation.macroenabled.12",
-    "application/vnd.ms-powerpoint.slideshow.macroenabled.12",
-    "application/vnd.ms-powerpoint.template.macroenabled.12",
-)
 reader = DocumentReader(
     "powerpoint",
-    POWERPOINT_TYPES,
+    (
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+        "application/vnd.openxmlformats-officedocument.presentationml.template",
+        "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+        "application/vnd.ms-powerpoint.slideshow.macroenabled.12",
+        "application/vnd.ms-powerpoint.template.macroenabled.12",
+    ),
     read_powerpoint,
     suffixes=(".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"),
     needs_whole_body=True,

@@ -43,13 +43,14 @@ def read_subtitles(source: ReaderInput) -> Document:
     draft = DocumentDraft(source, "subtitles")
     cues = list(_drop_repeated_lines(_parse_cues(source, text)))
     for start, paragraph in _join_paragraphs(cues):
-        draft.add_block(f"[{_format_clock(start)}] {paragraph}")
+        minutes, seconds = divmod(int(start), 60)
+        draft.add_block(f"[{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}] {paragraph}")
     if not cues:
         draft.add_block(text)
     draft.is_cut = draft.is_cut or source.is_cut
     facts = {name.lower(): value for name, value in SETTING_LINE.findall(text.partition("-->")[0][:2_000])}
-    seconds = round(max((cue.end for cue in cues), default=0))
-    return draft.build_document(facts, metadata={"cues": len(cues), "seconds": seconds})
+    duration_s = round(max((cue.end for cue in cues), default=0))
+    return draft.build_document(facts, metadata={"cues": len(cues), "seconds": duration_s})
 
 
 def _parse_cues(source: ReaderInput, text: str) -> Iterator[Cue]:
@@ -161,11 +162,6 @@ def _to_seconds(times: re.Match[str], group: int) -> float:
     """Return the seconds of the clock whose four groups begin at `group`."""
     hours, minutes, seconds, fraction = times.group(group, group + 1, group + 2, group + 3)
     return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int((fraction or "0").ljust(3, "0")) / 1000
-
-
-def _format_clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"
 
 
 SUBTITLE_TYPES = (

@@ -20,13 +20,19 @@ def read_table(source: ReaderInput) -> Document:
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     text = text[: text.rfind("\n") + 1] if source.is_cut and "\n" in text else text  # drop the row that the limit cuts
-    separator, text = _split_named_separator(text)
-    separator = separator or ("\t" if "tab" in source.content_type else _detect_separator(text))
+    first, _, rest = text.partition("\n")
+    if first.lower().startswith("sep=") and len(first) == len("sep=;"):  # as Excel writes it
+        separator, text = first[4], rest
+    else:
+        separator = "\t" if "tab" in source.content_type else _detect_separator(text)
     rows, more = _read_rows(text, separator)
     if source.is_cut:
         more += source.body.count(b"\n") - source.text.count("\n")
     rows, preamble = _split_preamble(rows)
-    if len(rows) < MIN_FIELDS or _count_columns(rows) < MIN_FIELDS or not _has_even_rows(rows):
+    width = len(rows[0]) if rows else 0
+    # Prose with commas has rows of many widths.
+    is_even = 10 * sum(len(row) == width for row in rows) >= 7 * len(rows)
+    if len(rows) < MIN_FIELDS or width < MIN_FIELDS or not is_even:
         return read_text(source)
     draft = DocumentDraft(source, "table")
     for row in preamble:
@@ -35,14 +41,7 @@ def read_table(source: ReaderInput) -> Document:
     if more:
         draft.add_block(f"(… {more} more rows were not read)")
     draft.is_cut = draft.is_cut or source.is_cut
-    facts = {"rows": len(rows) - 1 + more, "columns": _count_columns(rows)}
-    return draft.build_document(metadata=facts)
-
-
-def _split_named_separator(text: str) -> tuple[str, str]:
-    """Split off a first line `sep=;`, as Excel writes it, and return its separator and the rest."""
-    head, _, rest = text.partition("\n")
-    return (head[4], rest) if head.lower().startswith("sep=") and len(head) == len("sep=;") else ("", text)
+    return draft.build_document(metadata={"rows": len(rows) - 1 + more, "columns": max(map(len, rows))})
 
 
 def _detect_separator(text: str) -> str:
@@ -82,16 +81,6 @@ def _split_preamble(rows: list[list[str]]) -> tuple[list[list[str]], list[list[s
         return rows, []
     start = next((at for at, row in enumerate(rows[:max_preamble_rows]) if len(row) >= width), 0)
     return rows[start:], rows[:start]
-
-
-def _count_columns(rows: list[list[str]]) -> int:
-    return max(map(len, rows), default=0)
-
-
-def _has_even_rows(rows: list[list[str]]) -> bool:
-    """Return whether at least 70 % of the rows are as wide as the first; prose with commas is not."""
-    width = len(rows[0])
-    return width >= MIN_FIELDS and sum(len(row) == width for row in rows) * 10 >= len(rows) * 7
 
 
 reader = DocumentReader("table", ("text/csv", "text/tab-separated-values"), read_table, suffixes=(".csv", ".tsv"))

@@ -279,12 +279,15 @@ def _find_children(element: XmlElement, name: str) -> list[XmlElement]:
     return children
 
 
-WORD_TYPES = (
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
-    "application/vnd.ms-word.document.macroenabled.12",
-    "application/vnd.ms-word.template.macroenabled.12",
-)
 reader = DocumentReader(
-    "word", WORD_TYPES, read_word, suffixes=(".docx", ".docm", ".dotx", ".dotm"), needs_whole_body=True
+    "word",
+    (
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+        "application/vnd.ms-word.document.macroenabled.12",
+        "application/vnd.ms-word.template.macroenabled.12",
+    ),
+    read_word,
+    suffixes=(".docx", ".docm", ".dotx", ".dotm"),
+    needs_whole_body=True,
 )

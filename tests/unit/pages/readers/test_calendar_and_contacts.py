@@ -1,4 +1,4 @@
-"""Calendars and contact cards, as programs write them."""
+"""Calendars and contact cards in the forms that programs write."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is nested deeper than it is read is told, in every format that is XML."""
+"""XML formats report elements that are nested too deeply to be read."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""E-books: chapters in the order in which they are read."""
+"""E-books: chapters in reading order, notes and titles."""
 
 import pytest
 

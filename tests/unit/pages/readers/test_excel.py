@@ -1,4 +1,4 @@
-"""Workbooks: what their cells show, as tables within bounds."""
+"""Excel workbooks: cells as tables within bounds."""
 
 import pytest
 

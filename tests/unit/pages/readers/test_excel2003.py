@@ -1,4 +1,4 @@
-"""Workbooks in one XML file, as Excel saves them and as sites write them for it."""
+"""XML workbooks, as Excel and as websites write them."""
 
 import pytest
 

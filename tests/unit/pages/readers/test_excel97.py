@@ -1,4 +1,4 @@
-"""Excel workbooks from before 2007, read without any extra: damaged, old and odd ones too.
+"""Excel workbooks from before 2007, damaged, old and odd ones included.
 
 `book.xls.xz` is what `make.py` beside it makes with openpyxl, as LibreOffice saves it; `lights.xls` is written by xlwt.
 """

@@ -1,4 +1,4 @@
-"""E-books of one XML file."""
+"""FictionBook e-books."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Documents that somebody made to do harm, and those that an accident happened to."""
+"""Hostile and damaged documents end in an error or in bounded work."""
 
 import io
 import random

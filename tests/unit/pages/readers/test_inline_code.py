@@ -1,4 +1,4 @@
-"""Code in documents of words is what is set in a fixed width, or in a style of code, among what is not."""
+"""Monospaced text and code styles become code where the rest is proportional."""
 
 import pytest
 

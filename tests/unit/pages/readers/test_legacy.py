@@ -1,4 +1,4 @@
-"""Rare formats of office programs: read where their parser is installed, else its name is told."""
+"""Rare office formats that need the extra `documents`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Texts with a light markup: what tells their structure is Markdown's, the rest stands as it was written."""
+"""Lightweight markup is converted to Markdown where it shows structure."""
 
 import pytest
 

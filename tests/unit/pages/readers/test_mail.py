@@ -1,4 +1,4 @@
-"""Messages and mailboxes: who said what, and what came along."""
+"""E-mail messages and mailboxes: headers, text and attachments."""
 
 from email.message import EmailMessage
 

@@ -1,4 +1,4 @@
-"""Notebooks, subtitles, tables of separated values and pictures."""
+"""Notebooks, subtitles, separated values and images."""
 
 import struct
 import zlib

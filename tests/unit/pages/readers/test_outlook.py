@@ -1,4 +1,4 @@
-"""Messages as Outlook saves them, read without any extra."""
+"""Outlook messages."""
 
 import random
 import struct

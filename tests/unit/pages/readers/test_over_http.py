@@ -1,4 +1,4 @@
-"""Documents as servers send them: with the wrong type, and larger than a page may be."""
+"""Documents over HTTP: wrong types, sizes past the limits, fragments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""PDF: what stands where on a page, as headings, paragraphs, lists and tables."""
+"""PDF: headings, paragraphs, lists and tables by their position on the page."""
 
 from typing import Any
 
@@ -126,7 +126,7 @@ def test_pages_beyond_the_bounds_are_told_with_the_way_to_them(bound: dict[str, 
 def test_pages_are_read_from_the_one_that_was_asked_for() -> None:
     document = read_document(build_pdf("one", "two", "three"), first_page=2)
     assert document.markdown == "--- page 2 of 3 ---\n\ntwo\n\n--- page 3 of 3 ---\n\nthree"
-    with pytest.raises(InvalidInput, match="no page 4"):
+    with pytest.raises(InvalidInput, match="page 4 is past the end"):
         read_document(build_pdf("one", "two", "three"), first_page=4)
 
 

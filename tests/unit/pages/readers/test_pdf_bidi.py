@@ -1,4 +1,4 @@
-"""Lines of a PDF in scripts that run to the left: read as they were written, however a program stored them."""
+"""PDF lines of right-to-left scripts are read correctly, however they are stored."""
 
 import random
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
-"""PDF: what programs draw besides words, which way words run, and what nobody sees."""
+"""PDF: graphics, rotation, hidden text, and other writing directions."""
 
 import pytest
 
 from outrider.core.errors import Unavailable
 from outrider.pages.document import Document
 from support.documents.office_files import read_document
-from support.documents.pdf_files import FONT_RESOURCES, build_pdf_page, draw_text
+from support.documents.pdf_files import FONT_RESOURCES, build_pdf_page, build_vertical_pdf, draw_text
 
 LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
 GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"
@@ -223,18 +223,8 @@ def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_righ
 
 def test_what_is_written_from_the_top_down_is_read_from_the_right():
     lines = "吾輩は猫である", "名前はまだ無い", "どこで生れたか"
-    content = "".join(
-        f"BT /F9 14 Tf {500 - 24 * at} 700 Td <{line.encode('utf-16-be').hex()}> Tj ET\n"
-        for at, line in enumerate(lines)
-    )
-    font = (
-        "<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /UniJIS-UCS2-V /DescendantFonts [ << /Type "
-        "/Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) "
-        "/Supplement 2 >> /DW 1000 >> ] >>"
-    )
-    assert body(read_document(build_pdf_page(content, "/Resources << /Font << /F9 5 0 R >> >>", font))) == "".join(
-        lines
-    )
+    pdf = build_vertical_pdf([(500 - 24 * number, 700, line) for number, line in enumerate(lines)])
+    assert body(read_document(pdf)) == "".join(lines)
 
 
 def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way():

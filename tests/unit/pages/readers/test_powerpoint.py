@@ -1,4 +1,4 @@
-"""Presentations: slides in their order, with what is said beside them."""
+"""Presentations: slides in order, with notes and comments."""
 
 from support.documents.office_files import (
     OOXML_NAMESPACES,

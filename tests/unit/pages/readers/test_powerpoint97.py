@@ -1,4 +1,4 @@
-"""PowerPoint presentations from before 2007, read without any extra.
+"""PowerPoint presentations from before 2007.
 
 `deck.ppt.xz` is what `make.py` beside it makes with python-pptx, as LibreOffice saves it.
 """

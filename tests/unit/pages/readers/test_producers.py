@@ -1,4 +1,4 @@
-"""What programs write besides what the standards show: LibreOffice, pandoc, Word and Excel, as their files have it."""
+"""Files of LibreOffice, pandoc, Word and Excel that differ from the standards."""
 
 import pytest
 

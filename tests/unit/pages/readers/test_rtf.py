@@ -1,4 +1,4 @@
-"""Rich Text Format: characters of any code page, and what holds them together."""
+"""Rich Text Format: code pages, styles, lists, tables and notes."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Texts of the many kinds that programs write: told by what they say, and cut only where it is said."""
+"""Plain texts, source code, feeds and data are recognized by content and cut with a notice."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Word documents: what a person sees in them, as Markdown."""
+"""Word documents as Markdown."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Word documents from before 2007, read without any extra.
+"""Word documents from before 2007.
 
 `tides.doc` is `tides.rtf` as LibreOffice saves it: `soffice --headless --convert-to doc tides.rtf`.
 """

@@ -20,7 +20,7 @@ from outrider.pages.readers.archives.zip_archive import (
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error, build_too_large_error
 
 ARCHIVE_KIND = "archive"
-FILE_SIGNATURE, DESCRIPTOR_SIGNATURE = b"PK\x03\x04", b"PK\x07\x08"
+
 HEADER_BYTES = 30  # before the name
 
 
@@ -72,16 +72,16 @@ class TruncatedZip:
             raise build_broken_error(self._source, ARCHIVE_KIND, "a part of it is damaged") from error
 
     def _iter_entries(self) -> Iterator[ZipEntry]:
-        body, at = self._source.body, 0
+        body, at, signature = self._source.body, 0, b"PK\x03\x04"
         for _ in range(MAX_MEMBERS):
-            if not body.startswith(FILE_SIGNATURE, at) or at + HEADER_BYTES > len(body):
+            if not body.startswith(signature, at) or at + HEADER_BYTES > len(body):
                 return
             entry = self._parse_entry(at)
             if entry is None:
                 return
             if not entry.name.endswith("/"):
                 yield entry
-            at = body.find(FILE_SIGNATURE, entry.end, entry.end + 64) if entry.is_whole else -1
+            at = body.find(signature, entry.end, entry.end + 64) if entry.is_whole else -1
             if at < 0:
                 return
 
@@ -118,7 +118,7 @@ class TruncatedZip:
         chunk_bytes = 1 << 16
         body = self._source.body
         if method != DEFLATED:
-            end = body.find(DESCRIPTOR_SIGNATURE, start)
+            end = body.find(b"PK\x07\x08", start)  # the descriptor's signature
             return (end, end - start, True) if end >= 0 else (len(body), len(body) - start, False)
         unpacker, size, at = zlib.decompressobj(-15), 0, start
         try:

@@ -15,7 +15,7 @@ SKIPPED_ELEMENTS = frozenset(
     "svg:title svg:desc office:event-listeners text:change text:change-start text:change-end".split()
 )
 NUMBER_FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
-NON_SHAPES = frozenset({"draw:a", "draw:object", "draw:image"})
+
 SPACE_ELEMENTS = {"text:tab": " ", "text:line-break": "\n", "text:s": " "}
 NON_TITLE_STYLES = frozenset({"Author", "Date", "Subtitle"})  # based on the title style
 QUOTE_STYLES = frozenset({"Quotations", "Block_20_Text", "Block Text", "Quote", "Intense_20_Quote", "Intense Quote"})
@@ -204,7 +204,7 @@ class OdfRunBuilder:
             self._runs.append(TextRun(SPACE_ELEMENTS[name] * self._count_spaces(piece, style), code=style.code))
         elif name in ("text:note", "office:annotation"):
             self._add_note(piece)
-        elif name.startswith("draw:") and name not in NON_SHAPES:
+        elif name.startswith("draw:") and name not in ("draw:a", "draw:object", "draw:image"):
             self._visit_shape(piece)
         elif name not in SKIPPED_ELEMENTS:
             self._visit_children(piece, style, hidden=hidden)

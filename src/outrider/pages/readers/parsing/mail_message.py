@@ -139,13 +139,12 @@ def decode_words(value: str) -> str:
         pieces = decode_header(value)
     except (HeaderParseError, ValueError, LookupError, AssertionError, TypeError):
         return value
-    return "".join(_decode_piece(*piece) for piece in pieces)
-
-
-def _decode_piece(text: str | bytes, charset: str | None) -> str:
-    if isinstance(text, str):
-        return text
-    return decode_body(text, None if charset in (None, "unknown-8bit") else charset, markup=False)[0]
+    return "".join(
+        text
+        if isinstance(text, str)
+        else decode_body(text, None if charset == "unknown-8bit" else charset, markup=False)[0]
+        for text, charset in pieces
+    )
 
 
 def read_filename(part: Message) -> str:

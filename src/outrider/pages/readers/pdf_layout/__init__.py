@@ -1,1 +1,1 @@
-"""From a PDF's characters, drawings and links to blocks in reading order."""
+"""Layout analysis of PDF pages: from characters, drawings and links to blocks."""

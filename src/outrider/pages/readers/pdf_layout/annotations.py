@@ -1,4 +1,4 @@
-"""The annotations of a PDF page: where its links lead, what is remarked on it, and what its forms say."""
+"""Read the annotations of a PDF page: links, comments and form fields."""
 
 import ctypes
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from outrider.pages.readers.pdf_layout.graphics import Box
 
 @dataclass(frozen=True, slots=True)
 class PdfLink:
-    """An address, and the rectangles that lead there."""
+    """A URL, and the rectangles that link to it."""
 
     url: str
     boxes: tuple[Box, ...]
 
 
 def iter_links(document: Any, page: Any) -> Iterator[PdfLink]:
-    """The addresses that the page's link annotations open (ISO 32000-1 section 12.6.4.7)."""
-    max_url_bytes = 2_048  # bytes
-    max_links = 500  # of one page
+    """Yield the URLs of the page's link annotations (ISO 32000-1 section 12.6.4.7)."""
+    max_url_bytes = 2_048
+    max_links = 500
     position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
     for _ in range(max_links):
         if not pdfium.FPDFLink_Enumerate(page.raw, position, link):
@@ -35,14 +35,14 @@ def iter_links(document: Any, page: Any) -> Iterator[PdfLink]:
 
 
 def _iter_link_boxes(link: Any) -> Iterator[Box]:
-    """The rectangles of a link; one that is broken over lines has several."""
+    """Yield the rectangles of a link, one for each line of its text."""
     corners, box = pdfium.FS_QUADPOINTSF(), pdfium.FS_RECTF()
     count = min(pdfium.FPDFLink_CountQuadPoints(link), 50)
-    for at in range(count):
-        if pdfium.FPDFLink_GetQuadPoints(link, at, corners):
-            across = corners.x1, corners.x2, corners.x3, corners.x4
-            up = corners.y1, corners.y2, corners.y3, corners.y4
-            yield Box(min(across), min(up), max(across), max(up))
+    for number in range(count):
+        if pdfium.FPDFLink_GetQuadPoints(link, number, corners):
+            xs = corners.x1, corners.x2, corners.x3, corners.x4
+            ys = corners.y1, corners.y2, corners.y3, corners.y4
+            yield Box(min(xs), min(ys), max(xs), max(ys))
     if not count and pdfium.FPDFLink_GetAnnotRect(link, box):
         yield Box(
             min(box.left, box.right), min(box.bottom, box.top), max(box.left, box.right), max(box.bottom, box.top)
@@ -50,32 +50,28 @@ def _iter_link_boxes(link: Any) -> Iterator[Box]:
 
 
 def read_comments(page: Any) -> tuple[list[str], bool]:
-    """What readers have written at the page's margins, and whether forms or stamps show text as well."""
-    hidden_flag = 2  # annotation flag (ISO 32000-1 table 165)
+    """Return the readers' comments, and whether form fields or stamps draw text over the page."""
+    hidden_flag = 2  # ISO 32000-1 table 165
     max_annotations = 2_000
-    shown = {pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP}
-    noted = {
+    drawn_kinds = {pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP}
+    comment_kinds = {
         pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_HIGHLIGHT, pdfium.FPDF_ANNOT_UNDERLINE, pdfium.FPDF_ANNOT_STRIKEOUT,
     }  # fmt: skip
-    found: list[str] = []
-    drawn = False
-    for at in range(min(max_annotations, pdfium.FPDFPage_GetAnnotCount(page.raw))):
-        each = pdfium.FPDFPage_GetAnnot(page.raw, at)
-        kind = pdfium.FPDFAnnot_GetSubtype(each)
-        drawn = drawn or kind in shown
-        if (
-            kind in noted
-            and not pdfium.FPDFAnnot_GetFlags(each) & hidden_flag
-            and (said := _read_string(each, b"Contents"))
-        ):
-            who = _read_string(each, b"T")
-            found.append(f"Comment{f' by {who}' if who else ''}: {said}")
-        pdfium.FPDFPage_CloseAnnot(each)
-    return found, drawn
+    comments: list[str] = []
+    has_drawn = False
+    for number in range(min(max_annotations, pdfium.FPDFPage_GetAnnotCount(page.raw))):
+        annotation = pdfium.FPDFPage_GetAnnot(page.raw, number)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        has_drawn = has_drawn or kind in drawn_kinds
+        if kind in comment_kinds and not pdfium.FPDFAnnot_GetFlags(annotation) & hidden_flag:
+            text, author = _read_string(annotation, b"Contents"), _read_string(annotation, b"T")
+            comments += [f"Comment{f' by {author}' if author else ''}: {text}"] if text else []
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    return comments, has_drawn
 
 
 def _read_string(annotation: Any, key: bytes) -> str:
-    max_text_bytes = 4_000  # bytes
+    max_text_bytes = 4_000
     buffer = ctypes.create_string_buffer(max_text_bytes)
     size = pdfium.FPDFAnnot_GetStringValue(
         annotation, key, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), max_text_bytes

@@ -1,7 +1,7 @@
-"""Indices and exponents that PDFium takes for lines of their own, put back into the line that they belong to.
+"""Merge subscripts and superscripts that PDFium takes for separate lines.
 
-Where an index stands under an exponent, as formulas set them, the next character is further left than the one before,
-which ends a line for PDFium; the rest of the line becomes a third one.
+Where a subscript is set below a superscript, as in formulas, the next character is further left than the previous one.
+PDFium ends a line there, and the rest of the line becomes a third one.
 """
 
 from dataclasses import replace
@@ -14,37 +14,34 @@ from outrider.pages.readers.pdf_layout.characters import (
 )
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 
-MAX_SCRIPT_OVERLAP_EM, MAX_SCRIPT_GAP_EM = (
-    3.0,
-    0.3,
-)  # of the type size, by which an index may stand before, or behind, the end of its line
+# How far before or past the end of its line a subscript or superscript may begin.
+MAX_SCRIPT_OVERLAP_EM, MAX_SCRIPT_GAP_EM = 3.0, 0.3
 
 
 def merge_script_lines(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines with their indices, and with what goes on behind these."""
-    min_word_gap_em = 0.2  # of the type size: the least gap between words
-    made: list[PdfLine] = []
-    is_open = False  # whether an index has just been put into the last line
+    """Append subscripts and superscripts, and the text after them, to their lines."""
+    min_word_gap_em = 0.2
+    merged: list[PdfLine] = []
+    is_open = False  # whether the last line ends with a script that was just appended
     for line in lines:
-        host = made[-1] if made else None
+        host = merged[-1] if merged else None
         if host and _is_script_of(host, line):
-            made[-1], is_open = _append_text(host, _format_script(host, line), line.right), True
-        elif host and is_open and _is_line_continuation(host, line):
+            merged[-1] = _append_text(host, _format_script(host, line), line.right)
+            is_open = True
+            continue
+        if host and is_open and _is_line_continuation(host, line):
             gap = " " if line.left - host.right > min_word_gap_em * host.size else ""
-            made[-1], is_open = (
-                _append_text(host, gap + line.cells[0].text, line.cells[0].right, *line.cells[1:]),
-                False,
-            )
-            made[-1] = replace(made[-1], hyphenated=line.hyphenated)
+            first, *more = line.cells
+            merged[-1] = replace(_append_text(host, gap + first.text, first.right, *more), hyphenated=line.hyphenated)
         else:
-            made.append(line)
-            is_open = False
-    return made
+            merged.append(line)
+        is_open = False
+    return merged
 
 
 def _is_script_of(host: PdfLine, line: PdfLine) -> bool:
-    max_offset_em = 0.45  # of the type size, by which the middle of an index may stand outside of the line
-    max_script_chars = 12  # characters of an index
+    max_offset_em = 0.45  # of a script's middle above or below the line
+    max_script_chars = 12
     size = host.size
     return (
         line.size <= MAX_SCRIPT_SIZE_RATIO * size
@@ -68,7 +65,7 @@ def _is_line_continuation(host: PdfLine, line: PdfLine) -> bool:
 
 
 def _format_script(host: PdfLine, line: PdfLine) -> str:
-    """An index as it is written on one line; digits have signs for that."""
+    """Return a script as plain text: digits as raised or lowered signs, others after ^ or _."""
     raised = line.bottom + line.top > host.bottom + host.top
     if line.text.isdecimal():
         return line.text.translate(SUPERSCRIPT_DIGITS if raised else SUBSCRIPT_DIGITS)

@@ -1,8 +1,8 @@
-"""Lines in which words run to the left, from the places of their letters to the order in which they are read.
+"""Restore the reading order of lines with right-to-left words from the positions of their letters.
 
-PDFium orders letters by what programs write into a file, which differs from one to the next: words come out backwards,
-names of several words in the wrong order. What is seen is certain, so it is undone from there: the rules of Unicode's
-bidirectional algorithm (UAX 9) for what stands to the right of what, backwards.
+PDFium returns letters in the order in which programs wrote them, which differs from one to the next: words come out
+reversed, names of several words in the wrong order. Only the visual order is certain, so Unicode's bidirectional
+algorithm (UAX 9) is applied in reverse to it.
 """
 
 import re
@@ -15,19 +15,26 @@ RTL_RANGES = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff"
 RTL_CHAR = re.compile(f"[{RTL_RANGES}]")
 ANY_LETTER = re.compile(r"[^\W\d_]")
 BRACKET_PAIRS = {a: b for pair in ("()", "[]", "{}", "«»", "‹›") for a, b in (pair, pair[::-1])}
-# A number with its signs: what of it stands to the left stays there (UAX 9, W4 and W5); behind Arabic less of it (W2).
+# A number with its separators and signs keeps its order (UAX 9, W4 and W5); fewer signs belong to Arabic ones (W2).
 NUMBER_RUN = re.compile(r"[$€£₪%#°]*n(?:[.,:/+-]?n)*[$€£₪%#°]*")
 ARABIC_NUMBER_RUN = re.compile(r"n(?:[.,:/]?n)*")
-TRAILING_PUNCTUATION = tuple(".,;:!?")  # what stands left of all in a line that runs to the left ends it
+TRAILING_PUNCTUATION = tuple(".,;:!?")  # at the left end of a right-to-left line
 LTR_PHRASE = re.compile(r"[$€£₪%#°]*[Ln](?:.*[Ln])?[$€£₪%#°]*")
-RTL_RUN = re.compile(r"R(?:[^L]*R)?")  # in a line that runs to the right, what does not
+RTL_RUN = re.compile(r"R(?:[^L]*R)?")  # right-to-left words in a left-to-right line
 BIDI_FAMILIES = {"L": "L", "R": "R", "AL": "R", "EN": "n", "AN": "n"}
 LAM, ALEFS = "\u0644", frozenset("\u0622\u0623\u0625\u0627")
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedLetter:
-    """A letter with its marks, the index of the character, its edges, where it is set, and whether it runs right."""
+    """A letter with its combining marks, and its position.
+
+    Attributes:
+        index: Its number among PDFium's characters.
+        left, right: Its edges in points.
+        origin: The x coordinate at which it is set.
+        is_ltr: Whether it belongs to left-to-right text.
+    """
 
     text: str
     index: int
@@ -42,91 +49,92 @@ class PlacedLetter:
 
     @property
     def bidi_family(self) -> str:
-        """`L` and `R` for letters, `n` for digits; anything else stands for itself."""
+        """`L` and `R` for letters, `n` for digits, else the character itself."""
         return BIDI_FAMILIES.get(bidirectional(self.text[0]), self.text[0])
 
 
 def is_rtl_text(text: str) -> bool:
-    """Whether a page is one of a script that runs to the left."""
-    min_rtl_share = 0.4  # of the letters of a page that run to the left: so does what is undecided
-    return len(RTL_CHAR.findall(text)) > min_rtl_share * len(ANY_LETTER.findall(text))
+    """Return whether more than 40 % of the letters run from right to left."""
+    return len(RTL_CHAR.findall(text)) > 0.4 * len(ANY_LETTER.findall(text))
 
 
 def has_stray_punctuation(text: str) -> bool:
-    """Whether a line without any word that runs to the left begins with what ends one that does."""
+    """Return whether a line begins with punctuation that ends right-to-left lines."""
     return text.lstrip()[:1] in TRAILING_PUNCTUATION
 
 
 def to_reading_order(letters: Sequence[PlacedLetter], size: float, *, page: bool) -> list[PlacedLetter]:
-    """The letters of a line as they are read, with spaces between words.
+    """Return the letters of a line in reading order, with spaces between words.
 
     Args:
-        letters: In any order; spaces among them count where they are as wide as one.
-        size: Of their type.
-        page: Whether the page is one that runs to the left.
+        letters: The letters in any order; spaces among them count only if they are wide enough.
+        size: The type size in points.
+        page: Whether the page is read from right to left.
     """
-    parts = list(_split_by_gap(_normalize_letters(letters, size), size))
-    whole = [each for part in parts for each in part]
-    turned = _is_rtl_line(whole, page=page)
-    made: list[PlacedLetter] = []
-    for part in reversed(parts) if turned else parts:
-        if made:
-            made.append(_to_space(made[-1]))
-        made += _order_letters(part, turned=turned)
-    return made
+    cells = list(_split_by_gap(_normalize_letters(letters, size), size))
+    is_rtl = _is_rtl_line([letter for cell in cells for letter in cell], page=page)
+    ordered: list[PlacedLetter] = []
+    for cell in reversed(cells) if is_rtl else cells:
+        if ordered:
+            ordered.append(replace(ordered[-1], text=" "))
+        ordered += _order_letters(cell, is_rtl=is_rtl)
+    return ordered
 
 
 def _normalize_letters(letters: Sequence[PlacedLetter], size: float) -> list[PlacedLetter]:
-    """From the left to the right, marks with their letters, ligatures as one, and a space in each gap."""
-    min_space_em = 0.18  # of the type size: the least gap between words
+    """Sort letters from left to right, join marks and ligatures, and add a space in each gap."""
+    min_space_em = 0.18
     bases = [
-        each
-        for each in letters
-        if not combining(each.text[0])
-        and not (each.text.isspace() and each.right - each.left < min_space_em * size / 2)
+        letter
+        for letter in letters
+        if not combining(letter.text[0])
+        and not (letter.text.isspace() and letter.right - letter.left < min_space_em * size / 2)
     ]
-    bases = _join_lam_alef(sorted(bases, key=lambda each: each.middle))
+    bases = _join_lam_alef(sorted(bases, key=lambda letter: letter.middle))
     for mark in letters:
         if combining(mark.text[0]) and bases:
-            at = min(range(len(bases)), key=lambda number: abs(bases[number].middle - mark.middle))
-            bases[at] = replace(bases[at], text=bases[at].text + mark.text)
-    made = bases[:1]
-    for before, each in pairwise(bases):
-        if each.left - before.right > min_space_em * size and not (before.text.isspace() or each.text.isspace()):
-            made.append(replace(_to_space(before), left=before.right, right=each.left))
-        made.append(each)
-    return made
+            nearest = min(range(len(bases)), key=lambda number: abs(bases[number].middle - mark.middle))
+            bases[nearest] = replace(bases[nearest], text=bases[nearest].text + mark.text)
+    spaced = bases[:1]
+    for previous, letter in pairwise(bases):
+        has_space = previous.text.isspace() or letter.text.isspace()
+        if letter.left - previous.right > min_space_em * size and not has_space:
+            spaced.append(replace(previous, text=" ", left=previous.right, right=letter.left))
+        spaced.append(letter)
+    return spaced
 
 
 def _join_lam_alef(letters: list[PlacedLetter]) -> list[PlacedLetter]:
-    """Lam and alef of one sign as such: whichever of them stands first in the file, lam is read first."""
-    made: list[PlacedLetter] = []
-    for each in letters:
-        last = made[-1] if made else None
-        if last and last.origin == each.origin and {last.text, each.text} & ALEFS and LAM in (last.text, each.text):
-            alef = last.text if each.text == LAM else each.text
-            made[-1] = replace(last, text=LAM + alef, left=min(last.left, each.left), right=max(last.right, each.right))
+    """Join lam and alef that one ligature shows; lam is read first, whatever the order in the file."""
+    joined: list[PlacedLetter] = []
+    for letter in letters:
+        last = joined[-1] if joined else None
+        texts = {last.text, letter.text} if last else set()
+        if last and last.origin == letter.origin and texts & ALEFS and LAM in texts:
+            alef = last.text if letter.text == LAM else letter.text
+            left, right = min(last.left, letter.left), max(last.right, letter.right)
+            joined[-1] = replace(last, text=LAM + alef, left=left, right=right)
         else:
-            made.append(each)
-    return made
+            joined.append(letter)
+    return joined
 
 
 def _split_by_gap(letters: list[PlacedLetter], size: float) -> Iterator[list[PlacedLetter]]:
-    """What stands between wide gaps."""
-    min_cell_gap_em = 1.0  # of the type size: a gap between cells, whose order is one of its own
-    part: list[PlacedLetter] = []
-    for each in letters:
-        if each.text.isspace() and each.right - each.left > min_cell_gap_em * size:
-            yield part
-            part = []
+    """Yield the cells between wide gaps."""
+    min_cell_gap_em = 1.0
+    cell: list[PlacedLetter] = []
+    for letter in letters:
+        if letter.text.isspace() and letter.right - letter.left > min_cell_gap_em * size:
+            yield cell
+            cell = []
         else:
-            part.append(each)
-    yield part
+            cell.append(letter)
+    yield cell
 
 
 def _is_rtl_line(letters: list[PlacedLetter], *, page: bool) -> bool:
-    """Whether a line is read from the right: as its ends say, or most of it, or else the page."""
-    strong = [each.bidi_family for each in letters if each.bidi_family in "LR"]
+    """Return whether a line is read from the right, by its ends, else by most of it or by the page."""
+    strong = [letter.bidi_family for letter in letters if letter.bidi_family in "LR"]
     if "R" not in strong:
         return page and bool(letters) and letters[0].text in TRAILING_PUNCTUATION
     if strong[0] == strong[-1]:
@@ -134,49 +142,51 @@ def _is_rtl_line(letters: list[PlacedLetter], *, page: bool) -> bool:
     return page
 
 
-def _order_letters(letters: list[PlacedLetter], *, turned: bool) -> list[PlacedLetter]:
-    """Letters from the left to the right as they are read."""
-    families = "".join(each.bidi_family for each in letters)
-    number = ARABIC_NUMBER_RUN if any(bidirectional(each.text[0]) == "AL" for each in letters) else NUMBER_RUN
-    made: list[PlacedLetter] = []
-    at = 0
-    for start, end in (
-        _iter_ltr_spans(families, number) if turned else [found.span() for found in RTL_RUN.finditer(families)]
-    ):
-        run = letters[start:end]
-        made = [*made, *letters[at:start], *([replace(each, is_ltr=True) for each in run[::-1]] if turned else [])]
-        made += [] if turned else _order_letters(run, turned=True)
-        at = end
-    made += letters[at:]
-    return _mirror_brackets(made[::-1]) if turned else made
+def _order_letters(letters: list[PlacedLetter], *, is_rtl: bool) -> list[PlacedLetter]:
+    """Return letters, given from left to right, in reading order."""
+    families = "".join(letter.bidi_family for letter in letters)
+    ordered: list[PlacedLetter] = []
+    done = 0
+    if not is_rtl:
+        for run in RTL_RUN.finditer(families):
+            ordered += letters[done : run.start()]
+            ordered += _order_letters(letters[run.start() : run.end()], is_rtl=True)
+            done = run.end()
+        return ordered + letters[done:]
+    is_arabic = any(bidirectional(letter.text[0]) == "AL" for letter in letters)
+    for start, end in _iter_ltr_spans(families, ARABIC_NUMBER_RUN if is_arabic else NUMBER_RUN):
+        ordered += letters[done:start]
+        # Reversed here, and once more with the whole line.
+        ordered += [replace(letter, is_ltr=True) for letter in reversed(letters[start:end])]
+        done = end
+    ordered += letters[done:]
+    return _mirror_brackets(ordered[::-1])
 
 
-def _iter_ltr_spans(families: str, number: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Where in a line that runs to the left words and numbers stand that do not."""
+def _iter_ltr_spans(families: str, number_run: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of left-to-right words and numbers in a right-to-left line."""
     for chunk in re.finditer(r"[^R]+", families):
         start, text = chunk.start(), chunk[0]
         if "L" not in text:
-            yield from ((start + found.start(), start + found.end()) for found in number.finditer(text))
-        elif found := LTR_PHRASE.search(text):
-            end = found.end()
-            opened = any(found[0].count(sign) > found[0].count(BRACKET_PAIRS[sign]) for sign in "([")
-            yield start + found.start(), start + end + (opened and text[end : end + 1] in (")", "]"))
+            yield from ((start + number.start(), start + number.end()) for number in number_run.finditer(text))
+        elif phrase := LTR_PHRASE.search(text):
+            end = phrase.end()
+            is_open = any(phrase[0].count(sign) > phrase[0].count(BRACKET_PAIRS[sign]) for sign in "([")
+            yield start + phrase.start(), start + end + (is_open and text[end : end + 1] in (")", "]"))
 
 
 def _mirror_brackets(letters: list[PlacedLetter]) -> list[PlacedLetter]:
-    """Brackets between words that run to the left as they are read: files have them as they look, or as they mean."""
+    """Mirror brackets in right-to-left text where their neighbors show that the file has them mirrored."""
     closing_chars = frozenset(".,;:!?…%)]}»›\"'״׳")
     opening_brackets = frozenset("([{«‹")
-    made = list(letters)
-    for at, each in enumerate(letters):
-        if each.is_ltr or each.text not in BRACKET_PAIRS:
+    mirrored = list(letters)
+    for index, letter in enumerate(letters):
+        if letter.is_ltr or letter.text not in BRACKET_PAIRS:
             continue
-        before = at == 0 or not (letters[at - 1].text[0].isalnum() or letters[at - 1].text in closing_chars)
-        after = at + 1 < len(letters) and not letters[at + 1].text.isspace()
-        if (before and after) != (each.text in opening_brackets):
-            made[at] = replace(each, text=BRACKET_PAIRS[each.text])
-    return made
-
-
-def _to_space(letter: PlacedLetter) -> PlacedLetter:
-    return replace(letter, text=" ")
+        previous = letters[index - 1].text if index else ""
+        follows_text = bool(previous) and (previous[0].isalnum() or previous in closing_chars)
+        precedes_text = index + 1 < len(letters) and not letters[index + 1].text.isspace()
+        is_opening = not follows_text and precedes_text
+        if is_opening != (letter.text in opening_brackets):
+            mirrored[index] = replace(letter, text=BRACKET_PAIRS[letter.text])
+    return mirrored

@@ -1,11 +1,11 @@
-"""Lines of a PDF page as blocks: tables, columns, listings, items and paragraphs.
+"""Group the lines of a PDF page into tables, columns, listings, items and paragraphs.
 
-A page of a PDF is glyphs at places; what belongs together is guessed from the gaps.
+A PDF page holds glyphs at positions; what belongs together is inferred from the gaps.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
@@ -23,21 +23,18 @@ BULLET_PREFIX = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃�
 NUMBER_PREFIX = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
 MARKER = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 BULLET_SIGN = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙○\u2022\uf0b7]")
-ITEM_LABEL = re.compile(
-    r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)] "
-)  # what the next lines of an item are indented behind
+ITEM_LABEL = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)] ")
 LETTER_LABEL = re.compile(r"\(?([a-zA-Z]|[ivx]{1,5}|[IVX]{1,5})([.)]) ")
-ROMAN_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+
 DOT_LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
 IDEOGRAPH_RANGES = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
-IDEOGRAPH_SPACE = re.compile(
-    f"(?<=[{IDEOGRAPH_RANGES}]) (?=[{IDEOGRAPH_RANGES}])"
-)  # scripts that put no space between words
+# From joining lines: these scripts have no spaces between words.
+IDEOGRAPH_SPACE = re.compile(f"(?<=[{IDEOGRAPH_RANGES}]) (?=[{IDEOGRAPH_RANGES}])")
 ADJACENT_LINKS = re.compile(r"\]\(([^()\s]+)\) \[([^\[\]]*)\]\(\1\)")
 SENTENCE_END = re.compile(r"""[.!?:;。！？]["'”’)\]]*$""")
-MAX_LEADING_EM = 0.75  # of the type size: a larger gap between lines is one between paragraphs
-MIN_PROSE_CHARS = 28  # characters of a cell from which two of them in a line are columns of text, not of a table
-# Beginnings behind which English writes a hyphen nearly wherever a word stands.
+MAX_LEADING_EM = 0.75  # a larger gap is between paragraphs
+MIN_PROSE_CHARS = 28  # two longer cells in a line are columns of text, not of a table
+# English keeps the hyphen after these nearly always.
 HYPHENATED_PREFIXES = frozenset(
     {"self", "well", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
 )
@@ -58,14 +55,15 @@ class PdfBlock:
 
     @property
     def text(self) -> str:
-        """The words in one line, those that were broken at a line's end whole again."""
+        """The text on one line, hyphenated words joined, without the marker of an item."""
         return BULLET_PREFIX.sub("", NUMBER_PREFIX.sub("", self.full_text)) if self.kind == "item" else self.full_text
 
     @property
     def full_text(self) -> str:
-        """The same with what stands before an item."""
+        """The text on one line with the marker of an item."""
         pieces = [line.text + _choose_separator(line) for line in self.lines]
         text = DOT_LEADERS.sub(" … ", IDEOGRAPH_SPACE.sub("", "".join(pieces))).strip()
+        # A link over several lines is one.
         while (joined := ADJACENT_LINKS.sub(r" \2](\1)", text)) != text:
             text = joined
         return text
@@ -76,7 +74,7 @@ class PdfBlock:
 
     @property
     def code_text(self) -> str:
-        """The lines as they stand, indented as they are."""
+        """The lines with their indentation."""
         left = min(line.left for line in self.lines)
         widths = [(cell.right - cell.left) / len(cell.text) for line in self.lines for cell in line.cells if cell.text]
         width = max(median(widths), 0.1)
@@ -84,41 +82,38 @@ class PdfBlock:
 
 
 def _choose_separator(line: PdfLine) -> str:
-    """What stands between a line and the next: of a word that was broken nothing, or the hyphen that it has anyway."""
+    """Return what joins a line with the next: a space, or a word's own hyphen, or nothing."""
     if not line.hyphenated:
         return " "
-    begun = line.text.rsplit(" ", 1)[-1].lower()
-    return "-" if begun in HYPHENATED_PREFIXES or "-" in begun or (len(begun) == 1 and begun.isalpha()) else ""
+    start = line.text.rsplit(" ", 1)[-1].lower()
+    return "-" if start in HYPHENATED_PREFIXES or "-" in start or (len(start) == 1 and start.isalpha()) else ""
 
 
 def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
-    """The blocks of a page in reading order."""
-    found: list[PdfBlock] = []
-    aslant = [line for line in lines if line.rotated]
-    rows = merge_numeric_tables(
-        _merge_rows(
-            restore_paint_order(merge_vertical_lines(merge_script_lines([line for line in lines if not line.rotated])))
-        )
+    """Return the blocks of a page in reading order, rotated lines last."""
+    upright = restore_paint_order(
+        merge_vertical_lines(merge_script_lines([line for line in lines if not line.rotated]))
     )
-    runs = list(_iter_line_groups(sort_reading_order(merge_borderless_tables(rows))))
-    edges = LineEdges([run for run in runs if isinstance(run, PdfLine)])
-    for run in runs:
-        if isinstance(run, PdfBlock):
-            found.append(run)
+    rows = merge_borderless_tables(merge_numeric_tables(_merge_rows(upright)))
+    groups = list(_iter_line_groups(sort_reading_order(rows)))
+    edges = LineEdges([group for group in groups if isinstance(group, PdfLine)])
+    blocks: list[PdfBlock] = []
+    for group in groups:
+        if isinstance(group, PdfBlock):
+            blocks.append(group)
         else:
-            _place_line(run, found, edges)
-    return found + [PdfBlock("text", [line]) for line in aslant]
+            _place_line(group, blocks, edges)
+    return blocks + [PdfBlock("text", [line]) for line in lines if line.rotated]
 
 
 class LineEdges:
-    """Where the lines of a page begin and end.
+    """The left and right edges of a page's lines.
 
-    `is_ragged` tells that they end below one another and begin anywhere, as words that run to the left do where a
-    program sets them from the left: then where a line begins says nothing.
+    `is_ragged` says that right-to-left lines are aligned on the right, so that their left edges mean nothing.
     """
 
     def __init__(self, lines: list[PdfLine]) -> None:
-        min_long_lines = 3  # long lines from which on their edges tell anything
+        min_long_lines = 3  # edges of fewer lines mean nothing
         groups: list[list[PdfLine]] = []
         for line in lines:
             last = groups[-1][-1] if groups else None
@@ -126,21 +121,23 @@ class LineEdges:
                 groups[-1].append(line)
             else:
                 groups.append([line])
-        reaches = [max(line.right for line in group) for group in groups]
-        self._right_edges = {id(line): reach for group, reach in zip(groups, reaches, strict=True) for line in group}
+        self._right_edges: dict[int, float] = {}
+        for group in groups:
+            self._right_edges |= dict.fromkeys(map(id, group), max(line.right for line in group))
         long = [line for line in lines if len(line.text) > MIN_PROSE_CHARS and RTL_CHAR.search(line.text)]
-        begun, ended = (_count_most_common([getattr(line, side) for line in long]) for side in ("left", "right"))
-        self.is_ragged = len(long) >= min_long_lines and ended >= 0.6 * len(long) and begun <= 0.5 * len(long)
+        same_left = _count_most_common(line.left for line in long)
+        same_right = _count_most_common(line.right for line in long)
+        self.is_ragged = len(long) >= min_long_lines and same_right >= 0.6 * len(long) and same_left <= 0.5 * len(long)
 
     def get_right_edge(self, line: PdfLine) -> float:
-        """How far right the lines around one reach that stand close together in one column."""
+        """Return the right edge of the column around a line."""
         return self._right_edges.get(id(line), 0.0)
 
 
-def _count_most_common(places: list[float]) -> int:
-    """How many of the places are about the same one."""
-    counts = Counter(round(place / 6) for place in places)
-    return max((count + counts[at + 1] for at, count in counts.items()), default=0)
+def _count_most_common(positions: Iterable[float]) -> int:
+    """Return how many positions are about the same, within 6 to 12 points."""
+    counts = Counter(round(position / 6) for position in positions)
+    return max((count + counts[key + 1] for key, count in counts.items()), default=0)
 
 
 def _indent_cells(line: PdfLine, left: float, width: float) -> str:
@@ -151,35 +148,39 @@ def _indent_cells(line: PdfLine, left: float, width: float) -> str:
 
 
 def _merge_rows(lines: list[PdfLine]) -> list[PdfLine]:
-    """Neighbours that stand on one height as one line of several cells."""
+    """Merge successive lines of one height into one line with several cells."""
     rows: list[PdfLine] = []
     for line in lines:
-        before = rows[-1] if rows else None
+        previous = rows[-1] if rows else None
         if (
-            before
-            and not before.table_rows
-            and not line.table_rows
-            and _is_same_row(before, line)
-            and line.left > before.right - 0.2 * line.size
-            and not before.hyphenated
+            previous
+            and not (previous.table_rows or line.table_rows or previous.hyphenated)
+            and _is_same_row(previous, line)
+            and line.left > previous.right - 0.2 * line.size
         ):
-            cells = (*before.cells, *line.cells)
-            rows[-1] = PdfLine(cells, min(before.bottom, line.bottom), max(before.top, line.top), before.size,
-                            before.bold and line.bold, before.monospaced and line.monospaced, line.hyphenated,
-                            underlined=before.underlined and line.underlined)  # fmt: skip
+            rows[-1] = PdfLine(
+                (*previous.cells, *line.cells),
+                min(previous.bottom, line.bottom),
+                max(previous.top, line.top),
+                previous.size,
+                previous.bold and line.bold,
+                previous.monospaced and line.monospaced,
+                line.hyphenated,
+                underlined=previous.underlined and line.underlined,
+            )
         else:
             rows.append(line)
     return [_join_markers(row) for row in rows]
 
 
 def _join_markers(line: PdfLine) -> PdfLine:
-    """An item whose marker stands apart is one cell with it, not a row of a table; points in a table's cells too."""
-    max_marker_gap_em = 4.0  # of the type size that a marker stands before its item at most
+    """Join a marker and its item into one cell; in tables only bullets are joined."""
+    max_marker_gap_em = 4.0
     cells: list[PdfCell] = []
     for cell in line.cells:
         last = cells[-1] if cells else None
-        marks = last and (BULLET_SIGN if len(line.cells) > 2 else MARKER).fullmatch(last.text)
-        if last and marks and cell.left - last.right <= max_marker_gap_em * line.size:
+        is_marker = last and (BULLET_SIGN if len(line.cells) > 2 else MARKER).fullmatch(last.text)
+        if last and is_marker and cell.left - last.right <= max_marker_gap_em * line.size:
             cells[-1] = PdfCell(f"{last.text} {cell.text}", last.left, cell.right)
         else:
             cells.append(cell)
@@ -192,93 +193,93 @@ def _is_same_row(one: PdfLine, other: PdfLine) -> bool:
 
 
 def _iter_line_groups(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
-    """Single lines, and the tables and columns that several lines with gaps make."""
-    at = 0
-    while at < len(lines):
-        if lines[at].table_rows:
-            yield PdfBlock("table", [lines[at]], [list(row) for row in lines[at].table_rows])
-            at += 1
+    """Yield single lines, and the tables and columns that successive lines with gaps form."""
+    start = 0
+    while start < len(lines):
+        if lines[start].table_rows:
+            yield PdfBlock("table", [lines[start]], [list(row) for row in lines[start].table_rows])
+            start += 1
             continue
-        end = at
+        end = start
         while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].monospaced:
             end += 1
-            if _is_table_end(lines[at:end], lines[end : end + 1]):
+            if _is_table_end(lines[start:end], lines[end : end + 1]):
                 break
-        run = lines[at:end]
-        if len(run) > 1:
-            yield from _convert_gapped_lines(run)
-            at = end
+        if end - start > 1:
+            yield from _convert_gapped_lines(lines[start:end])
+            start = end
         else:
-            yield lines[at]
-            at += 1
+            yield lines[start]
+            start += 1
 
 
-def _is_table_end(run: list[PdfLine], after: list[PdfLine]) -> bool:
-    """Whether the rows of a table end before a line: it stands further off than they do from one another."""
-    if len(run) < 2 or not after:
+def _is_table_end(rows: list[PdfLine], following: list[PdfLine]) -> bool:
+    """Return whether the next line is much further away than the rows are from one another."""
+    if len(rows) < 2 or not following:
         return False
-    gaps = [above.bottom - below.top for above, below in pairwise(run)]
-    return run[-1].bottom - after[0].top > max(1.5 * run[-1].size, 2 * max(gaps))
+    gaps = [above.bottom - below.top for above, below in pairwise(rows)]
+    return rows[-1].bottom - following[0].top > max(1.5 * rows[-1].size, 2 * max(gaps))
 
 
-def _split_merged_cells(run: list[PdfLine]) -> list[PdfLine]:
-    """The rows of a table, cells that stand too close in one of them parted as in most others."""
-    counts = Counter(len(line.cells) for line in run)
-    most = max(counts, key=lambda count: (counts[count], count))
-    columns = _find_columns([line for line in run if len(line.cells) == most])
-    if counts[most] < 2 or len(columns) != most:
-        return run
-    return [_split_line_cells(line, columns) if len(line.cells) < most else line for line in run]
+def _split_merged_cells(rows: list[PdfLine]) -> list[PdfLine]:
+    """Split cells that are too close in some rows at the columns of most other rows."""
+    counts = Counter(len(row.cells) for row in rows)
+    usual = max(counts, key=lambda count: (counts[count], count))
+    columns = _find_columns([row for row in rows if len(row.cells) == usual])
+    if counts[usual] < 2 or len(columns) != usual:
+        return rows
+    return [_split_line_cells(row, columns) if len(row.cells) < usual else row for row in rows]
 
 
 def _split_line_cells(line: PdfLine, columns: list[tuple[float, float]]) -> PdfLine:
-    max_space_shift = 4  # letters by which the space between two cells may be off
+    max_space_shift = 4  # characters between the expected and the real place of a space
     cells: list[PdfCell] = []
     for cell in line.cells:
         rest = cell
-        under = [each for each in columns if each[0] < cell.right and cell.left < each[1]]
-        for (_, end), (start, _) in pairwise(under):
+        covered = [(start, end) for start, end in columns if start < cell.right and cell.left < end]
+        for (_, end), (start, _) in pairwise(covered):
             width = max((rest.right - rest.left) / max(1, len(rest.text)), 0.1)
-            about = ((start + end) / 2 - rest.left) / width
-            spaces = [at for at, letter in enumerate(rest.text) if letter == " " and abs(at - about) <= max_space_shift]
-            if spaces:
-                at = min(spaces, key=lambda space, about=about: abs(space - about))
-                middle = rest.left + at * width
-                cells.append(PdfCell(rest.text[:at].strip(), rest.left, min(end, middle)))
-                rest = PdfCell(rest.text[at:].strip(), max(start, middle), rest.right)
+            expected = ((start + end) / 2 - rest.left) / width
+            spaces = (index for index, char in enumerate(rest.text) if char == " ")
+            nearest = min(spaces, key=lambda index, expected=expected: abs(index - expected), default=None)
+            if nearest is not None and abs(nearest - expected) <= max_space_shift:
+                middle = rest.left + nearest * width
+                cells.append(PdfCell(rest.text[:nearest].strip(), rest.left, min(end, middle)))
+                rest = PdfCell(rest.text[nearest:].strip(), max(start, middle), rest.right)
         cells.append(rest)
     return replace(line, cells=tuple(cells))
 
 
-def _convert_gapped_lines(run: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
-    run = _split_merged_cells(run)
-    columns = _find_columns(run)
-    fits = all(len({_find_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in run)
-    cells = [cell for line in run for cell in line.cells]
-    if len(columns) < 2 or not fits or (len(run) < 3 and len(columns) < 3):
-        yield from run
-    elif len(columns) == 2 and len(run) > 5 and median(len(cell.text) for cell in cells) > MIN_PROSE_CHARS:
+def _convert_gapped_lines(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
+    """Yield lines with gaps as a table, as columns of text one after the other, or unchanged."""
+    lines = _split_merged_cells(lines)
+    columns = _find_columns(lines)
+    fits = all(len({_find_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in lines)
+    cells = [cell for line in lines for cell in line.cells]
+    if len(columns) < 2 or not fits or (len(lines) < 3 and len(columns) < 3):
+        yield from lines
+    elif len(columns) == 2 and len(lines) > 5 and median(len(cell.text) for cell in cells) > MIN_PROSE_CHARS:
         for column in range(len(columns)):
-            for line in run:
-                yield from (_of(line, cell) for cell in line.cells if _find_column(cell, columns) == column)
-    elif any(DOT_LEADERS.search(line.text) for line in run):
-        yield from run
+            for line in lines:
+                yield from (
+                    PdfLine((cell,), line.bottom, line.top, line.size, line.bold, line.monospaced)
+                    for cell in line.cells
+                    if _find_column(cell, columns) == column
+                )
+    elif any(DOT_LEADERS.search(line.text) for line in lines):  # a table of contents
+        yield from lines
     else:
-        rows = [["" for _ in columns] for _ in run]
-        for row, line in zip(rows, run, strict=True):
+        rows = [["" for _ in columns] for _ in lines]
+        for row, line in zip(rows, lines, strict=True):
             for cell in line.cells:
                 row[_find_column(cell, columns)] = cell.text
-        yield PdfBlock("table", run, rows)
+        yield PdfBlock("table", lines, rows)
 
 
-def _of(line: PdfLine, cell: PdfCell) -> PdfLine:
-    return PdfLine((cell,), line.bottom, line.top, line.size, line.bold, line.monospaced)
-
-
-def _find_columns(run: list[PdfLine]) -> list[tuple[float, float]]:
-    """The stretches of the page's width that the cells cover."""
+def _find_columns(lines: list[PdfLine]) -> list[tuple[float, float]]:
+    """Return the left and right edges of the columns, which are the union of all cells."""
     columns: list[tuple[float, float]] = []
-    for left, right in sorted((cell.left, cell.right) for line in run for cell in line.cells):
+    for left, right in sorted((cell.left, cell.right) for line in lines for cell in line.cells):
         if columns and left <= columns[-1][1]:
             columns[-1] = columns[-1][0], max(columns[-1][1], right)
         else:
@@ -287,54 +288,54 @@ def _find_columns(run: list[PdfLine]) -> list[tuple[float, float]]:
 
 
 def _find_column(cell: PdfCell, columns: list[tuple[float, float]]) -> int:
-    return next(at for at, (left, right) in enumerate(columns) if left <= cell.left <= right)
+    return next(number for number, (left, right) in enumerate(columns) if left <= cell.left <= right)
 
 
-def _place_line(line: PdfLine, found: list[PdfBlock], edges: LineEdges) -> None:
-    """Puts a line into the block before it, or begins a new one."""
-    before = found[-1] if found else None
-    signs = before and before.kind == "code" and not any(letter.isalnum() for letter in line.text)
-    if line.monospaced or signs:
-        if before and before.kind == "code" and _is_right_below(before.lines[-1], line, 2.0):
-            before.lines.append(line)
+def _place_line(line: PdfLine, blocks: list[PdfBlock], edges: LineEdges) -> None:
+    """Append a line to the last block, or begin a new one with it."""
+    last = blocks[-1] if blocks else None
+    is_in_code = last and last.kind == "code" and not any(char.isalnum() for char in line.text)
+    if line.monospaced or is_in_code:
+        if last and last.kind == "code" and _is_right_below(last.lines[-1], line, 2.0):
+            last.lines.append(line)
         else:
-            found.append(PdfBlock("code", [line]))
+            blocks.append(PdfBlock("code", [line]))
         return
     number = NUMBER_PREFIX.match(line.text)
-    item = BULLET_PREFIX.match(line.text) or number or _is_nested_item(before, line)
-    if before and not item and _is_next_item(before, line):
-        found.append(PdfBlock(before.kind, [line]))
-    elif before and before.kind in ("text", "item") and not item and _is_block_continuation(before, line, edges):
-        before.lines.append(line)
-    elif item:
-        found.append(PdfBlock("item", [line], marker=f"{number[1]}." if number else "-"))
+    is_item = BULLET_PREFIX.match(line.text) or number or _is_nested_item(last, line)
+    if last and not is_item and _is_next_item(last, line):
+        blocks.append(PdfBlock(last.kind, [line]))
+    elif last and last.kind in ("text", "item") and not is_item and _is_block_continuation(last, line, edges):
+        last.lines.append(line)
+    elif is_item:
+        blocks.append(PdfBlock("item", [line], marker=f"{number[1]}." if number else "-"))
     else:
-        found.append(PdfBlock("text", [line]))
+        blocks.append(PdfBlock("text", [line]))
 
 
-def _is_nested_item(before: PdfBlock | None, line: PdfLine) -> bool:
-    """Whether a line is the first of a list with letters that is indented under another item."""
-    found = LETTER_LABEL.match(line.text)
-    if not (before and found) or before.kind != "item" or found[1] not in ("a", "i", "A", "I"):
+def _is_nested_item(block: PdfBlock | None, line: PdfLine) -> bool:
+    """Return whether a line begins a lettered list that is indented below another item."""
+    label = LETTER_LABEL.match(line.text)
+    if not (block and label) or block.kind != "item" or label[1] not in ("a", "i", "A", "I"):
         return False
-    return line.left - before.lines[0].left > 0.5 * line.size and not before.lines[-1].hyphenated
+    return line.left - block.lines[0].left > 0.5 * line.size and not block.lines[-1].hyphenated
 
 
-def _is_next_item(before: PdfBlock, line: PdfLine) -> bool:
-    """Whether a line has the letter behind the one that the block above it begins with, and begins below it."""
-    found, first = LETTER_LABEL.match(line.text), before.lines[0]
+def _is_next_item(block: PdfBlock, line: PdfLine) -> bool:
+    """Return whether a line has the letter after the label of the block above, at the same left edge."""
+    label, first = LETTER_LABEL.match(line.text), block.lines[0]
     above = LETTER_LABEL.match(first.text)
-    if not (found and above) or before.kind not in ("text", "item") or line.bold:
+    if not (label and above) or block.kind not in ("text", "item") or line.bold:
         return False
-    return abs(first.left - line.left) <= line.size and found[2] == above[2] and found[1] in _list_next_labels(above[1])
+    return abs(first.left - line.left) <= line.size and label[2] == above[2] and label[1] in _list_next_labels(above[1])
 
 
-def _list_next_labels(mark: str) -> tuple[str, ...]:
-    """What comes behind a letter, or behind a small Roman number, in a list."""
-    at = ROMAN_NUMERALS.index(mark.lower()) + 1 if mark.lower() in ROMAN_NUMERALS else len(ROMAN_NUMERALS)
-    roman = ROMAN_NUMERALS[at] if at < len(ROMAN_NUMERALS) else ""
-    letter = chr(ord(mark) + 1) if len(mark) == 1 else ""
-    return letter, roman if mark.islower() else roman.upper()
+def _list_next_labels(label: str) -> tuple[str, ...]:
+    """Return what can follow a label: the next letter, and the next Roman number."""
+    numerals = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "")
+    roman = numerals[numerals.index(label.lower()) + 1] if label.lower() in numerals[:-1] else ""
+    letter = chr(ord(label) + 1) if len(label) == 1 else ""
+    return letter, roman if label.islower() else roman.upper()
 
 
 def _is_block_continuation(block: PdfBlock, line: PdfLine, edges: LineEdges) -> bool:
@@ -343,31 +344,31 @@ def _is_block_continuation(block: PdfBlock, line: PdfLine, edges: LineEdges) -> 
         return True
     if DOT_LEADERS.search(last.text) or DOT_LEADERS.search(line.text):
         return False
-    same = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
-    if not same or not _is_right_below(last, line, MAX_LEADING_EM):
+    is_same_style = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
+    if not is_same_style or not _is_right_below(last, line, MAX_LEADING_EM):
         return False
     if _can_fit_next_word(last, line, edges.get_right_edge(last)):
         return False
     if block.kind == "text" and not edges.is_ragged:
-        left = min(each.left for each in block.lines[-3:])
-        hangs = len(block.lines) == 1 and ITEM_LABEL.match(last.text)
-        if not hangs and line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size:
+        left = min(previous.left for previous in block.lines[-3:])
+        has_hanging_indent = len(block.lines) == 1 and ITEM_LABEL.match(last.text)
+        is_indented = line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size
+        if is_indented and not has_hanging_indent:  # the first line of a new paragraph
             return False
-    reach = max(edges.get_right_edge(last), line.right)
-    return not (last.right < reach - 4 * line.size and SENTENCE_END.search(last.text[-5:]))
+    right = max(edges.get_right_edge(last), line.right)
+    return not (last.right < right - 4 * line.size and SENTENCE_END.search(last.text[-5:]))
 
 
 def _can_fit_next_word(last: PdfLine, line: PdfLine, edge: float) -> bool:
-    """Whether the next line's first word had room behind a line: then somebody ended that line."""
-    max_word_chars = 40  # characters that no word has: an address, or a script without spaces
-    width_slack = 1.3  # letters differ in their widths
-    letters = max(1, len(line.text))
-    width = (line.right - line.left) / letters
+    """Return whether the next line's first word had room in the last one, which thus ends a paragraph."""
+    max_word_chars = 40  # longer ones are URLs, or of a script without spaces
+    width_slack = 1.3  # letters differ in width
+    char_width = (line.right - line.left) / max(1, len(line.text))
     word = line.text.split(" ", 1)[0].partition("](")[0]
-    return last.right + (len(word) + 2) * width * width_slack < edge and len(word) < max_word_chars
+    return last.right + (len(word) + 2) * char_width * width_slack < edge and len(word) < max_word_chars
 
 
-def _is_right_below(one: PdfLine, other: PdfLine, leading: float) -> bool:
-    """Whether a line stands right under another."""
-    gap = one.bottom - other.top
-    return -0.8 * one.size < gap < leading * one.size and other.left < one.right and one.left < other.right
+def _is_right_below(above: PdfLine, line: PdfLine, leading: float) -> bool:
+    """Return whether a line follows another with at most `leading`, in type sizes, between them."""
+    gap = above.bottom - line.top
+    return -0.8 * above.size < gap < leading * above.size and line.left < above.right and above.left < line.right

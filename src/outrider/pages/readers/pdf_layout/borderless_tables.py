@@ -1,8 +1,7 @@
-"""Tables of a PDF page without rules whose cells are broken over lines: told by their head and what stands under it.
+"""Find PDF tables without rules whose cells have several lines, by their header.
 
-The lines under a row of short words that stand apart are its table as long as none of them crosses from
-one column into the next. A line goes on in the row above where it stands right under a line of its cell
-that was full: where the next word would not have fitted in.
+Lines below a row of short, separate words belong to its table as long as none crosses from one column into the next.
+A line continues the row above if it follows a full line of its cell: one in which the next word had no room.
 """
 
 import re
@@ -16,7 +15,7 @@ NUMBER_CELL = re.compile(r"[\d.,:%€$£+−–()/ -]+")
 
 @dataclass
 class TableLevel:
-    """What stands on one height: its cells by their column, and where it stands."""
+    """The cells at one height by their column, and that height."""
 
     cells: dict[int, PdfCell]
     bottom: float
@@ -24,144 +23,138 @@ class TableLevel:
 
 
 def merge_borderless_tables(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines, those of such tables as one line each that holds the rows."""
-    max_heads = 40  # of one page that are tried
-    tried = 0
-    for head in [line for line in lines if _is_table_head(line)]:
-        tried += 1
-        if tried > max_heads or not any(line is head for line in lines):
-            continue
-        lines = _replace_table(lines, head)
+    """Replace the lines of each such table by one line that holds its rows."""
+    max_headers = 40
+    for header in [line for line in lines if _is_table_header(line)][:max_headers]:
+        if any(line is header for line in lines):  # not part of a table that was found before
+            lines = _replace_table(lines, header)
     return lines
 
 
-def _is_table_head(line: PdfLine) -> bool:
-    max_head_chars = 20  # characters that half of the cells of a head have at most
+def _is_table_header(line: PdfLine) -> bool:
+    max_median_chars = 20
     # Two columns are mostly text beside text, unless their head is set off.
     min_columns = 3
     lengths = sorted(len(cell.text) for cell in line.cells)
     return (
         len(line.cells) >= min_columns - (line.bold or line.underlined)
         and not (line.monospaced or line.table_rows or line.rotated or line.hyphenated)
-        and lengths[len(lengths) // 2] <= max_head_chars
+        and lengths[len(lengths) // 2] <= max_median_chars
         and not any(NUMBER_CELL.fullmatch(cell.text) for cell in line.cells)
     )
 
 
-def _replace_table(lines: list[PdfLine], head: PdfLine) -> list[PdfLine]:
-    min_levels = 3  # heights that a table has at least, its head included
-    table = _BorderlessTable(head, max(line.right for line in lines))
-    inside = table.take_lines(
-        [line for line in lines if line is not head and line.top <= head.bottom + 0.3 * head.size]
-    )
+def _replace_table(lines: list[PdfLine], header: PdfLine) -> list[PdfLine]:
+    min_levels = 3
+    table = _BorderlessTable(header, max(line.right for line in lines))
+    candidates = [line for line in lines if line is not header and line.top <= header.bottom + 0.3 * header.size]
+    inside = table.take_lines(candidates)
     rows = table.build_rows()
+    # Tables whose cells all have one line are found by their gaps instead.
     if len(table.levels) < min_levels or len(rows) == len(table.levels) or len(rows) < 2 or not _has_table_cells(rows):
-        return lines  # where no cell is broken, gaps tell the table
-    box = table.levels
-    made = PdfLine(
-        (PdfCell("", head.left, max(line.right for line in (head, *inside))),),
-        min(level.bottom for level in box),
-        head.top,
-        head.size,
+        return lines
+    table_line = PdfLine(
+        (PdfCell("", header.left, max(line.right for line in (header, *inside))),),
+        min(level.bottom for level in table.levels),
+        header.top,
+        header.size,
         table_rows=tuple(tuple(row) for row in rows),
     )
-    gone = {id(line) for line in inside}
-    return [made if line is head else line for line in lines if id(line) not in gone]
+    replaced = {id(line) for line in inside}
+    return [table_line if line is header else line for line in lines if id(line) not in replaced]
 
 
 def _has_table_cells(rows: list[list[str]]) -> bool:
-    """Whether no cell is as long as a column of text, nor a first one as long as prose where there are two."""
-    max_cell_chars = 1_500  # characters of a cell: what holds more is a column of text
-    max_first_cell_chars = 60  # characters of a first cell, of two columns
+    """Return whether cells are short enough for a table: longer ones are columns of text."""
+    max_cell_chars = 1_500
+    max_first_cell_chars = 60  # of tables with two columns
     longest = max(len(cell) for row in rows for cell in row)
     return longest <= max_cell_chars and (len(rows[0]) > 2 or max(len(row[0]) for row in rows) <= max_first_cell_chars)
 
 
 class _BorderlessTable:
-    """Takes the lines under a head, from the top down."""
+    """The lines below a header, as far as they form a table."""
 
-    def __init__(self, head: PdfLine, edge: float) -> None:
-        cells = sorted(head.cells, key=lambda cell: cell.left)
-        self._size = head.size
-        self._heads = cells
-        self._column_ends = [*(cell.left for cell in cells[1:]), edge + self._size]
-        self.levels = [TableLevel(dict(enumerate(cells)), head.bottom, head.top)]
+    def __init__(self, header: PdfLine, page_right: float) -> None:
+        self._headers = sorted(header.cells, key=lambda cell: cell.left)
+        self._size = header.size
+        self._column_ends = [*(cell.left for cell in self._headers[1:]), page_right + self._size]
+        self.levels = [TableLevel(dict(enumerate(self._headers)), header.bottom, header.top)]
 
     def take_lines(self, lines: list[PdfLine]) -> list[PdfLine]:
-        """The lines that belong to the table."""
-        max_line_gap_em = 2.2  # of the type size: a wider gap between lines ends the table
+        """Add lines from the top down until one does not fit; return those that were added."""
+        max_line_gap_em = 2.2
         taken: list[PdfLine] = []
         for line in sorted(lines, key=lambda line: -line.top):
-            places = {self._find_column(cell): cell for cell in line.cells}
             last = self.levels[-1]
-            if last.bottom - line.top > max_line_gap_em * self._size:
+            if last.bottom - line.top > max_line_gap_em * self._size or line.table_rows or line.rotated:
                 break
-            if None in places or len(places) < len(line.cells) or line.table_rows or line.rotated:
+            cells = {column: cell for cell in line.cells if (column := self._find_column(cell)) is not None}
+            if len(cells) < len(line.cells):
                 break
             middle = (line.bottom + line.top) / 2
-            if last.bottom < middle < last.top and not set(places) & set(last.cells):
-                last.cells |= {column: cell for column, cell in places.items() if column is not None}
+            if last.bottom < middle < last.top and not set(cells) & set(last.cells):
+                last.cells |= cells
             else:
-                cells = {column: cell for column, cell in places.items() if column is not None}
                 self.levels.append(TableLevel(cells, line.bottom, line.top))
             taken.append(line)
         return taken
 
     def build_rows(self) -> list[list[str]]:
-        """The rows, the lines of each cell joined."""
-        self._column_ends = [self._find_column_end(column) for column in range(len(self._heads))]
-        made: list[dict[int, str]] = []
-        for before, level in pairwise([self.levels[0], *self.levels]):
-            if made and before is not level and self._is_row_continuation(before, level, made[-1]):
+        """Return the rows, the lines of each cell joined."""
+        self._column_ends = [self._find_column_end(column) for column in range(len(self._headers))]
+        rows: list[dict[int, str]] = []
+        for previous, level in pairwise([self.levels[0], *self.levels]):
+            if rows and previous is not level and self._is_row_continuation(previous, level, rows[-1]):
                 for column, cell in level.cells.items():
-                    made[-1][column] = f"{made[-1].get(column, '')} {cell.text}".strip()
+                    rows[-1][column] = f"{rows[-1].get(column, '')} {cell.text}".strip()
             else:
-                made.append({column: cell.text for column, cell in level.cells.items()})
-        return [[row.get(column, "") for column in range(len(self._heads))] for row in made]
+                rows.append({column: cell.text for column, cell in level.cells.items()})
+        return [[row.get(column, "") for column in range(len(self._headers))] for row in rows]
 
     def _find_column(self, cell: PdfCell) -> int | None:
-        """The column that a cell stands in; None if it stands in none, or goes over to the next."""
-        tolerance_em = 1.0  # of the type size by which what stands under a head may begin elsewhere
-        under = [at for at, head in enumerate(self._heads) if cell.left < head.right and cell.right > head.left]
+        """Return the column of a cell; None if it is outside of all, or crosses into the next."""
+        tolerance_em = 1.0  # by which a cell may begin left of its header
+        under = [
+            column
+            for column, header in enumerate(self._headers)
+            if cell.left < header.right and cell.right > header.left
+        ]
         if len(under) == 1:
             return under[0]
         slack = tolerance_em * self._size
-        for at, (head, end) in enumerate(zip(self._heads, self._column_ends, strict=True)):
-            if not under and head.left - slack <= cell.left and cell.right <= end - 0.2 * self._size:
-                return at
+        for column, (header, end) in enumerate(zip(self._headers, self._column_ends, strict=True)):
+            if not under and header.left - slack <= cell.left and cell.right <= end - 0.2 * self._size:
+                return column
         return None
 
     def _find_column_end(self, column: int) -> float:
-        """How far right the cells of a column reach; where they hold prose, its longest line tells it."""
-        min_prose_chars = 25  # characters of a cell that is broken rather than short
+        """Return the right edge of a column; where it holds prose, that of its longest line."""
+        min_prose_chars = 25
         cells = [level.cells[column] for level in self.levels if column in level.cells]
-        prose = any(len(cell.text) >= min_prose_chars for cell in cells)
-        return (
-            min(self._column_ends[column], max(cell.right for cell in cells) + self._size)
-            if prose
-            else self._column_ends[column]
-        )
+        end = self._column_ends[column]
+        if not any(len(cell.text) >= min_prose_chars for cell in cells):
+            return end
+        return min(end, max(cell.right for cell in cells) + self._size)
 
-    def _is_row_continuation(self, before: TableLevel, level: TableLevel, row: dict[int, str]) -> bool:
-        """Whether what stands on a height belongs to the row above it: cells that go on, and some that begin late."""
-        max_row_gap_em = 0.75  # of the type size: a wider gap between lines begins a row
-        if before.bottom - level.top > max_row_gap_em * self._size:
+    def _is_row_continuation(self, previous: TableLevel, level: TableLevel, row: dict[int, str]) -> bool:
+        """Return whether a level continues the row above: some cells go on, others only begin."""
+        max_row_gap_em = 0.75
+        if previous.bottom - level.top > max_row_gap_em * self._size:
             return False
-        going = {
+        continued = {
             column
             for column, cell in level.cells.items()
-            if column in before.cells and self._is_line_full(before.cells[column], cell, column)
+            if column in previous.cells and self._is_line_full(previous.cells[column], cell, column)
         }
-        return bool(going) and all(column in going or not row.get(column) for column in level.cells)
+        return bool(continued) and all(column in continued or not row.get(column) for column in level.cells)
 
     def _is_line_full(self, above: PdfCell, cell: PdfCell, column: int) -> bool:
-        """Whether the first word of a cell's line had no room behind the line above."""
-        if (
-            NUMBER_CELL.fullmatch(cell.text)
-            or NUMBER_CELL.fullmatch(above.text)
-            or abs(above.left - cell.left) > self._size
-        ):
+        """Return whether the first word of a cell's line had no room in the line above."""
+        if NUMBER_CELL.fullmatch(cell.text) or NUMBER_CELL.fullmatch(above.text):
             return False
-        letter = (cell.right - cell.left) / max(1, len(cell.text))
-        word = len(cell.text.split(" ", 1)[0]) + 1
-        return above.right + word * letter > self._column_ends[column] - 1.5 * self._size
+        if abs(above.left - cell.left) > self._size:
+            return False
+        char_width = (cell.right - cell.left) / max(1, len(cell.text))
+        word_chars = len(cell.text.split(" ", 1)[0]) + 1
+        return above.right + word_chars * char_width > self._column_ends[column] - 1.5 * self._size

@@ -1,11 +1,13 @@
-"""What is drawn on a PDF page besides its text: the rules of tables, pictures, and what is filled with colour."""
+"""Collect the graphics of a PDF page: rules, pictures and colored areas."""
 
 import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-MAX_RULE_WIDTH_PT = 3.0  # points: a rectangle that is no thicker is a rule
+import pypdfium2.raw as pdfium
+
+MAX_RULE_WIDTH_PT = 3.0  # thicker rectangles are areas
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Box:
 
 @dataclass
 class PageGraphics:
-    """What is drawn on a page: upright and level rules, pictures, and surfaces that are not white."""
+    """The graphics of a page: rules, pictures, and filled areas that are not white."""
 
     vertical_rules: list[Box] = field(default_factory=list)
     horizontal_rules: list[Box] = field(default_factory=list)
@@ -31,70 +33,66 @@ class PageGraphics:
     surfaces: list[Box] = field(default_factory=list)
 
     def add_rule(self, box: Box) -> None:
-        """Takes a rule, if the rectangle is one."""
-        min_rule_length_pt = 6.0  # points: a rule that is no longer is a tick or a dash
-        wide, high = box.right - box.left, box.top - box.bottom
-        if high <= MAX_RULE_WIDTH_PT and wide > min_rule_length_pt:
+        """Add a rectangle if it is a rule."""
+        min_rule_length_pt = 6.0  # shorter ones are ticks or dashes
+        width, height = box.right - box.left, box.top - box.bottom
+        if height <= MAX_RULE_WIDTH_PT and width > min_rule_length_pt:
             self.horizontal_rules.append(box)
-        elif wide <= MAX_RULE_WIDTH_PT and high > min_rule_length_pt:
+        elif width <= MAX_RULE_WIDTH_PT and height > min_rule_length_pt:
             self.vertical_rules.append(box)
 
-    def transform(self, place: Callable[[Box], Box]) -> "PageGraphics":
-        """The same at other places."""
-        if place(Box(0, 0, 1, 2)) == Box(0, 0, 1, 2):
+    def transform(self, convert: Callable[[Box], Box]) -> "PageGraphics":
+        """Return the graphics with their boxes converted to other coordinates."""
+        if convert(Box(0, 0, 1, 2)) == Box(0, 0, 1, 2):
             return self
-        made = PageGraphics(
-            pictures=[place(box) for box in self.pictures], surfaces=[place(box) for box in self.surfaces]
-        )
+        transformed = PageGraphics(pictures=[*map(convert, self.pictures)], surfaces=[*map(convert, self.surfaces)])
         for box in (*self.vertical_rules, *self.horizontal_rules):
-            made.add_rule(place(box))
-        return made
+            transformed.add_rule(convert(box))
+        return transformed
 
     def has_background(self, x: float, y: float) -> bool:
-        """Whether something stands behind a place that white letters could be read on."""
+        """Return whether white letters could be read at a point, on a picture or a colored area."""
         return any(box.contains(x, y) for box in (*self.pictures, *self.surfaces))
 
 
 def collect_graphics(page: Any) -> PageGraphics:
-    """What is drawn on a page of pypdfium2."""
+    """Return the graphics of a page of pypdfium2."""
     return _GraphicsCollector(page.raw).graphics
 
 
 class _GraphicsCollector:
-    """Looks at the objects of a page."""
+    """Visit the objects of a page."""
 
     def __init__(self, page: Any) -> None:
-        max_objects = 20_000  # of one page that are looked at: maps have more, and no tables
-        import pypdfium2.raw as pdfium
+        max_objects = 20_000  # maps have more, and no tables
 
-        self._pdfium = pdfium
         self._objects_left = max_objects
         self.graphics = PageGraphics()
         count = pdfium.FPDFPage_CountObjects(page)
-        self._visit_objects((pdfium.FPDFPage_GetObject(page, at) for at in range(count)), (1, 0, 0, 1, 0, 0), 0)
+        objects = (pdfium.FPDFPage_GetObject(page, number) for number in range(count))
+        self._visit_objects(objects, (1, 0, 0, 1, 0, 0), 0)
 
     def _visit_objects(self, objects: Iterator[Any], matrix: tuple[float, ...], depth: int) -> None:
-        max_form_depth = 4  # forms within forms (ISO 32000-1 section 8.10)
-        pdfium = self._pdfium
-        for each in objects:
+        max_form_depth = 4  # nested form XObjects (ISO 32000-1 section 8.10)
+        for page_object in objects:
             self._objects_left -= 1
             if self._objects_left < 0:
                 return
-            kind = pdfium.FPDFPageObj_GetType(each)
+            kind = pdfium.FPDFPageObj_GetType(page_object)
             if kind == pdfium.FPDF_PAGEOBJ_PATH:
-                self._visit_path(each, matrix)
+                self._visit_path(page_object, matrix)
             elif kind == pdfium.FPDF_PAGEOBJ_FORM and depth < max_form_depth:
-                count = pdfium.FPDFFormObj_CountObjects(each)
-                inside = (pdfium.FPDFFormObj_GetObject(each, at) for at in range(count))
-                self._visit_objects(inside, _multiply_matrices(self._get_matrix(each), matrix), depth + 1)
-            elif kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING) and (box := self._get_bounds(each)):
-                self.graphics.pictures.append(_transform_box(box, matrix))
+                count = pdfium.FPDFFormObj_CountObjects(page_object)
+                children = (pdfium.FPDFFormObj_GetObject(page_object, number) for number in range(count))
+                self._visit_objects(children, _multiply_matrices(self._get_matrix(page_object), matrix), depth + 1)
+            elif kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING):
+                box = self._get_bounds(page_object)
+                self.graphics.pictures += [_transform_box(box, matrix)] if box else []
 
     def _visit_path(self, path: Any, matrix: tuple[float, ...]) -> None:
         filled, stroked = ctypes.c_int(), ctypes.c_int()
-        if not self._pdfium.FPDFPath_GetDrawMode(path, filled, stroked) or not (filled.value or stroked.value):
+        if not pdfium.FPDFPath_GetDrawMode(path, filled, stroked) or not (filled.value or stroked.value):
             return
-        own = _multiply_matrices(self._get_matrix(path), matrix)
         if filled.value and (box := self._get_bounds(path)):
             box = _transform_box(box, matrix)
             if min(box.right - box.left, box.top - box.bottom) > MAX_RULE_WIDTH_PT:
@@ -103,44 +101,46 @@ class _GraphicsCollector:
             elif not stroked.value:
                 self.graphics.add_rule(box)
         if stroked.value:
-            for box in self._iter_segments(path, own):
+            for box in self._iter_segments(path, _multiply_matrices(self._get_matrix(path), matrix)):
                 self.graphics.add_rule(box)
 
     def _iter_segments(self, path: Any, matrix: tuple[float, ...]) -> Iterator[Box]:
-        """The straight lines of a path."""
-        max_segments = 4_000  # of one path
-        pdfium, x, y = self._pdfium, ctypes.c_float(), ctypes.c_float()
-        start = before = (0.0, 0.0)
-        for at in range(min(max_segments, pdfium.FPDFPath_CountSegments(path))):
-            segment = pdfium.FPDFPath_GetPathSegment(path, at)
+        """Yield the straight segments of a path as boxes."""
+        max_segments = 4_000
+        x, y = ctypes.c_float(), ctypes.c_float()
+        start = previous = (0.0, 0.0)
+        for number in range(min(max_segments, pdfium.FPDFPath_CountSegments(path))):
+            segment = pdfium.FPDFPath_GetPathSegment(path, number)
             pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-            place = _apply_matrix(x.value, y.value, matrix)
+            point = _apply_matrix(x.value, y.value, matrix)
             kind = pdfium.FPDFPathSegment_GetType(segment)
             if kind == pdfium.FPDF_SEGMENT_MOVETO:
-                start = place
+                start = point
             elif kind == pdfium.FPDF_SEGMENT_LINETO:
-                yield _build_box(before, place)
+                yield _build_box(previous, point)
             if pdfium.FPDFPathSegment_GetClose(segment):
-                yield _build_box(place, start)
-            before = place
+                yield _build_box(point, start)
+            previous = point
 
     def _is_opaque_fill(self, path: Any) -> bool:
-        min_opaque_alpha = 128  # of 255: ink that lets more than half of the paper through hides nothing
-        min_white = 250  # of 255, from which paper and ink are the same to a reader
-        colours = [ctypes.c_uint() for _ in range(4)]
-        if not self._pdfium.FPDFPageObj_GetFillColor(path, *colours):
+        """Return whether an area is filled with a color other than white, or with a pattern."""
+        min_alpha, min_white = 128, 250  # of 255
+        colors = [ctypes.c_uint() for _ in range(4)]
+        if not pdfium.FPDFPageObj_GetFillColor(path, *colors):
             return True  # a pattern or a shading
-        *ink, alpha = (colour.value for colour in colours)
-        return alpha >= min_opaque_alpha and min(ink) < min_white
+        *rgb, alpha = (color.value for color in colors)
+        return alpha >= min_alpha and min(rgb) < min_white
 
-    def _get_bounds(self, each: Any) -> Box | None:
+    def _get_bounds(self, page_object: Any) -> Box | None:
         edges = [ctypes.c_float() for _ in range(4)]
-        return Box(*(edge.value for edge in edges)) if self._pdfium.FPDFPageObj_GetBounds(each, *edges) else None
+        if not pdfium.FPDFPageObj_GetBounds(page_object, *edges):
+            return None
+        return Box(*(edge.value for edge in edges))
 
-    def _get_matrix(self, each: Any) -> tuple[float, ...]:
-        found = self._pdfium.FS_MATRIX()
-        self._pdfium.FPDFPageObj_GetMatrix(each, found)
-        return found.a, found.b, found.c, found.d, found.e, found.f
+    def _get_matrix(self, page_object: Any) -> tuple[float, ...]:
+        matrix = pdfium.FS_MATRIX()
+        pdfium.FPDFPageObj_GetMatrix(page_object, matrix)
+        return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
 
 
 def _apply_matrix(x: float, y: float, matrix: tuple[float, ...]) -> tuple[float, float]:
@@ -149,7 +149,7 @@ def _apply_matrix(x: float, y: float, matrix: tuple[float, ...]) -> tuple[float,
 
 
 def _multiply_matrices(inner: tuple[float, ...], outer: tuple[float, ...]) -> tuple[float, ...]:
-    """The one after the other (ISO 32000-1 section 8.3.4)."""
+    """Return the matrix that applies `inner`, then `outer` (ISO 32000-1 section 8.3.4)."""
     a, b, c, d, e, f = inner
     origin = _apply_matrix(e, f, outer)
     across, up = _apply_matrix(a, b, (*outer[:4], 0, 0)), _apply_matrix(c, d, (*outer[:4], 0, 0))

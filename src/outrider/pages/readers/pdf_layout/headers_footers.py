@@ -1,4 +1,4 @@
-"""Running heads and feet of a PDF: what stands at the edges of its pages and belongs to none of them."""
+"""Find running headers, footers and page numbers of a PDF."""
 
 import re
 from collections import Counter
@@ -9,24 +9,23 @@ from statistics import median
 from outrider.pages.readers.pdf_layout.line import PdfLine
 from outrider.pages.readers.pdf_layout.page import PdfPage
 
-MIN_REPEATED_PAGES = 3  # pages from which on anything is repeated
+MIN_REPEATED_PAGES = 3
 DIGITS = re.compile(r"\d+")
 
 
 def find_headers_footers(pages: list[PdfPage], body: float) -> set[int]:
-    """The identities of lines that are running heads, or count the pages.
+    """Return the ids of lines that are headers, footers or page numbers.
 
     Args:
-        pages: One after the other.
-        body: The size of type that most of the text has.
+        pages: Consecutive pages.
+        body: The type size of most of the text, in points.
     """
     return _find_repeated_lines(pages) | _find_page_numbers(pages) | _find_edge_bands(pages, body)
 
 
 def is_at_edge(line: PdfLine, page: PdfPage) -> bool:
-    """Whether a line stands where running heads do."""
-    edge_share = 0.09  # of a page's height, at its top and bottom, where running heads and page numbers stand
-    edge = page.height * edge_share
+    """Return whether a line is in the top or bottom 9 % of a page."""
+    edge = 0.09 * page.height
     return not line.table_rows and (line.bottom > page.top - edge or line.top < page.bottom + edge)
 
 
@@ -35,57 +34,53 @@ def _mask_digits(line: PdfLine) -> str:
 
 
 def _find_repeated_lines(pages: list[PdfPage]) -> set[int]:
-    """The lines that many pages have at their edges, but for their numbers."""
-    min_page_share = 0.3  # of the pages: a line at the edge of so many is a running head
-    edges = [(line, _mask_digits(line)) for page in pages for line in page.lines if is_at_edge(line, page)]
-    counts = Counter(
-        shape for page in pages for shape in {_mask_digits(line) for line in page.lines if is_at_edge(line, page)}
-    )
-    most = max(MIN_REPEATED_PAGES, min_page_share * len(pages))
-    heads = {shape for shape, count in counts.items() if count >= (MIN_REPEATED_PAGES if "#" in shape else most)}
-    return {id(line) for line, shape in edges if shape in heads}
+    """Find lines that many pages have at their edges, apart from numbers in them."""
+    min_page_share = 0.3
+    edges = [[(line, _mask_digits(line)) for line in page.lines if is_at_edge(line, page)] for page in pages]
+    counts = Counter(text for page_edges in edges for text in {text for _, text in page_edges})
+    min_pages = max(MIN_REPEATED_PAGES, min_page_share * len(pages))
+    # A text with a changing number is a header even on few pages.
+    headers = {text for text, count in counts.items() if count >= (MIN_REPEATED_PAGES if "#" in text else min_pages)}
+    return {id(line) for page_edges in edges for line, text in page_edges if text in headers}
 
 
 def _find_page_numbers(pages: list[PdfPage]) -> set[int]:
-    """The lines that count the pages, above or below all else on them, however far from the edge."""
-    found: dict[int, list[int]] = {}
+    """Find first and last lines that count with the pages, however far from the edge."""
+    lines_by_offset: dict[int, list[int]] = {}
     for number, page in enumerate(pages):
-        for line in {id(each): each for each in _outermost(page.lines)}.values():
+        if not page.lines:
+            continue
+        top = max(page.lines, key=lambda line: line.top)
+        bottom = min(page.lines, key=lambda line: line.bottom)
+        for line in [top] if top is bottom else [top, bottom]:
             if line.text.isdecimal() and len(line.text) < 5:
-                found.setdefault(int(line.text) - number, []).append(id(line))
-    return {line for lines in found.values() if len(lines) >= MIN_REPEATED_PAGES for line in lines}
-
-
-def _outermost(lines: list[PdfLine]) -> list[PdfLine]:
-    return [max(lines, key=lambda line: line.top), min(lines, key=lambda line: line.bottom)] if lines else []
+                lines_by_offset.setdefault(int(line.text) - number, []).append(id(line))
+    return {line for lines in lines_by_offset.values() if len(lines) >= MIN_REPEATED_PAGES for line in lines}
 
 
 def _find_edge_bands(pages: list[PdfPage], body: float) -> set[int]:
-    """What stands alone at one height of most pages: chapters' names beside page numbers, first and last words.
+    """Find lines that stand alone at the same height of most pages, such as chapter names.
 
-    What is set larger than the text is none of it: the slides of a talk have their titles there.
+    Type larger than the text is excluded, since slides have their titles there.
     """
-    min_page_share = 0.6  # of the pages: what stands alone at one height of so many is one, whatever it says
-    found: set[int] = set()
-    most = max(MIN_REPEATED_PAGES, min_page_share * sum(bool(page.lines) for page in pages))
+    min_page_share = 0.6
+    header_ids: set[int] = set()
+    min_pages = max(MIN_REPEATED_PAGES, min_page_share * sum(bool(page.lines) for page in pages))
     for upper in (True, False):
-        bands = sorted(
-            ((height, band) for page in pages for height, band in _iter_edge_band(page, body, upper=upper)),
-            key=lambda each: each[0],
-        )
-        for group in _group_by_height(bands):
-            if len(group) >= most and _has_shared_text(group):
-                found |= {id(line) for _, band in group for line in band}
-    return found
+        bands = [band for page in pages for band in _iter_edge_band(page, body, upper=upper)]
+        for group in _group_by_height(sorted(bands, key=lambda band: band[0])):
+            if len(group) >= min_pages and _has_shared_text(group):
+                header_ids |= {id(line) for _, lines in group for line in lines}
+    return header_ids
 
 
-EdgeBand = tuple[float, list[PdfLine]]
+EdgeBand = tuple[float, list[PdfLine]]  # distance from the page's edge in points, lines
 
 
 def _iter_edge_band(page: PdfPage, body: float, *, upper: bool) -> Iterator[EdgeBand]:
-    """The lines on the outermost height of a page, if they may be a running head, with the height."""
-    max_header_chars = 120  # characters of a running head whose words change
-    min_gap_em = 0.9  # of the type size: the least gap between a running head and the text
+    """Yield the outermost lines of a page, if they can be a header or footer."""
+    max_header_chars = 120
+    min_gap_em = 0.9
     lines = [line for line in page.lines if not line.rotated]
     if len(lines) < 2:
         return
@@ -93,26 +88,19 @@ def _iter_edge_band(page: PdfPage, body: float, *, upper: bool) -> Iterator[Edge
     middle = (outer.bottom + outer.top) / 2
     band = [line for line in lines if line.bottom < middle < line.top]
     rest = [line for line in lines if not line.bottom < middle < line.top]
-    if not (band and rest) or not all(
-        is_at_edge(line, page) and line.size <= 1.05 * body and not line.monospaced for line in band
-    ):
+    if not band or not rest or sum(len(line.text) for line in band) > max_header_chars:
         return
-    gap = (
-        min(line.bottom for line in band) - max(line.top for line in rest)
-        if upper
-        else min(line.bottom for line in rest) - max(line.top for line in band)
-    )
-    if (
-        gap >= min_gap_em * median(line.size for line in rest)
-        and sum(len(line.text) for line in band) <= max_header_chars
-    ):
-        edge = page.top if upper else page.bottom
-        yield abs(edge - middle), band
+    if not all(is_at_edge(line, page) and line.size <= 1.05 * body and not line.monospaced for line in band):
+        return
+    above, below = (band, rest) if upper else (rest, band)
+    gap = min(line.bottom for line in above) - max(line.top for line in below)
+    if gap >= min_gap_em * median(line.size for line in rest):
+        yield abs((page.top if upper else page.bottom) - middle), band
 
 
 def _group_by_height(bands: list[EdgeBand]) -> Iterator[list[EdgeBand]]:
-    """The bands that stand on one height."""
-    max_offset_pt = 2.0  # points by which heads of two pages stand at one height
+    """Group sorted bands that are at the same height."""
+    max_offset_pt = 2.0
     group: list[EdgeBand] = []
     for band in bands:
         if group and band[0] - group[-1][0] > max_offset_pt:
@@ -124,8 +112,8 @@ def _group_by_height(bands: list[EdgeBand]) -> Iterator[list[EdgeBand]]:
 
 
 def _has_shared_text(group: list[EdgeBand]) -> bool:
-    """Whether bands have words or numbers in common, as heads do whose chapters have several pages."""
-    texts = [" ".join(sorted(_mask_digits(line) for line in band)) for _, band in group]
+    """Return whether bands repeat words, as headers of long chapters do, or hold numbers."""
+    texts = [" ".join(sorted(map(_mask_digits, lines))) for _, lines in group]
     numbered = sum("#" in text for text in texts)
     repeated = sum(len(list(same)) - 1 for _, same in groupby(sorted(texts)))
     return 2 * numbered >= len(texts) or repeated > 0

@@ -1,7 +1,7 @@
-"""What programs paint later than it is read, put back into its place on a PDF page.
+"""Put lines that are painted late back into their place on a PDF page.
 
-Browsers and programs that set HTML paint a page in layers: the markers of lists, and boxes that may be scrolled, come
-after the text that stands around them.
+Browsers and other programs that render HTML paint in layers: list markers and scrollable boxes come after the text
+around them.
 """
 
 import re
@@ -10,12 +10,11 @@ from bisect import bisect_left
 from outrider.pages.readers.pdf_layout.line import PdfLine
 
 MARKER = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|[.)](?:\d{1,3})")
-TURNED = re.compile(r"([.)])(\d{1,3})")
 
 
 def restore_paint_order(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines, markers before what they mark, and those of a page with one column from the top down."""
-    max_lines = 600  # lines of a page that are put into order
+    """Put markers before their items; sort a page with one column from the top down."""
+    max_lines = 600
     if len(lines) > max_lines:
         return lines
     lines = _attach_markers(lines)
@@ -23,7 +22,7 @@ def restore_paint_order(lines: list[PdfLine]) -> list[PdfLine]:
 
 
 def _sort_top_down(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines from the top down, what stands beside one another from the left to the right."""
+    """Sort lines from top to bottom, those of one row from left to right."""
     rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: -line.bottom - line.top):
         if rows and _is_same_row(rows[-1][0], line):
@@ -34,57 +33,55 @@ def _sort_top_down(lines: list[PdfLine]) -> list[PdfLine]:
 
 
 def _attach_markers(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines, each marker that stands alone, and not before its item, right before it."""
-    alone = [at for at, line in enumerate(lines) if len(line.cells) == 1 and MARKER.fullmatch(line.text)]
-    apart = [at for at in alone if at + 1 == len(lines) or not _is_marker_of(lines[at], lines[at + 1])]
-    if not apart:
+    """Move each marker that does not precede its item to before that item."""
+    markers = [index for index, line in enumerate(lines) if len(line.cells) == 1 and MARKER.fullmatch(line.text)]
+    stray = [index for index in markers if index + 1 == len(lines) or not _is_marker_of(lines[index], lines[index + 1])]
+    if not stray:
         return lines
-    items = sorted((line.top, at) for at, line in enumerate(lines) if at not in set(alone))
-    before: dict[int, PdfLine] = {}
-    for mark in apart:
-        if (item := _find_marked_line(lines, mark, items)) is not None and item not in before:
-            before[item] = lines[mark]
-    gone = {id(mark) for mark in before.values()}
-    made: list[PdfLine] = []
-    for at, line in enumerate(lines):
-        if id(line) not in gone:
-            made += [before[at], line] if at in before else [line]
-    return made
+    items = sorted((line.top, index) for index, line in enumerate(lines) if index not in set(markers))
+    marker_of: dict[int, PdfLine] = {}
+    for marker in stray:
+        if (item := _find_marked_line(lines, marker, items)) is not None and item not in marker_of:
+            marker_of[item] = lines[marker]
+    moved = {id(marker) for marker in marker_of.values()}
+    ordered: list[PdfLine] = []
+    for index, line in enumerate(lines):
+        if id(line) not in moved:
+            ordered += [marker_of[index], line] if index in marker_of else [line]
+    return ordered
 
 
-def _find_marked_line(lines: list[PdfLine], mark: int, items: list[tuple[float, int]]) -> int | None:
-    """The line that a marker stands before; the nearest of several."""
-    line = lines[mark]
+def _find_marked_line(lines: list[PdfLine], marker: int, items: list[tuple[float, int]]) -> int | None:
+    """Return the index of the nearest line to the right of a marker; `items` are sorted by their top."""
+    line = lines[marker]
     start = bisect_left(items, (line.bottom, -1))
-    beside = []
-    for top, at in items[start:]:
+    candidates = []
+    for top, index in items[start:]:
         if top > line.top + 2 * line.size:
             break
-        if _is_marker_of(line, lines[at]):
-            beside.append(at)
-    return min(beside, key=lambda at: lines[at].left, default=None)
+        if _is_marker_of(line, lines[index]):
+            candidates.append(index)
+    return min(candidates, key=lambda index: lines[index].left, default=None)
 
 
-def _is_marker_of(mark: PdfLine, line: PdfLine) -> bool:
-    max_marker_gap_em = 4.0  # of the type size that a marker stands before its item at most
+def _is_marker_of(marker: PdfLine, line: PdfLine) -> bool:
+    max_gap_em = 4.0
     return (
-        _is_same_row(mark, line)
+        _is_same_row(marker, line)
         and not line.table_rows
-        and -0.2 * mark.size < line.left - mark.right < max_marker_gap_em * mark.size
+        and -0.2 * marker.size < line.left - marker.right < max_gap_em * marker.size
         and len(line.text) > 1
     )
 
 
 def _is_same_row(one: PdfLine, other: PdfLine) -> bool:
-    min_overlap = (
-        0.5  # of the lower of two lines: so much of their heights is the same where they stand beside one another
-    )
+    """Return whether two lines share half of the height of the lower one."""
     shared = min(one.top, other.top) - max(one.bottom, other.bottom)
-    return shared > min_overlap * min(one.top - one.bottom, other.top - other.bottom)
+    return shared > 0.5 * min(one.top - one.bottom, other.top - other.bottom)
 
 
 def _has_order_break(lines: list[PdfLine]) -> bool:
-    """Whether a line comes after one that stands below it in the same column."""
+    """Return whether a line comes after one that is below it in the same column."""
     lowest: PdfLine | None = None
     for line in lines:
         if lowest and line.bottom > lowest.top and line.left < lowest.right and lowest.left < line.right:
@@ -94,12 +91,10 @@ def _has_order_break(lines: list[PdfLine]) -> bool:
 
 
 def _is_single_column(lines: list[PdfLine]) -> bool:
-    """Whether little stands beside anything else, but for markers: no more than a table or two."""
-    max_side_share = 0.2  # of the lines of a page with one column
-    ordered, beside = sorted(lines, key=lambda line: -line.top), 0
-    for at, line in enumerate(ordered):
-        near = ordered[at + 1 : at + 4]
-        beside += any(
-            _is_same_row(line, each) and not (_is_marker_of(line, each) or _is_marker_of(each, line)) for each in near
-        )
-    return beside <= max_side_share * len(lines)
+    """Return whether at most a fifth of the lines, such as a table or two, is beside others."""
+    max_share = 0.2
+    ordered, side_by_side = sorted(lines, key=lambda line: -line.top), 0
+    for index, line in enumerate(ordered):
+        neighbors = (other for other in ordered[index + 1 : index + 4] if _is_same_row(line, other))
+        side_by_side += any(not (_is_marker_of(line, other) or _is_marker_of(other, line)) for other in neighbors)
+    return side_by_side <= max_share * len(lines)

@@ -1,11 +1,11 @@
-"""A line of a PDF page: its pieces between wide gaps, and how it is set."""
+"""Lines of a PDF page and their cells."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class PdfCell:
-    """A piece of a line between wide gaps."""
+    """A part of a line between wide gaps."""
 
     text: str
     left: float
@@ -14,11 +14,14 @@ class PdfCell:
 
 @dataclass(frozen=True, slots=True)
 class PdfLine:
-    """Characters on one height, in points from the page's lower left corner.
+    """Characters of one height, in points from the page's lower left corner.
 
-    `hyphenated` lines end inside of a word; their hyphen is gone already. `ink` is `none` or `white` where the
-    characters are not drawn, or are so in white; `rotated` ones run another way than the page, and a rule stands
-    under `underlined` ones. `table_rows` are those of a table that stands in this place.
+    Attributes:
+        hyphenated: Whether it ends inside a word; the hyphen is removed already.
+        ink: `none` or `white` where the characters are not drawn, or drawn in white.
+        rotated: Whether it runs in another direction than the page.
+        underlined: Whether a rule is drawn below it.
+        table_rows: The rows of a table that this line stands for.
     """
 
     cells: tuple[PdfCell, ...]
@@ -39,7 +42,7 @@ class PdfLine:
 
     @property
     def has_letters(self) -> bool:
-        """Whether there is a letter or a digit in it."""
+        """Return whether it holds a letter or a digit."""
         return any(map(str.isalnum, self.text)) or any(
             any(map(str.isalnum, cell)) for row in self.table_rows for cell in row
         )

@@ -1,9 +1,9 @@
-"""Tables of a PDF page without rules that hold figures: statements of accounts, and what is set like them.
+"""Find PDF tables without rules that hold numbers, such as financial statements.
 
-Their rows have a label and figures that end below one another; labels go on over several lines, some stand alone
-above a part of the table, and the head has years or periods and no word over the labels. So the figures tell the
-table: lines between two rows of them that stand under the labels belong to it, and so do those above that stand
-over the figures.
+Their rows have a label and numbers that are aligned on the right. Labels may have several lines, some stand alone as
+headings of sections, and the header has years or periods and nothing above the labels. So the numbers identify the
+table: lines between two numeric rows that are below the labels belong to it, and so do lines above that are over the
+numbers.
 """
 
 import re
@@ -15,32 +15,32 @@ from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 NUMERIC_CELL = re.compile(r"[-–—−]|n/?[am]|(?=.*\d)[\s$€£¥%()+\-–−.,'’\d*]{1,24}(?:%|x|bn|m|k|pp)?[)*]?", re.IGNORECASE)
 CURRENCY_SIGN = re.compile(r"[$€£¥]\s*\(?")
 CLOSING_SIGNS = re.compile(r"[)%*]{1,3}")
-MIN_NUMERIC_COLUMNS = 2  # of figures that such a table has at least
-MAX_LINE_GAP_EM = 2.4  # of the type size: a wider gap between lines ends the table
-MAX_LABEL_LINES = 3  # lines under the labels that follow one another
-MAX_LABEL_CHARS = 160  # characters of a label's line
+MIN_NUMERIC_COLUMNS = 2
+MAX_LINE_GAP_EM = 2.4  # a wider gap between lines ends the table
+MAX_LABEL_LINES = 3  # consecutive lines without numbers
+MAX_LABEL_CHARS = 160
 
 
 def merge_numeric_tables(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines, those of such tables as one line each that holds the rows."""
-    found: list[PdfLine] = []
+    """Replace the lines of each such table by one line that holds its rows."""
+    merged: list[PdfLine] = []
     lines = [_join_number_signs(line) for line in lines]
-    at = 0
-    while at < len(lines):
-        table = _NumericTable(lines, at) if _is_numeric_row(lines[at]) else None
+    index = 0
+    while index < len(lines):
+        table = _NumericTable(lines, index) if _is_numeric_row(lines[index]) else None
         if table is None or not table.is_table:
-            found.append(lines[at])
-            at += 1
+            merged.append(lines[index])
+            index += 1
             continue
-        heads = table.take_head_lines(found)
-        del found[len(found) - table.lines_above :]
-        found.append(table.build_line(heads))
-        at = table.end
-    return found
+        headers = table.take_header_lines(merged)
+        del merged[len(merged) - table.lines_above :]
+        merged.append(table.build_line(headers))
+        index = table.end
+    return merged
 
 
 def _join_number_signs(line: PdfLine) -> PdfLine:
-    """The line, its signs of currency and closing brackets with the figures that they belong to."""
+    """Join currency signs and closing brackets with the numbers that they belong to."""
     if len(line.cells) < MIN_NUMERIC_COLUMNS + 1 or line.table_rows:
         return line
     cells: list[PdfCell] = []
@@ -54,7 +54,7 @@ def _join_number_signs(line: PdfLine) -> PdfLine:
 
 
 def _is_numeric_row(line: PdfLine) -> bool:
-    """Whether a line has a label and at least two figures behind it, and nothing else."""
+    """Return whether a line has a label, at least two numbers after it, and nothing else."""
     return (
         len(line.cells) > MIN_NUMERIC_COLUMNS
         and not (line.table_rows or line.rotated or line.monospaced)
@@ -66,56 +66,50 @@ def _is_numeric_row(line: PdfLine) -> bool:
 
 @dataclass
 class _NumericTable:
-    """The rows from a line on, as far as they go."""
+    """A numeric row, and the lines that follow as far as they form a table."""
 
     lines: list[PdfLine]
     start: int
     end: int = 0
     taken: list[PdfLine] = field(default_factory=list)
-    right_edges: list[float] = field(default_factory=list)
-    lines_above: int = 0  # lines before it that belong to it
+    right_edges: list[float] = field(default_factory=list)  # of the columns of numbers
+    lines_above: int = 0  # how many lines above the start belong to it
 
     def __post_init__(self) -> None:
         first = self.lines[self.start]
         self.size, self.label = first.size, first.cells[0].left
-        alone: list[PdfLine] = []
+        labels: list[PdfLine] = []  # lines without numbers since the last numeric row
         for line in self.lines[self.start :]:
-            last = (alone or self.taken or [line])[-1]
+            last = (labels or self.taken or [line])[-1]
             if line is not first and not 0 <= last.bottom - line.top + self.size < (1 + MAX_LINE_GAP_EM) * self.size:
                 break
             if _is_numeric_row(line) and self._is_aligned(line):
-                self.taken += [*alone, line]
-                alone = []
-            elif self._is_label_line(line) and len(alone) < MAX_LABEL_LINES:
-                alone.append(line)
+                self.taken += [*labels, line]
+                labels = []
+            elif self._is_label_line(line) and len(labels) < MAX_LABEL_LINES:
+                labels.append(line)
             else:
                 break
-        if alone and self.taken and _is_label_continuation(alone[0], self.taken[-1]):
-            self.taken.append(alone[0])
+        if labels and self.taken and _is_label_continuation(labels[0], self.taken[-1]):
+            self.taken.append(labels[0])
         self.end = self.start + len(self.taken)
-        self.left_edges = self._find_column_starts([line for line in self.taken if _is_numeric_row(line)])
-
-    def _find_column_starts(self, rows: list[PdfLine]) -> list[float]:
-        """How far left the figures of each column reach."""
-        cells = [cell for line in rows for cell in line.cells[1:]]
-        return [
-            min((cell.left for cell in cells if self._find_column(cell) == at), default=edge)
-            for at, edge in enumerate(self.right_edges)
+        numbers = [cell for line in self.taken if _is_numeric_row(line) for cell in line.cells[1:]]
+        self.left_edges = [
+            min((cell.left for cell in numbers if self._find_column(cell) == column), default=edge)
+            for column, edge in enumerate(self.right_edges)
         ]
 
     @property
     def is_table(self) -> bool:
-        """Whether it is a table that gaps alone do not tell: one with lines that hold no figures."""
-        min_rows = 3  # with figures
+        """Return whether it has three numeric rows, and a line without numbers, which gaps cannot handle."""
+        min_rows = 3
         rows = sum(_is_numeric_row(line) for line in self.taken)
-        before = self.lines[self.start - 1] if self.start else None
-        return rows >= min_rows and (rows < len(self.taken) or (before is not None and self._is_label_line(before)))
+        previous = self.lines[self.start - 1] if self.start else None
+        return rows >= min_rows and (rows < len(self.taken) or (previous is not None and self._is_label_line(previous)))
 
     def _is_aligned(self, line: PdfLine) -> bool:
-        """Whether the figures end where the ones above do; a first row tells where, a fuller one tells more."""
-        max_misalignment_em = (
-            1.1  # of the type size by which figures of a column end apart at most: a bracket hangs over
-        )
+        """Return whether a line's numbers end at the columns' edges; a fuller line redefines the columns."""
+        max_misalignment_em = 1.1  # a closing bracket hangs over
         ends = [cell.right for cell in line.cells[1:]]
         if not self.right_edges:
             self.right_edges = ends
@@ -129,8 +123,8 @@ class _NumericTable:
         return False
 
     def _is_label_line(self, line: PdfLine) -> bool:
-        """Whether a line stands under the labels, and short of the figures."""
-        max_indent_em = 6.0  # of the type size by which labels begin apart at most
+        """Return whether a line is below the labels and ends before the numbers."""
+        max_indent_em = 6.0
         return (
             len(line.cells) == 1
             and not (line.table_rows or line.rotated or line.monospaced)
@@ -141,119 +135,118 @@ class _NumericTable:
         )
 
     def _find_column(self, cell: PdfCell) -> int:
-        return min(range(len(self.right_edges)), key=lambda at: abs(self.right_edges[at] - cell.right))
+        return min(range(len(self.right_edges)), key=lambda column: abs(self.right_edges[column] - cell.right))
 
-    def take_head_lines(self, before: list[PdfLine]) -> list[PdfLine]:
-        """The lines above that stand over the figures; labels between them and the first row become rows."""
-        max_head_lines = 3  # lines of a head
-        labels = self._take_lines_above(before, self._is_label_line, MAX_LABEL_LINES)
-        rest = before[: len(before) - len(labels)]
-        heads = self._take_lines_above(rest, self._is_head_line, max_head_lines, (labels or self.taken)[0])
-        if not any(len(line.cells) > 1 for line in heads):
-            heads = []
+    def take_header_lines(self, previous: list[PdfLine]) -> list[PdfLine]:
+        """Return the lines above the numbers; labels between them and the first row become rows."""
+        max_header_lines = 3
+        labels = self._take_lines_above(previous, self.taken[0], self._is_label_line, MAX_LABEL_LINES)
+        rest = previous[: len(previous) - len(labels)]
+        headers = self._take_lines_above(rest, (labels or self.taken)[0], self._is_header_line, max_header_lines)
+        if not any(len(line.cells) > 1 for line in headers):
+            headers = []
             labels = labels[-1:] if labels and self._is_label_full(labels[-1], self.taken[0]) else []
         self.taken = [*labels, *self.taken]
-        self.lines_above = len(labels) + len(heads)
-        return heads
+        self.lines_above = len(labels) + len(headers)
+        return headers
 
     def _take_lines_above(
-        self, before: list[PdfLine], fits: Callable[[PdfLine], bool], most: int, below: PdfLine | None = None
+        self, previous: list[PdfLine], below: PdfLine, fits: Callable[[PdfLine], bool], limit: int
     ) -> list[PdfLine]:
-        """The last lines that fit, each close above the next."""
-        found: list[PdfLine] = []
-        last = below or self.taken[0]
-        for line in reversed(before[-most:]):
-            if not 0 <= line.bottom - last.top + self.size < (1 + MAX_LINE_GAP_EM) * self.size or not fits(line):
+        """Return the last lines that fit, each close above the next."""
+        taken: list[PdfLine] = []
+        for line in reversed(previous[-limit:]):
+            if not 0 <= line.bottom - below.top + self.size < (1 + MAX_LINE_GAP_EM) * self.size or not fits(line):
                 break
-            found.insert(0, line)
-            last = line
-        return found
+            taken.insert(0, line)
+            below = line
+        return taken
 
-    def _is_head_line(self, line: PdfLine) -> bool:
-        max_head_chars = 40  # characters of one of its cells
+    def _is_header_line(self, line: PdfLine) -> bool:
+        """Return whether all cells but one are short and above the numbers."""
+        max_cell_chars = 40
         left = min(self.left_edges) - 4 * self.size
         over = [cell for cell in line.cells if cell.right > left]
         return (
             bool(over)
             and not (line.table_rows or line.rotated or line.monospaced)
-            and all(len(cell.text) <= max_head_chars for cell in line.cells)
+            and all(len(cell.text) <= max_cell_chars for cell in line.cells)
             and len(line.cells) - len(over) <= 1
             and all(cell.left > left for cell in over)
         )
 
-    def build_line(self, heads: list[PdfLine]) -> PdfLine:
-        """The table in one line."""
-        rows = [self._build_head_row(heads), *self._build_rows()]
-        box = [*heads, *self.taken]
-        cell = PdfCell("", min(line.left for line in box), max(line.right for line in box))
-        bottom, top = min(line.bottom for line in box), max(line.top for line in box)
+    def build_line(self, headers: list[PdfLine]) -> PdfLine:
+        """Return the table as one line."""
+        header_row = [""] * (len(self.right_edges) + 1)
+        for line in headers:
+            for column, text in self._spread_header_cells(line).items():
+                header_row[column] = f"{header_row[column]} {text}".strip()
+        rows = [header_row, *self._build_rows()]
+        lines = [*headers, *self.taken]
+        cell = PdfCell("", min(line.left for line in lines), max(line.right for line in lines))
+        bottom, top = min(line.bottom for line in lines), max(line.top for line in lines)
         return PdfLine((cell,), bottom, top, self.size, table_rows=tuple(map(tuple, rows)))
 
-    def _build_head_row(self, heads: list[PdfLine]) -> list[str]:
-        """What stands over each column, the lines of the head joined; what stands over several is in each."""
-        columns = [""] * (len(self.right_edges) + 1)
-        for line in heads:
-            for at, text in self._spread_head_cells(line).items():
-                columns[at] = f"{columns[at]} {text}".strip()
-        return columns
+    def _spread_header_cells(self, line: PdfLine) -> dict[int, str]:
+        """Return a header line's texts by the columns below them; 0 is the column of labels.
 
-    def _spread_head_cells(self, line: PdfLine) -> dict[int, str]:
-        """The cells of a line of the head by the columns that they stand over; 0 that of the labels."""
+        A cell above several columns is repeated in each.
+        """
         left = min(self.left_edges) - self.size
-        found = {0: " ".join(cell.text for cell in line.cells if cell.right < left)}
+        texts = {0: " ".join(cell.text for cell in line.cells if cell.right < left)}
         over = [cell for cell in line.cells if cell.right >= left]
-        middles = [(low + high) / 2 for low, high in zip(self.left_edges, self.right_edges, strict=True)]
-        if len(over) >= len(middles) or len(over) * 2 > len(middles) + 1:
+        centers = [(low + high) / 2 for low, high in zip(self.left_edges, self.right_edges, strict=True)]
+        if len(over) >= len(centers) or len(over) * 2 > len(centers) + 1:
             for cell in over:
-                near = min(range(len(middles)), key=lambda at: abs(middles[at] - _compute_center(cell)))
-                found[near + 1] = f"{found.get(near + 1, '')} {cell.text}".strip()
-            return found
-        for at, middle in enumerate(middles, 1):
-            cell = min(over, key=lambda each: abs(_compute_center(each) - middle))
-            if len(over) > 1 or self._is_cell_over(cell, at):
-                found[at] = cell.text
-        return found
+                nearest = min(range(len(centers)), key=lambda column: abs(centers[column] - _compute_center(cell)))
+                texts[nearest + 1] = f"{texts.get(nearest + 1, '')} {cell.text}".strip()
+            return texts
+        for column, center in enumerate(centers, 1):
+            cell = min(over, key=lambda header: abs(_compute_center(header) - center))
+            if len(over) > 1 or self._is_cell_over(cell, column):
+                texts[column] = cell.text
+        return texts
 
     def _is_cell_over(self, cell: PdfCell, column: int) -> bool:
-        """Whether a cell that stands alone is over a column: over all of them if it is in their middle."""
+        """Return whether a line's only cell is above a column; a centered one is above all columns."""
         low, high = min(self.left_edges), max(self.right_edges)
-        centred = abs(_compute_center(cell) - (low + high) / 2) < 0.15 * (high - low)
-        return centred or (cell.left < self.right_edges[column - 1] and cell.right > self.left_edges[column - 1])
+        is_centered = abs(_compute_center(cell) - (low + high) / 2) < 0.15 * (high - low)
+        return is_centered or (cell.left < self.right_edges[column - 1] and cell.right > self.left_edges[column - 1])
 
     def _build_rows(self) -> list[list[str]]:
         rows: list[list[str]] = []
-        begun = ""
-        for line, after in zip(self.taken, [*self.taken[1:], None], strict=True):
-            if not _is_numeric_row(line):
-                if rows and not begun and _is_label_continuation(line, self._previous_line):
-                    rows[-1][0] += f" {line.text}"
-                elif after is not None and self._is_label_full(line, after):
-                    begun = f"{begun} {line.text}".strip()
-                else:
-                    rows.append([f"{begun} {line.text}".strip(), *[""] * len(self.right_edges)])
-                    begun = ""
-            else:
-                row = [f"{begun} {line.cells[0].text}".strip(), *[""] * len(self.right_edges)]
-                begun = ""
+        label_start = ""  # lines of a label whose numbers follow
+        empty = [""] * len(self.right_edges)
+        for index, line in enumerate(self.taken):
+            following = self.taken[index + 1] if index + 1 < len(self.taken) else None
+            if _is_numeric_row(line):
+                row = [f"{label_start} {line.cells[0].text}".strip(), *empty]
                 for cell in line.cells[1:]:
                     row[self._find_column(cell) + 1] = cell.text
                 rows.append(row)
-            self._previous_line = line
+                label_start = ""
+            elif rows and not label_start and _is_label_continuation(line, self.taken[index - 1]):
+                rows[-1][0] += f" {line.text}"
+            elif following is not None and self._is_label_full(line, following):
+                label_start = f"{label_start} {line.text}".strip()
+            else:
+                rows.append([f"{label_start} {line.text}".strip(), *empty])
+                label_start = ""
         return rows
 
-    def _is_label_full(self, line: PdfLine, after: PdfLine) -> bool:
-        """Whether a label's line was full: the next one's first word had no room behind it."""
-        label = after.cells[0]
+    def _is_label_full(self, line: PdfLine, following: PdfLine) -> bool:
+        """Return whether the next line's first word had no room in a label's line."""
+        label = following.cells[0]
         if label.text[:1].islower() or line.hyphenated:
             return True
-        widest = max(each.cells[0].right for each in self.taken)
-        letter = (label.right - label.left) / max(1, len(label.text))
-        word = len(label.text.split(" ", 1)[0]) + 1
-        return line.right + word * letter > widest and line.text[-1] not in ".:" and not line.bold
+        widest = max(row.cells[0].right for row in self.taken)
+        char_width = (label.right - label.left) / max(1, len(label.text))
+        word_chars = len(label.text.split(" ", 1)[0]) + 1
+        return line.right + word_chars * char_width > widest and line.text[-1] not in ".:" and not line.bold
 
 
 def _is_label_continuation(line: PdfLine, above: PdfLine) -> bool:
-    """Whether a line without figures goes on in the label above it: it begins small, and not at a new height."""
+    """Return whether a line continues the label above: it begins in lower case and follows closely."""
     return line.text[:1].islower() and above.bottom - line.top < 0.6 * line.size
 
 

@@ -1,7 +1,7 @@
-"""The order in which the lines of a PDF page are read.
+"""Sort the lines of a PDF page into reading order.
 
-PDFium's order, which is that of the content, is right for nearly all files that programs write today, so it is only
-left where the lines jump about.
+PDFium's order, that of the content, is right for nearly all files that programs write today, so it is only replaced
+where lines jump about.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,14 +12,14 @@ from outrider.pages.readers.pdf_layout.line import PdfLine
 
 
 def sort_reading_order(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines in reading order: as they come, unless they jump upwards more often than columns explain."""
+    """Return the lines as they come, unless they jump upwards more often than columns explain."""
     jumps = sum(after.bottom > before.top for before, after in pairwise(lines))
     return list(_iter_xy_cut(lines, 0)) if jumps > max(4, len(lines) // 8) else lines
 
 
 def _iter_xy_cut(lines: list[PdfLine], depth: int) -> Iterator[PdfLine]:
-    """Bands from top to bottom, columns from left to right, each cut again (Nagy and Seth 1984)."""
-    max_depth = 12  # cuts of a page into columns and bands
+    """Yield bands from top to bottom, columns from left to right, each cut again (Nagy and Seth 1984)."""
+    max_depth = 12
     if len(lines) < 2 or depth >= max_depth:
         yield from sorted(lines, key=lambda line: (-line.top, line.left))
         return
@@ -38,12 +38,12 @@ def _iter_xy_cut(lines: list[PdfLine], depth: int) -> Iterator[PdfLine]:
 
 
 def _merge_bands(bands: list[list[PdfLine]], size: float) -> list[list[PdfLine]]:
-    """Bands next to each other under the same gutter together again, so that columns are cut as wholes."""
+    """Merge adjacent bands that share a gutter, so that columns are cut as a whole."""
     groups: list[list[PdfLine]] = []
     for band in bands:
-        both = [*groups[-1], *band] if groups else band
-        if groups and len(_split_by_gaps(both, lambda line: (line.left, line.right), size)) > 1:
-            groups[-1] = both
+        merged = [*groups[-1], *band] if groups else band
+        if groups and len(_split_by_gaps(merged, lambda line: (line.left, line.right), size)) > 1:
+            groups[-1] = merged
         else:
             groups.append(band)
     return groups if len(groups) > 1 else bands
@@ -52,15 +52,15 @@ def _merge_bands(bands: list[list[PdfLine]], size: float) -> list[list[PdfLine]]
 def _split_by_gaps(
     lines: list[PdfLine], extent: Callable[[PdfLine], tuple[float, float]], gap: float
 ) -> list[list[PdfLine]]:
-    """The lines in groups between which nothing reaches."""
+    """Split lines into groups with a gap wider than `gap` between their extents."""
     groups: list[list[PdfLine]] = []
-    reach = 0.0
+    group_end = 0.0
     for line in sorted(lines, key=lambda line: extent(line)[0]):
         start, end = extent(line)
-        if groups and start - reach <= gap:
+        if groups and start - group_end <= gap:
             groups[-1].append(line)
-            reach = max(reach, end)
+            group_end = max(group_end, end)
         else:
             groups.append([line])
-            reach = end
+            group_end = end
     return groups

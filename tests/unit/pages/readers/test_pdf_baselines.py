@@ -1,4 +1,4 @@
-"""Indices of formulas that PDFium takes for lines of their own."""
+"""PDF: subscripts and superscripts that PDFium takes for separate lines."""
 
 from outrider.pages.readers.pdf_layout.baselines import merge_script_lines
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine

@@ -1,4 +1,4 @@
-"""PDF: what stands around the text of its pages, and what programs paint in another order than it is read."""
+"""PDF: headers, footers, footnotes, and text that is painted in another order."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Archives: what they hold is listed, and what is asked for or alone is read."""
+"""Archives: lists of files, and the content of one file."""
 
 import bz2
 import gzip
