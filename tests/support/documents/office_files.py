@@ -76,8 +76,8 @@ def build_package(main: str, links: tuple[tuple[str, str, str], ...], parts: dic
         f"<cp:coreProperties {OOXML_NAMESPACES}><dc:title>Harbour</dc:title><dc:creator>Ida Marsh</dc:creator>"
         "<dc:language>en-GB</dc:language><dcterms:created>2024-02-29T12:00:00Z</dcterms:created></cp:coreProperties>"
     )
-    given = {"[Content_Types].xml": "<Types/>", "_rels/.rels": root, "core.xml": facts}
-    return build_zip(given | {f"{folder}/_rels/{name}.rels": build_relationships(*links)} | parts)
+    contents = {"[Content_Types].xml": "<Types/>", "_rels/.rels": root, "core.xml": facts}
+    return build_zip(contents | {f"{folder}/_rels/{name}.rels": build_relationships(*links)} | parts)
 
 
 STYLES_XML = f"""<w:styles {OOXML_NAMESPACES}>
@@ -117,7 +117,7 @@ def build_table_row(*cells: str) -> str:
 
 
 def build_docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts: str) -> bytes:
-    given = {
+    contents = {
         "word/document.xml": f"<w:document {OOXML_NAMESPACES}><w:body>{body}</w:body></w:document>",
         "word/styles.xml": STYLES_XML,
         "word/numbering.xml": NUMBERING_XML,
@@ -125,7 +125,7 @@ def build_docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts:
     known = (("s", "styles", "styles.xml"), ("n", "numbering", "numbering.xml"))
     more = {f"word/{name}.xml": f"<w:{name} {OOXML_NAMESPACES}>{content}</w:{name}>" for name, content in parts.items()}
     named = tuple((name, name, f"{name}.xml") for name in parts)
-    return build_package("word/document.xml", (*known, *named, *links), given | more)
+    return build_package("word/document.xml", (*known, *named, *links), contents | more)
 
 
 def build_shape(text: str, kind: str | None = None) -> str:
@@ -145,8 +145,8 @@ def build_pptx(*slides: str, parts: dict[str, str] | None = None) -> bytes:
     links = tuple((f"s{at}", "slide", f"slides/{at}.xml") for at in range(len(slides)))
     listed = "".join(f'<p:sldId id="{256 + at}" r:id="s{at}"/>' for at in reversed(range(len(slides))))
     main = f"<p:presentation {OOXML_NAMESPACES}><p:sldIdLst>{listed}</p:sldIdLst></p:presentation>"
-    given = {"ppt/presentation.xml": main} | {f"ppt/slides/{at}.xml": each for at, each in enumerate(slides)}
-    return build_package("ppt/presentation.xml", links, given | (parts or {}))
+    contents = {"ppt/presentation.xml": main} | {f"ppt/slides/{at}.xml": each for at, each in enumerate(slides)}
+    return build_package("ppt/presentation.xml", links, contents | (parts or {}))
 
 
 def build_worksheet(*rows: list[Any], after: str = "", before: str = "") -> str:
@@ -186,9 +186,9 @@ def build_xlsx(
     )
     main = f"<workbook {SHEET_NAMESPACES}><sheets>{listed}</sheets></workbook>"
     links = tuple((f"s{at}", "worksheet", f"worksheets/{at}.xml") for at in range(len(names)))
-    given = {"xl/workbook.xml": main, "xl/styles.xml": STYLESHEET_XML}
-    given |= {f"xl/worksheets/{at}.xml": content for at, content in enumerate(sheets.values())}
-    return build_package("xl/workbook.xml", (*links, ("st", "styles", "styles.xml")), given | (parts or {}))
+    contents = {"xl/workbook.xml": main, "xl/styles.xml": STYLESHEET_XML}
+    contents |= {f"xl/worksheets/{at}.xml": content for at, content in enumerate(sheets.values())}
+    return build_package("xl/workbook.xml", (*links, ("st", "styles", "styles.xml")), contents | (parts or {}))
 
 
 def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
@@ -202,8 +202,8 @@ def build_odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
         "<meta:initial-creator>Ida Marsh</meta:initial-creator><dc:language>en-GB</dc:language>"
         "<meta:creation-date>2024-02-29T12:00:00</meta:creation-date></office:meta></office:document-meta>"
     )
-    given = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content, "meta.xml": meta}
-    return build_zip(given | {name.replace("__", "/"): each for name, each in parts.items()}, stored=("mimetype",))
+    contents = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content, "meta.xml": meta}
+    return build_zip(contents | {name.replace("__", "/"): each for name, each in parts.items()}, stored=("mimetype",))
 
 
 def build_epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
@@ -231,10 +231,10 @@ def build_epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None
         '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
         '<rootfile full-path="OPS/package.opf"/></rootfiles></container>'
     )
-    given = {"mimetype": "application/epub+zip", "META-INF/container.xml": container, "OPS/package.opf": opf}
+    contents = {"mimetype": "application/epub+zip", "META-INF/container.xml": container, "OPS/package.opf": opf}
     pages = {f"OPS/{name}": f"<html><body>{body}</body></html>" for name, body in chapters.items()}
     more = {name.replace("__", "/"): each for name, each in parts.items()}
-    return build_zip(given | {"OPS/toc.ncx": ncx} | pages | more, stored=("mimetype",))
+    return build_zip(contents | {"OPS/toc.ncx": ncx} | pages | more, stored=("mimetype",))
 
 
 def build_notebook(*cells: dict[str, Any], language: str = "julia") -> bytes:
