@@ -1,1 +1,1 @@
-"""What everything stands on: tools, calls, errors, egress, the database. Knows no domain and no protocol."""
+"""The base of all packages: tools, calls, errors, egress, database; without domains and protocols."""

@@ -62,7 +62,9 @@ class LoadedSettings:
         for setting, value in flatten_values(self.settings.model_dump(mode="json")):
             sections = (setting[:end] for end in range(len(setting), 0, -1))
             origin = next((self.origins[section] for section in sections if section in self.origins), "default")
-            rows.append((".".join(setting), _mask_value(setting, value), origin))
+            text = json.dumps(value, ensure_ascii=False, default=str)
+            masked = SECRET_MASK if value and _is_secret(setting) else URL_SECRET.sub(SECRET_MASK, text)
+            rows.append((".".join(setting), masked, origin))
         return rows
 
 
@@ -153,25 +155,21 @@ def _apply_layer(layer: SettingsLayer, merged: dict[str, Any], origins: dict[Set
     for setting, value in flatten_values(layer.values):
         if setting[:2] in CREDENTIAL_SECTIONS and is_placeholder(value) and setting in origins:
             continue  # an unfilled template does not hide a real value
-        weaker = _get_value(merged, setting) if setting in layer.extended_lists else None
+        weaker: Any = None
+        effective = value
+        if setting in layer.extended_lists:
+            weaker = merged
+            for name in setting:
+                weaker = weaker.get(name) if isinstance(weaker, dict) else None
+        if isinstance(weaker, list) and isinstance(value, list):
+            effective = [*weaker, *(item for item in value if item not in weaker)]
+        elif weaker is not None and not isinstance(weaker, list):
+            effective = weaker  # it is not a list, so validation refuses it
         try:
-            layers.set_value(merged, setting, value if weaker is None else _merge_lists(weaker, value))
+            layers.set_value(merged, setting, effective)
         except InvalidInput as error:
             raise InvalidInput(f"{layer.origin}: {error.message}", code="bad_settings") from None
         origins[setting] = layer.origin if weaker is None else f"{origins[setting]} and {layer.origin}"
-
-
-def _get_value(values: Any, setting: SettingPath) -> Any:
-    for name in setting:
-        values = values.get(name) if isinstance(values, dict) else None
-    return values
-
-
-def _merge_lists(weaker: Any, value: Any) -> Any:
-    """Join both lists; a value that is not a list stays, so that validation refuses it."""
-    if not isinstance(weaker, list):
-        return weaker
-    return [*weaker, *(item for item in value if item not in weaker)] if isinstance(value, list) else value
 
 
 def _validate_settings(merged: dict[str, Any], origins: Mapping[SettingPath, str]) -> Settings:
@@ -208,12 +206,6 @@ def _suggest_setting(location: tuple[Any, ...]) -> str:
         return ""
     close = get_close_matches(str(location[-1]), section.model_fields, n=1)
     return f", did you mean {close[0]!r}?" if close else ""
-
-
-def _mask_value(setting: SettingPath, value: Any) -> str:
-    if value and _is_secret(setting):
-        return SECRET_MASK
-    return URL_SECRET.sub(SECRET_MASK, json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _is_secret(setting: SettingPath) -> bool:
