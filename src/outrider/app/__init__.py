@@ -1,6 +1,7 @@
-"""The house: settings in, services and servers out. The only place where parts meet.
+"""Assemble the application from its settings; the only package that knows all others.
 
-`async with open_app() as app` opens it; `building` says what it is made of, `views` what one domain sees of another.
+`async with open_app() as app` opens it. `container` builds the components, `adapters` connects packages that do not
+know each other.
 """
 
 from outrider.app.app import App

@@ -1,26 +1,23 @@
-"""What one domain sees of another: functions, handed over when the house is built."""
+"""Adapt packages to each other: functions and objects that one package gets of another."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
+from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from outrider.pages.pages import Pages
+from outrider.search.provider import Query, RenderedPage, SearchHit, SearchServices
 from outrider.settings import LoadedSettings
 
-if TYPE_CHECKING:
-    from outrider.search.provider import Query, RenderedPage, SearchHit, SearchServices
-
-    LocalSearch = Callable[[Query], Awaitable[list[SearchHit]]]
-MAX_READ_PAGES = 200  # pages looked through when only some hosts are wanted
+LocalSearch = Callable[[Query], Awaitable[list[SearchHit]]]
 
 
 def build_markdown_converter(loaded: LoadedSettings) -> Callable[[bytes, str], Awaitable[str]]:
-    """The workspace domain's view of the pages domain."""
+    """Return the function with which workspaces convert files to Markdown."""
 
     async def convert_to_markdown(body: bytes, name: str) -> str:
         from outrider.pages.local_file import read_body
@@ -31,7 +28,7 @@ def build_markdown_converter(loaded: LoadedSettings) -> Callable[[bytes, str], A
 
 
 def build_page_renderer(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
-    """The pages domain's view of the browser."""
+    """Return the function with which pages are rendered in a browser."""
 
     async def render_page(url: str) -> str:
         from outrider.browser.session.one_off_visit import render_url
@@ -42,39 +39,40 @@ def build_page_renderer(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
 
 
 def build_search_services(
-    loaded: LoadedSettings, local: "LocalSearch", browsers: Browsers, proxy: Callable[[], str | None]
-) -> "SearchServices":
-    """What the search domain gets of the others."""
-    from outrider.search.provider import SearchServices
-
-    chosen, program = loaded.settings.search.agent_browser, None
-    if chosen.command or chosen.auto_install:
+    loaded: LoadedSettings, local: LocalSearch, browsers: Browsers, proxy: Callable[[], str | None]
+) -> SearchServices:
+    """Return what search providers need of other packages."""
+    settings, agent_browser = loaded.settings.search.agent_browser, None
+    if settings.command or settings.auto_install:
         from outrider.search.agent_browser import AgentBrowser
 
         folder = loaded.settings.data_dir / "agent-browser"
-        program = AgentBrowser(
-            chosen, folder, proxy_url=proxy, executable=lambda: _find_executable(browsers), environ=loaded.environ
+        agent_browser = AgentBrowser(
+            settings, folder, proxy_url=proxy, executable=lambda: _find_executable(browsers), environ=loaded.environ
         )
     return SearchServices(
-        search_local=local, get_proxy_url=proxy, browser=_ResultPageOpener(browsers), agent_browser=program
+        search_local=local, get_proxy_url=proxy, browser=ResultPageOpener(browsers), agent_browser=agent_browser
     )
 
 
 @dataclass(frozen=True)
-class _ResultPageOpener:
-    """The search domain's view of the browser."""
+class ResultPageOpener:
+    """Opens search engines' result pages in our browser (`search.provider.PageOpener`)."""
 
     browsers: Browsers
 
     def explain_unavailable(self) -> str:
-        there = self.browsers.settings.cdp_url or self.browsers.settings.cdp_urls or _find_executable(self.browsers)
-        return "" if there else "there is no browser (`outrider browser install` gets one)"
+        """Return why no browser is available; "" if one is."""
+        settings = self.browsers.settings
+        if settings.cdp_url or settings.cdp_urls or _find_executable(self.browsers):
+            return ""
+        return "no browser is installed (`outrider browser install` gets one)"
 
-    async def open_page(self, url: str) -> "RenderedPage":
+    async def open_page(self, url: str) -> RenderedPage:
+        """Return the page of an address after its scripts have run. Raises OutriderError."""
         from outrider.browser.session.one_off_visit import visit_url
         from outrider.browser.snapshot.extract_dom import read_rendered_html
         from outrider.browser.snapshot.snapshot import Snapshotter
-        from outrider.search.provider import RenderedPage
 
         async with visit_url(self.browsers, url) as page:
             return RenderedPage(page.url, (await read_rendered_html(Snapshotter(page))).html)
@@ -88,40 +86,39 @@ def _find_executable(browsers: Browsers) -> str:
     return ""
 
 
-def build_local_search(pages: Pages, get_content: Callable[[], ContentStores | None]) -> "LocalSearch":
-    """The search domain's view of what was read: by the caller, where stores keep it, else by anybody.
+def build_local_search(pages: Pages, get_content: Callable[[], ContentStores | None]) -> LocalSearch:
+    """Return the search in pages that were read: in the caller's stores first, else in the page cache.
 
-    Where callers must show who they are, nobody searches what others have read: its addresses may be secrets.
+    Callers with an access grant only search their own stores, because addresses in the cache of all may be secrets.
     """
 
-    async def search_read_pages(query: "Query") -> "list[SearchHit]":
-        from outrider.search.provider import SearchHit
-
-        stores = get_content()
-        own = await _search_own_stores(stores, query) if stores is not None and query.caller is not None else []
-        if own or (query.caller is not None and query.caller.grant is not None):
-            return own
-        read = await pages.search_cached(query.text, MAX_READ_PAGES if query.site else query.count)
-        hits = [SearchHit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in read]
+    async def search_read_pages(query: Query) -> list[SearchHit]:
+        max_filtered_pages = 200  # looked through if only one site is wanted
+        stores, caller = get_content(), query.caller
+        own_hits: list[SearchHit] = []
+        if stores is not None and caller is not None:
+            own_hits = await _search_own_stores(stores, query, caller)
+        if own_hits or (caller is not None and caller.grant is not None):
+            return own_hits
+        cached = await pages.search_cached(query.text, max_filtered_pages if query.site else query.count)
+        hits = [SearchHit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in cached]
         return [hit for hit in hits if is_on_site(hit.url, query.site)][: query.count]
 
     return search_read_pages
 
 
-async def _search_own_stores(content: ContentStores, query: "Query") -> "list[SearchHit]":
-    """The pages in the caller's stores that match, each address once, with the passage that matches best."""
-    max_snippet_chars = 1_000
+async def _search_own_stores(content: ContentStores, query: Query, caller: Call) -> list[SearchHit]:
+    """Return the matching pages in the caller's stores, each address once, with its best passage."""
     from outrider.content.search import SearchOptions
     from outrider.core.plain_text import render_plain_line
-    from outrider.search.provider import SearchHit
 
-    assert query.caller is not None
+    max_snippet_chars = 1_000
     host = (query.site or "").partition("/")[0]
     options = SearchOptions(top_n=100, source=host or "http")
-    found = (await content.search(query.caller, query.text, options)).hits
+    hits = (await content.search(caller, query.text, options)).hits
     pages = {
         hit.source: hit
-        for hit in reversed(found)
+        for hit in reversed(hits)
         if hit.source.startswith("http") and is_on_site(hit.source, query.site)
     }
     best = sorted(pages.values(), key=lambda hit: -hit.score)[: query.count]
@@ -134,7 +131,7 @@ async def _search_own_stores(content: ContentStores, query: "Query") -> "list[Se
 
 
 def is_on_site(url: str, site: str | None) -> bool:
-    """Whether an address lies on a host (or its subdomains), and below a path if the site names one."""
+    """Return whether an address is on a host or its subdomains, and below a path if the site has one."""
     host, _, path = (site or "").partition("/")
     parts = urlsplit(url)
     on_host = f".{parts.hostname}".endswith(f".{host}") if host else True

@@ -1,4 +1,4 @@
-"""The running house, as those who opened it see it."""
+"""The open application, with its components and its calls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,14 +40,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class App:
-    """The running house. `async with open_app() as app` makes one and closes all that it opened.
+    """The open application. `async with open_app() as app` opens one and closes it again.
 
     Attributes:
         loaded: The settings, with the origin of each.
-        toolbox: The offered tools.
+        toolbox: The tools offered to hosts.
         events: The record of every call.
-        dashboard_services: What the dashboard may see and do of all this; made when somebody wants to look.
-        identity: Recognises callers, and keeps tokens, workspaces and the audit; made when first needed.
+        build_full_toolbox: Builds a toolbox with all tools that agents may get.
+        dashboard_services: Returns the services of the dashboard, built at first use.
+        identity: Returns the service that authenticates callers, built at first use.
+        all_toolsets: All installed toolsets by name.
     """
 
     loaded: LoadedSettings
@@ -75,25 +77,30 @@ class App:
     all_toolsets: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
-        """Calls a tool as a host would: `await app.call("web_search", query="tea")`.
+        """Call a tool as a host would: `await app.call("web_search", query="tea")`.
 
-        Raises the errors of `outrider.core.errors`, InvalidInput for arguments among them.
+        Raises the errors of `outrider.core.errors`, for instance InvalidInput for wrong arguments.
         """
         return await self.toolbox.call(tool, arguments, call)
 
     async def render_context(self, toolset: str, call: Call | None = None) -> ToolsetContext:
-        """How things stand in a toolset for the call's session, for a system prompt. Raises NotFound."""
+        """Return the state of a toolset in the call's session, for a system prompt. Raises NotFound."""
         return await self.toolbox.describe_context(toolset, call or Call())
 
     def build_server(
         self, toolset: str | None = None, *, name: str = "outrider", session: str = "default"
     ) -> "Server[Any]":
-        """An MCP server (the SDK's low-level one) over all offered tools, or over one toolset alone."""
+        """Return an MCP server (the SDK's low-level one) with all offered tools, or with one toolset."""
         settings = self.loaded.settings
         toolbox = self.toolbox.select_toolset(toolset) if toolset else self.toolbox
-        sealed = build_state_security(settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours)
+        state_security = build_state_security(
+            settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours
+        )
         pause = ApprovalResponder(
-            sealed, settings.run_agent.blocked_format, settings.mime_prefix, dashboard_url=self.find_dashboard_url
+            state_security,
+            settings.run_agent.blocked_format,
+            settings.mime_prefix,
+            dashboard_url=self.find_dashboard_url,
         )
         texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
         return build_mcp_server(
@@ -102,18 +109,18 @@ class App:
         )  # fmt: skip
 
     def find_dashboard_url(self) -> str:
-        """Where people find the dashboard, without a token: this house's, or another's over the same data; or empty."""
-        if own := self.artifacts.dashboard_url:
-            return own
+        """Return the dashboard's address without a token, of this app or another with the same data; or empty."""
+        if self.artifacts.dashboard_url:
+            return self.artifacts.dashboard_url
         from outrider.dashboard.address import list_running
 
         return next((each.place for each in list_running(self.loaded.settings.data_dir)), "")
 
     def build_servers(self) -> "dict[str, Server[Any]]":
-        """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""
-        alone = {
+        """Return the servers for HTTP: all tools under an empty name, each toolset under its name and aliases."""
+        single_toolsets = {
             name: self.build_server(name, name=name)
             for toolset in self.toolbox.toolsets.values()
             for name in (toolset.name, *toolset.aliases)
         }
-        return {"": self.build_server(), **alone}
+        return {"": self.build_server(), **single_toolsets}

@@ -1,8 +1,9 @@
-"""What the house is made of: each part once, from the settings and from the parts that it needs."""
+"""Build the components of the application, each once and at first use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from outrider import toolsets
 from outrider.agents.approvals import Questions
@@ -59,26 +60,30 @@ if TYPE_CHECKING:
 
 SECONDS_PER_DAY = 86_400
 
+ComponentT = TypeVar("ComponentT")
+ToolboxT = TypeVar("ToolboxT", bound=Toolbox)
+
 
 @dataclass
 class Container:
-    """Makes the parts, each when the first of its users is made.
+    """Builds each component when the first component that needs it is built.
 
     Attributes:
         loaded: The settings.
         guard: Decides where requests may go.
-        proxy: The address of a guarded proxy, for libraries that dial by themselves.
-        shared: What this house has in common with others of the process.
+        proxy: The address of a guarded proxy, for libraries that open their own connections.
+        shared: Components shared with other apps of this process.
     """
 
     loaded: LoadedSettings
     guard: EgressGuard
     proxy: str | None
     shared: SharedComponents = field(default_factory=SharedComponents)
+    _acquired: list[object] = field(default_factory=list)  # from `shared`
 
     @cached_property
     def app(self) -> App:
-        """All of it."""
+        """The application."""
         return App(
             loaded=self.loaded,
             toolbox=self.served_toolbox,
@@ -107,25 +112,25 @@ class Container:
 
     @cached_property
     def identity(self) -> "Identity":
-        """Recognises callers."""
+        """Authenticates callers."""
         from outrider.identity.identity import Identity
 
         return Identity(self.database, self.settings.identity, self.http)
 
     @cached_property
     def quotas(self) -> "Quotas | None":
-        """How much everybody may use; None where nothing is limited."""
-        chosen = self.settings.identity.quotas
-        if not chosen.has_limits:
+        """The usage limits of callers; None if nothing is limited."""
+        settings = self.settings.identity.quotas
+        if not settings.has_limits:
             return None
         from outrider.app.usage import QuotaUsage
         from outrider.identity.quotas import Quotas
 
-        return Quotas(self.database, chosen, QuotaUsage(self.database))
+        return Quotas(self.database, settings, QuotaUsage(self.database))
 
     @cached_property
     def dashboard_services(self) -> "DashboardServices":
-        """What the dashboard may see and do."""
+        """The services of the dashboard."""
         from outrider.dashboard.services import DashboardServices
 
         return DashboardServices(
@@ -149,14 +154,19 @@ class Container:
         )
 
     def release_shared(self) -> None:
-        """Lets go of what others may use too, when the house cannot be built; nothing of it was opened yet."""
-        for name in ("browsers", "artifacts", "events", "database"):
-            if name in vars(self):
-                self.shared.release(vars(self)[name])
+        """Release the shared components of an app that could not be built, before any of them was opened."""
+        while self._acquired:
+            self.shared.release(self._acquired.pop())
+
+    def _acquire(self, key: tuple[Any, ...], build: Callable[[], ComponentT]) -> ComponentT:
+        """Return the shared component with this key, which names everything that it is built from."""
+        component = self.shared.acquire(key, build)
+        self._acquired.append(component)
+        return component
 
     @cached_property
     def http(self) -> HttpClient:
-        """The guarded client."""
+        """The guarded HTTP client."""
         return HttpClient(self.guard)
 
     @property
@@ -166,42 +176,40 @@ class Container:
 
     @cached_property
     def database(self) -> Database:
-        """The one database."""
-        url, most = self.settings.database_url, self.settings.database_connections
-        return self.shared.acquire(("database", url), lambda: Database(url, connections=most))
+        """The database."""
+        url, connections = self.settings.database_url, self.settings.database_connections
+        return self._acquire(("database", url), lambda: Database(url, connections=connections))
 
     @cached_property
     def events(self) -> CallRecorder:
         """The record of every call."""
         key = ("events", self.settings.database_url)
-        return self.shared.acquire(key, lambda: CallRecorder(self.database))
+        return self._acquire(key, lambda: CallRecorder(self.database))
 
     @cached_property
     def artifacts(self) -> ArtifactStore:
-        """What is too large for an answer."""
-        chosen, folder, days = self.settings.artifacts, self.settings.data_dir, self.settings.keep_days
-        key = ("artifacts", chosen, folder, days, self.settings.database_url, self.loaded.environ)
-        storage = build_storage(chosen.storage, folder, self.loaded.environ)
-        return self.shared.acquire(
-            key, lambda: ArtifactStore(storage, self.database, keep_seconds=days * SECONDS_PER_DAY)
-        )
+        """Files that are too large for a model's context."""
+        settings, folder, days = self.settings.artifacts, self.settings.data_dir, self.settings.keep_days
+        key = ("artifacts", settings, folder, days, self.settings.database_url, self.loaded.environ)
+        storage = build_storage(settings.storage, folder, self.loaded.environ)
+        return self._acquire(key, lambda: ArtifactStore(storage, self.database, keep_seconds=days * SECONDS_PER_DAY))
 
     @cached_property
     def browsers(self) -> Browsers:
         """The browser and its sessions."""
         folder = self.settings.data_dir / "browser"
-        made_from = ("browsers", self.settings.browser, self.settings.egress, folder)
-        return self.shared.acquire(made_from, lambda: Browsers(self.settings.browser, self.guard, folder))
+        key = ("browsers", self.settings.browser, self.settings.egress, folder)
+        return self._acquire(key, lambda: Browsers(self.settings.browser, self.guard, folder))
 
     @cached_property
     def pages(self) -> Pages:
-        """Reading."""
-        rendered = build_page_renderer(self.browsers)
-        return Pages(self.http, self.settings.pages, self.database, render=rendered, clock=self.database.now)
+        """Reads web pages."""
+        render = build_page_renderer(self.browsers)
+        return Pages(self.http, self.settings.pages, self.database, render=render, clock=self.database.now)
 
     @cached_property
     def cluster(self) -> "Cluster | None":
-        """The other replicas, where the database is one that several can have."""
+        """The other replicas; None if the database cannot be shared."""
         if not self.database.is_shared:
             return None
         from outrider.app.cluster.cluster import Cluster
@@ -210,58 +218,63 @@ class Container:
 
     @cached_property
     def crawler(self) -> Crawler:
-        """Reading whole sites."""
+        """Reads whole sites."""
         return Crawler(self.pages, self.database)
 
     @cached_property
     def search(self) -> Search:
-        """Searching."""
-        read = build_local_search(self.pages, lambda: self._served_content)
-        made_from = (self.http, self.settings.search, self.database)
-        powers = partial(build_search_services, self.loaded, read, self.browsers, lambda: self.proxy)
-        return Search(*made_from, build_services=powers, environ=self.loaded.environ, clock=self.database.now)
+        """Searches the web."""
+        search_local = build_local_search(self.pages, lambda: self._served_content)
+        return Search(
+            self.http,
+            self.settings.search,
+            self.database,
+            build_services=partial(build_search_services, self.loaded, search_local, self.browsers, lambda: self.proxy),
+            environ=self.loaded.environ,
+            clock=self.database.now,
+        )
 
     @cached_property
     def content(self) -> ContentStores:
-        """Content stores, with the embedder that the settings choose once one is needed."""
+        """Content stores; the embedder that the settings choose is loaded when first needed."""
         return ContentStores(
             self.database, self.settings.data_dir / "content", self.settings.content, embedder=self._load_embedder
         )
 
     @cached_property
     def workspaces(self) -> SessionWorkspaces:
-        """The sessions' folders."""
+        """The folders of sessions."""
         return SessionWorkspaces(self.settings.data_dir / "workspaces", self.settings.workspace)
 
     @cached_property
     def processes(self) -> Processes:
-        """Code that runs in the sandbox."""
+        """Processes in the sandbox."""
         quota = int(self.settings.workspace.max_mb * 1_000_000)
         return Processes(Sandbox(self.settings.code, self.guard), quota=quota)
 
     @cached_property
     def models(self) -> ModelResolver:
-        """The models that agents think with."""
+        """The models of agents."""
         return ModelResolver(self.settings.models, self.loaded.environ, self.http)
 
     @cached_property
     def questions(self) -> Questions:
-        """What waits for people."""
+        """Questions and approvals that wait for people."""
         return Questions(self.database)
 
     @cached_property
     def conversations(self) -> Conversations:
-        """Where agents speak."""
+        """Conversations of agents."""
         return Conversations(self.database)
 
     @cached_property
     def citations(self) -> CitationPool:
-        """References that are given out."""
+        """Citation references that were assigned."""
         return CitationPool(self.database)
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The agents."""
+        """The defined agents."""
         folders = (self.settings.data_dir / "agents", self.loaded.workspace / ".outrider" / "agents")
         return Catalogue(*folders, self.database)
 
@@ -272,8 +285,8 @@ class Container:
 
     @cached_property
     def runs(self) -> RunService:
-        """The agents' work."""
-        means = AgentDependencies(
+        """Runs of agents."""
+        dependencies = AgentDependencies(
             database=self.database,
             settings=self.settings.agents,
             models=self.models,
@@ -285,27 +298,41 @@ class Container:
             servers=self.remote_servers,
             engine_retention_s=self.settings.keep_days * SECONDS_PER_DAY,
         )
-        runs = RunService(means)
+        runs = RunService(dependencies)
         if self.quotas:
             runs.reserve_run, runs.check_spending = self.quotas.reserve_run, self.quotas.check_spending
         return runs
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """The browser's agent as an evaluator of websites."""
-        parts = (self.artifacts, self.browsers, self.models, self.runs, self.catalogue)
-        return Evaluator(Evaluations(self.database), *parts, toolbox=self.build_full_toolbox)
+        """Evaluates websites with an agent in a browser."""
+        return Evaluator(
+            Evaluations(self.database),
+            self.artifacts,
+            self.browsers,
+            self.models,
+            self.runs,
+            self.catalogue,
+            toolbox=self.build_full_toolbox,
+        )
 
     @cached_property
     def delegation(self) -> Delegation:
         """Agents as tools."""
-        asked = (self.catalogue, self.runs, self.conversations, self.questions)
-        kept = (self.citations, self.artifacts, self.database)
-        return Delegation(*asked, *kept, build_delegation_options(self.loaded, self.catalogue))
+        return Delegation(
+            self.catalogue,
+            self.runs,
+            self.conversations,
+            self.questions,
+            self.citations,
+            self.artifacts,
+            self.database,
+            build_delegation_options(self.loaded, self.catalogue),
+        )
 
     @cached_property
     def all_toolsets(self) -> dict[str, Toolset]:
-        """All toolsets there are, by name."""
+        """All installed toolsets by name."""
         return {
             toolset.name: toolset
             for toolset in discover_instances(toolsets, Toolset, group="outrider.toolsets", nested=True)
@@ -313,30 +340,39 @@ class Container:
 
     @cached_property
     def served_toolbox(self) -> Toolbox:
-        """The tools that hosts are offered."""
-        chosen = select_toolsets(self.settings.toolsets, self.all_toolsets, self.services)
-        box = Toolbox(chosen, self.services, self.events, self.settings.tools)
-        box.quota_check = self.quotas.check_call if self.quotas else None
-        box.forward_call = self.cluster.call_remotely if self.cluster else None
-        stores = self.content if "content_store" in box.toolsets else None
-        self.services[Autosave] = offers = Autosave(stores, self.settings.content.offer)
-        self.crawler.store_page_factory = crawl.build_page_saver_factory(offers)
-        return box
+        """The tools offered to hosts."""
+        served = select_toolsets(self.settings.toolsets, self.all_toolsets, self.services)
+        toolbox = self._connect_toolbox(Toolbox(served, self.services, self.events, self.settings.tools))
+        stores = self.content if "content_store" in toolbox.toolsets else None
+        self.services[Autosave] = autosave = Autosave(stores, self.settings.content.offer)
+        self.crawler.store_page_factory = crawl.build_page_saver_factory(autosave)
+        return toolbox
 
     def build_full_toolbox(self) -> Toolbox:
-        """All tools that agents may get, offered to hosts or not."""
+        """Return a toolbox with all tools that agents may get, whether hosts are offered them or not."""
         from outrider.toolsets.web_eval.done import DONE_TOOL_NAME, build_done_tool
         from outrider.toolsets.web_eval.recorder import RecordedToolbox
 
-        parts = (self.all_toolsets.values(), self.services, self.events, self.settings.tools)
-        box = RecordedToolbox(*parts, recorder=self.evaluator.recorder, inner={DONE_TOOL_NAME: build_done_tool()})
-        box.quota_check = self.quotas.check_call if self.quotas else None
-        box.forward_call = self.cluster.call_remotely if self.cluster else None
-        return box
+        return self._connect_toolbox(
+            RecordedToolbox(
+                self.all_toolsets.values(),
+                self.services,
+                self.events,
+                self.settings.tools,
+                recorder=self.evaluator.recorder,
+                inner={DONE_TOOL_NAME: build_done_tool()},
+            )
+        )
+
+    def _connect_toolbox(self, toolbox: ToolboxT) -> ToolboxT:
+        """Let quotas check the toolbox's calls, and replicas answer those about their sessions."""
+        toolbox.quota_check = self.quotas.check_call if self.quotas else None
+        toolbox.forward_call = self.cluster.call_remotely if self.cluster else None
+        return toolbox
 
     @cached_property
     def services(self) -> dict[type, Any]:
-        """What tools get before the slash, by type."""
+        """The services that tools take as parameters before the slash, by type."""
         return (
             self._domain_services
             | self._agent_services
@@ -381,13 +417,16 @@ class Container:
 
     @property
     def _served_content(self) -> ContentStores | None:
-        """The content stores, where they are served."""
+        """The content stores, if their tools are served."""
         return self.content if "content_store" in self.served_toolbox.toolsets else None
 
     def _load_embedder(self) -> Any:
         from outrider.content.semantic.select_embedder import select_embedder
 
-        folder, keys = self.settings.data_dir / "models", self.settings.models.keys
         return select_embedder(
-            self.settings.content.embedding, self.http, self.loaded.environ, folder=folder, keys=keys
+            self.settings.content.embedding,
+            self.http,
+            self.loaded.environ,
+            folder=self.settings.data_dir / "models",
+            keys=self.settings.models.keys,
         )

@@ -1,4 +1,4 @@
-"""The dashboard's place in the house: beside MCP over HTTP, or on a port of its own when there is something to see."""
+"""Offer the dashboard on the port of `outrider serve`, or on a port of its own."""
 
 import ipaddress
 import logging
@@ -23,16 +23,16 @@ DASHBOARD_PATH = "/dashboard"
 
 
 class MountedDashboard:
-    """The dashboard beside MCP on the port of `outrider serve`, with a door of its own.
+    """The dashboard on the port of `outrider serve`, with its own sign-in.
 
     Args:
-        app: The open house.
+        app: The open application.
 
     Attributes:
-        routes: Where it is; nowhere, if it is not to be offered there.
+        routes: The dashboard's routes; empty if it is not offered there.
 
     Raises:
-        NotConfigured: Other machines shall see it, and there is no token for their people.
+        NotConfigured: the dashboard is reachable from other machines, and has no token.
     """
 
     def __init__(self, app: App) -> None:
@@ -41,20 +41,22 @@ class MountedDashboard:
 
     @contextmanager
     def publish_address(self, address: str) -> Generator[str]:
-        """Lets `outrider dashboard` find it while the body runs; yields its address without a token, or nothing.
+        """Let `outrider dashboard` find it while the body runs; yields its address without a token, or "".
 
         Args:
-            address: Where the server listens: `http://127.0.0.1:8765`.
+            address: Where the server listens, for instance `http://127.0.0.1:8765`.
         """
         if not self.routes:
             yield ""
             return
         from outrider.dashboard.address import publish_address
 
-        place = f"{_from_here(address)}{DASHBOARD_PATH}/"
-        self._app.artifacts.dashboard_url = self._app.loaded.settings.dashboard.url or place
-        with publish_address(self._app.dashboard_services().data_dir, place, self._launch, kind="serve"):
-            yield place
+        # A wildcard address, as this machine reaches it.
+        address = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        url = f"{address}{DASHBOARD_PATH}/"
+        self._app.artifacts.dashboard_url = self._app.loaded.settings.dashboard.url or url
+        with publish_address(self._app.dashboard_services().data_dir, url, self._sign_in_tokens, kind="serve"):
+            yield url
 
     def _build_mount(self) -> "Mount":
         from starlette.routing import Mount
@@ -63,17 +65,23 @@ class MountedDashboard:
         from outrider.dashboard.sign_in_tokens import SignInTokens
 
         settings = self._app.loaded.settings
-        self._launch = SignInTokens(settings.dashboard.token)
+        self._sign_in_tokens = SignInTokens(settings.dashboard.token)
         return Mount(
             DASHBOARD_PATH,
-            build_dashboard_app(self._app.dashboard_services(), self._launch, hosts=settings.serve.allowed_hosts),
+            build_dashboard_app(
+                self._app.dashboard_services(), self._sign_in_tokens, hosts=settings.serve.allowed_hosts
+            ),
         )
 
 
 def _should_mount(app: App) -> bool:
-    """Whether `outrider serve` offers it. Raises NotConfigured."""
+    """Return whether `outrider serve` offers the dashboard. Raises NotConfigured."""
     settings = app.loaded.settings
-    if not settings.dashboard.enabled or _is_loopback(settings.serve.host):
+    try:
+        is_loopback = ipaddress.ip_address(settings.serve.host.strip("[]")).is_loopback
+    except ValueError:
+        is_loopback = settings.serve.host == "localhost"
+    if not settings.dashboard.enabled or is_loopback:
         return settings.dashboard.enabled
     if settings.dashboard.remote and not settings.dashboard.token:
         raise NotConfigured(
@@ -83,23 +91,11 @@ def _should_mount(app: App) -> bool:
     return settings.dashboard.remote
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _from_here(address: str) -> str:
-    """An address that listens everywhere, as this machine reaches it."""
-    return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-
-
 class BackgroundDashboard:
-    """The dashboard of a house, before and after it is opened.
+    """The dashboard of an app, which may not have started yet.
 
     Attributes:
-        listening: The open dashboard; None before it is opened, and where it is not offered.
+        listening: The running server; None before it has started, or if the dashboard is disabled.
     """
 
     def __init__(self) -> None:
@@ -107,7 +103,7 @@ class BackgroundDashboard:
 
     @property
     def is_watched(self) -> bool:
-        """Whether a browser shows it now."""
+        """Whether a browser is showing it now."""
         return self.listening is not None and self.listening.is_watched
 
 
@@ -115,36 +111,36 @@ class BackgroundDashboard:
 async def run_dashboard(
     app: App, *, kind: str = "mcp", after: Callable[[], Awaitable[object]] | None = None
 ) -> AsyncGenerator[BackgroundDashboard]:
-    """Offers the dashboard while the body runs, if the settings want it.
+    """Run the dashboard in the background of the body, if the settings enable it.
 
     Args:
-        app: The open house.
-        kind: What it belongs to, for `outrider dashboard`: `mcp` or `dashboard`.
-        after: What to wait for first. By default the first use of the database: a host that only lists tools, as all
-            of them do at their start, waits for nothing that is loaded here.
+        app: The open application.
+        kind: The command that runs it, for `outrider dashboard`: `mcp` or `dashboard`.
+        after: What to wait for before starting. By default the first use of the database, so that a host that only
+            lists tools, as all do at their start, does not wait for the dashboard's modules to load.
     """
-    offered = BackgroundDashboard()
-    opening = (partial(_open_dashboard, app, kind, after or app.database.opened_event.wait, offered),)
+    dashboard = BackgroundDashboard()
+    start = partial(_start_dashboard, app, kind, after or app.database.opened_event.wait, dashboard)
     try:
-        async with run_background(*(opening if app.loaded.settings.dashboard.enabled else ())):
-            yield offered
+        async with run_background(*([start] if app.loaded.settings.dashboard.enabled else [])):
+            yield dashboard
     finally:
-        if offered.listening is not None:
+        if dashboard.listening is not None:
             with anyio.CancelScope(shield=True):
-                await offered.listening.aclose()
+                await dashboard.listening.aclose()
 
 
-async def _open_dashboard(
-    app: App, kind: str, after: Callable[[], Awaitable[object]], offered: BackgroundDashboard
+async def _start_dashboard(
+    app: App, kind: str, after: Callable[[], Awaitable[object]], dashboard: BackgroundDashboard
 ) -> None:
     await after()
     from outrider.dashboard.server import DashboardServer
 
-    listening = DashboardServer(app.dashboard_services(), kind=kind)
+    server = DashboardServer(app.dashboard_services(), kind=kind)
     try:
-        with anyio.CancelScope(shield=True):  # half open it could not be closed
-            await listening.start()
-    except OutriderError as error:  # tools work without it
-        log.warning("there is no dashboard: %s; %s", error.message, error.hint)
+        with anyio.CancelScope(shield=True):  # a half-started server could not be closed
+            await server.start()
+    except OutriderError as error:  # the tools work without it
+        log.warning("the dashboard did not start: %s; %s", error.message, error.hint)
         return
-    offered.listening = listening
+    dashboard.listening = server

@@ -1,11 +1,10 @@
-"""What `outrider serve` answers over HTTP: MCP, and what stands beside it."""
+"""Build the HTTP application of `outrider serve`: MCP, health checks and dashboard."""
 
 from collections.abc import Callable
 
 from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
 
 from outrider.app.app import App
 from outrider.app.dashboard import MountedDashboard
@@ -16,37 +15,35 @@ from outrider.serve.http import build_http_app
 from outrider.serve.telemetry.tracing_middleware import TracingMiddleware
 
 
-def build_served_app(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette":
-    """The whole HTTP application of an open house; `state.dashboard` is the dashboard's place in it.
+def build_served_app(app: App, *, draining: Callable[[], bool] = lambda: False) -> Starlette:
+    """Return the HTTP application of an open app; its `state.dashboard` is the mounted dashboard.
 
     Args:
-        app: The house.
-        draining: Whether the process is about to go, so that it should get no more calls.
+        app: The application.
+        draining: Returns whether the process is about to end, so that it should get no more calls.
     """
-    chosen, dashboard, door = app.loaded.settings.serve, MountedDashboard(app), build_auth_middleware(app)
-    site = build_http_app(
+    settings, dashboard = app.loaded.settings.serve, MountedDashboard(app)
+    auth_middleware = build_auth_middleware(app)
+    tracing_middleware = [Middleware(TracingMiddleware)] if app.loaded.settings.telemetry.endpoint else []
+    cluster_routes = [app.cluster.build_route(app.build_full_toolbox())] if app.cluster is not None else []
+    http_app = build_http_app(
         app.build_servers(),
-        token="" if door else chosen.token,
+        token="" if auth_middleware else settings.token,
         allowed_hosts=list_allowed_hosts(app),
         extra_routes=[
             build_readiness_route(_build_health_checks(app, draining)),
-            *_hop(app),
+            *cluster_routes,
             *build_oauth_routes(app),
             *dashboard.routes,
         ],
-        middleware=[*_build_tracing_middleware(app), *door],
-        stateless=app.database.is_shared if chosen.stateless is None else chosen.stateless,
+        middleware=[*tracing_middleware, *auth_middleware],
+        stateless=app.database.is_shared if settings.stateless is None else settings.stateless,
     )
-    site.state.dashboard = dashboard
-    return site
+    http_app.state.dashboard = dashboard
+    return http_app
 
 
-def _hop(app: App) -> "list[BaseRoute]":
-    """Where other replicas' calls come in."""
-    return [app.cluster.build_route(app.build_full_toolbox())] if app.cluster is not None else []
-
-
-def _build_health_checks(app: App, draining: Callable[[], bool]) -> "dict[str, HealthCheck]":
+def _build_health_checks(app: App, draining: Callable[[], bool]) -> dict[str, HealthCheck]:
     async def check_serving() -> str | None:
         return "shutting down" if draining() else None
 
@@ -59,10 +56,3 @@ def _build_health_checks(app: App, draining: Callable[[], bool]) -> "dict[str, H
         return None
 
     return {"serving": check_serving, "database": check_database}
-
-
-def _build_tracing_middleware(app: App) -> "list[Middleware]":
-    if not app.loaded.settings.telemetry.endpoint:
-        return []
-
-    return [Middleware(TracingMiddleware)]

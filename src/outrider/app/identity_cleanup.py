@@ -1,4 +1,4 @@
-"""Directories of people who must show who they are: what tools saved there goes like artifacts do."""
+"""Delete old audit records, counters and files of authenticated people."""
 
 import time
 from contextlib import suppress
@@ -10,22 +10,23 @@ from outrider.app.app import App
 
 
 async def sweep_identity_data(app: App) -> None:
-    """Forgets what is older than the settings keep of the audit, of counters and of saved files. Raises Unavailable."""
+    """Delete audit records, counters and files that are older than the settings keep them. Raises Unavailable."""
     seconds_per_day = 86_400
-    chosen = app.loaded.settings
-    if chosen.identity.is_enabled or chosen.identity.quotas.has_limits:
-        await app.identity().audit.delete_expired(chosen.identity.audit_days)
-        await anyio.to_thread.run_sync(delete_old_files, chosen.data_dir / "people", chosen.keep_days * seconds_per_day)
+    settings = app.loaded.settings
+    if settings.identity.is_enabled or settings.identity.quotas.has_limits:
+        await app.identity().audit.delete_expired(settings.identity.audit_days)
+        folder, max_age_s = settings.data_dir / "people", settings.keep_days * seconds_per_day
+        await anyio.to_thread.run_sync(delete_old_files, folder, max_age_s)
 
 
 def delete_old_files(folder: Path, seconds: float) -> int:
-    """Removes files that nobody has changed for so long, and empty directories; returns how many files. Blocking."""
-    gone, oldest = 0, time.time() - seconds
-    for path in sorted(folder.rglob("*"), reverse=True):  # what is inside comes before what it is in
+    """Delete files not changed for so many seconds, and empty folders; returns the number of files. Blocking."""
+    deleted, oldest = 0, time.time() - seconds
+    for path in sorted(folder.rglob("*"), reverse=True):  # contents before their folders
         with suppress(OSError):
             if path.is_dir() and not path.is_symlink():
                 path.rmdir()
             elif path.lstat().st_mtime < oldest:
                 path.unlink()
-                gone += 1
-    return gone
+                deleted += 1
+    return deleted

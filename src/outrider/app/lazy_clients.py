@@ -1,4 +1,4 @@
-"""What agents get of the edge: its seal, and the client of other MCP servers. Both are loaded when first needed."""
+"""State encryption and MCP clients for agents, loaded when first needed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LazyStateEncryption:
-    """The edge's seal, for agents; loaded when something is sealed for the first time."""
+    """The state encryption of `serve`, whose key is loaded at first use."""
 
     loaded: LoadedSettings
 
@@ -34,26 +34,32 @@ class LazyStateEncryption:
 
 @dataclass
 class LazyRemoteServers:
-    """Other MCP servers, for agents; the SDK's client is loaded when the first of them is needed."""
+    """Other MCP servers, whose client is loaded at first use.
+
+    Attributes:
+        loaded: The settings, which name the servers.
+        guard: Decides where requests may go.
+        list_toolsets: Returns our own toolsets, whose tool names are reserved.
+    """
 
     loaded: LoadedSettings
     guard: EgressGuard
     list_toolsets: Callable[[], dict[str, Toolset]]
+    _servers: "RemoteServers | None" = None
 
     @property
     def names(self) -> list[str]:
         return list(self.loaded.settings.mcpServers)
 
     async def list_tools(self, server: str) -> Sequence["RemoteTool"]:
-        return await self._opened.list_tools(server)
+        if self._servers is None:
+            from outrider.serve.remote import RemoteServers
+
+            reserved_names = {name for toolset in self.list_toolsets().values() for name in toolset.tools}
+            settings = self.loaded.settings.mcpServers
+            self._servers = RemoteServers(settings, self.loaded.environ, self.guard, reserved_names)
+        return await self._servers.list_tools(server)
 
     async def aclose(self) -> None:
-        if "_opened" in vars(self):
-            await self._opened.aclose()
-
-    @cached_property
-    def _opened(self) -> "RemoteServers":
-        from outrider.serve.remote import RemoteServers
-
-        taken = {name for toolset in self.list_toolsets().values() for name in toolset.tools}
-        return RemoteServers(self.loaded.settings.mcpServers, self.loaded.environ, self.guard, taken)
+        if self._servers is not None:
+            await self._servers.aclose()

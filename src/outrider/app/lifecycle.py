@@ -1,4 +1,4 @@
-"""Opening the house and closing it: what runs beside the tools, and in which order things end."""
+"""Open and close the application, and run its background tasks."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -21,26 +21,26 @@ from outrider.settings import LoadedSettings, load
 async def open_app(
     loaded: LoadedSettings | None = None, *, shared: SharedComponents | None = None
 ) -> AsyncGenerator[App]:
-    """The running house; leaving the context writes what is pending and closes all that was opened.
+    """Open the application; leaving the context writes pending records and closes everything.
 
     Args:
-        loaded: Settings from `outrider.settings.load`; read from their usual places by default.
-        shared: What it has in common with other houses of this process; nothing by default.
+        loaded: Settings from `outrider.settings.load`; by default read from their usual places.
+        shared: Components shared with other apps of this process; none by default.
     """
     loaded, shared = loaded or load(), shared or SharedComponents()
     guard = EgressGuard(loaded.settings.egress)
     async with _open_library_proxy(guard, loaded) as proxy:
-        building = Container(loaded, guard, proxy, shared)
+        container = Container(loaded, guard, proxy, shared)
         try:
-            app, http = building.app, building.http
+            app, http = container.app, container.http
         except BaseException:
-            building.release_shared()
+            container.release_shared()
             raise
         try:
             async with run_background(*_list_background_tasks(app)):
                 yield app
         finally:
-            # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
+            # Only after the background tasks have ended, because a connection in use must not be closed.
             with anyio.CancelScope(shield=True):
                 await app.processes.close()
                 await app.evaluator.aclose()
@@ -58,20 +58,18 @@ async def open_app(
 
 
 def _list_background_tasks(app: App) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """What runs beside the tools."""
-    duties: list[Callable[[], Coroutine[Any, Any, None]]]
-    duties = [
+    tasks: list[Callable[[], Coroutine[Any, Any, None]]] = [
         app.events.write_forever,
         lambda: _sweep_daily(app),
         app.runs.run_forever,
         app.content.run_forever,
         app.crawler.run_forever,
     ]
-    return [*duties, app.cluster.run_forever] if app.cluster is not None else duties
+    return [*tasks, app.cluster.run_forever] if app.cluster is not None else tasks
 
 
 async def _sweep_daily(app: App) -> None:
-    """Lets go of what is older than the settings keep; begins when the database is opened for something else."""
+    """Delete what is older than the settings keep, once something else has opened the database."""
     seconds_per_day = 86_400
     await app.database.opened_event.wait()
     from outrider.app.identity_cleanup import sweep_identity_data
@@ -92,9 +90,9 @@ async def _sweep_daily(app: App) -> None:
 
 @asynccontextmanager
 async def _open_library_proxy(guard: EgressGuard, loaded: LoadedSettings) -> AsyncGenerator[str | None]:
-    """The address of a guarded proxy for what dials by itself when searching; None if there is nothing of the kind."""
-    program = loaded.settings.search.agent_browser
-    if find_spec("ddgs") is None and not (program.command or program.auto_install):
+    """Yield the address of a guarded proxy for search libraries that open connections; None if none is installed."""
+    agent_browser = loaded.settings.search.agent_browser
+    if find_spec("ddgs") is None and not (agent_browser.command or agent_browser.auto_install):
         yield None
         return
 

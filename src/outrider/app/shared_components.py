@@ -1,4 +1,4 @@
-"""Parts that several houses of one process have in common, because what makes them up is the same."""
+"""Reference-counted components shared by apps with equal settings."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -16,28 +16,28 @@ class _SharedComponent:
 
 @dataclass
 class SharedComponents:
-    """Makes each part once, and closes it when the last house that has it closes."""
+    """Builds each component once, and closes it with the last app that uses it."""
 
     _components: list[_SharedComponent] = field(default_factory=list)
 
     def acquire(self, key: tuple[Any, ...], build: Callable[[], ComponentT]) -> ComponentT:
-        """The part of that key, which is compared by equality: it holds all that the part is made from."""
-        found = next((each for each in self._components if each.key == key), None)
-        if found is None:
-            found = _SharedComponent(key, build())
-            self._components.append(found)
-        found.users += 1
-        return found.value
+        """Return the component with an equal key, which must hold everything that the component is built from."""
+        component = next((each for each in self._components if each.key == key), None)
+        if component is None:
+            component = _SharedComponent(key, build())
+            self._components.append(component)
+        component.users += 1
+        return component.value
 
     async def release_and_close(self, value: Any, close: Callable[[], Awaitable[None]]) -> None:
-        """Ends one house's use of a part."""
+        """End one app's use of a component, and close it if no other app uses it."""
         if self.release(value):
             await close()
 
     def release(self, value: Any) -> bool:
-        """Ends one house's use of a part; whether nobody uses it any more."""
-        found = next(each for each in self._components if each.value is value)
-        found.users -= 1
-        if not found.users:
-            self._components.remove(found)
-        return not found.users
+        """End one app's use of a component; returns whether no app uses it any more."""
+        component = next(each for each in self._components if each.value is value)
+        component.users -= 1
+        if not component.users:
+            self._components.remove(component)
+        return not component.users

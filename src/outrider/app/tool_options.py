@@ -1,4 +1,4 @@
-"""What the settings choose of tools and of how they behave."""
+"""Derive toolsets and tool options from the settings."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from outrider.toolsets.run_agent.delegation import DelegationOptions
 
 
 def build_tool_options(loaded: LoadedSettings) -> ToolOptions:
-    """What tools themselves obey."""
+    """Return the options of the tools."""
     settings = loaded.settings
     return ToolOptions(
         workspace=loaded.workspace,
@@ -24,31 +24,30 @@ def build_tool_options(loaded: LoadedSettings) -> ToolOptions:
 
 
 def build_delegation_options(loaded: LoadedSettings, catalogue: Catalogue) -> DelegationOptions:
-    """Agents as tools: served by themselves where somebody has written an agent, or has named a model for them."""
+    """Return the options of agents as tools, which count as configured if an agent or a model is defined."""
     settings = loaded.settings
     folders = (catalogue.home, loaded.workspace / ".outrider" / "agents")
-    written = any(next(folder.glob("*.md"), None) for folder in folders)
-    named = bool(settings.models.default or settings.models.profiles)
-    chosen = settings.run_agent
+    has_agents = any(next(folder.glob("*.md"), None) for folder in folders)
+    has_models = bool(settings.models.default or settings.models.profiles)
     return DelegationOptions(
         mime_prefix=settings.mime_prefix,
-        progress=chosen.progress,
-        per_second=chosen.progress_per_second,
-        detach_seconds=chosen.detach_seconds,
-        configured=written or named,
+        progress=settings.run_agent.progress,
+        per_second=settings.run_agent.progress_per_second,
+        detach_seconds=settings.run_agent.detach_seconds,
+        configured=has_agents or has_models,
     )
 
 
-def select_toolsets(wanted: list[str], every: dict[str, Toolset], services: dict[type, Any]) -> list[Toolset]:
-    """The toolsets of those names (or aliases), in the house's order; the default ones if none is named."""
-    if not wanted:
+def select_toolsets(names: list[str], toolsets: dict[str, Toolset], services: dict[type, Any]) -> list[Toolset]:
+    """Return the toolsets of those names or aliases, each once; the default ones if none is named."""
+    if not names:
         return [
-            each for each in every.values() if each.default or (each.default_check and each.default_check(services))
+            each for each in toolsets.values() if each.default or (each.default_check and each.default_check(services))
         ]
-    if "all" in wanted:
-        return list(every.values())
-    known = {name: each for each in every.values() for name in (each.name, each.display_name, *each.aliases) if name}
-    for name in wanted:
+    if "all" in names:
+        return list(toolsets.values())
+    known = {name: each for each in toolsets.values() for name in (each.name, each.display_name, *each.aliases) if name}
+    for name in names:
         if name not in known:
-            raise NotFound(f"no toolset {name!r}", hint=f"the toolsets are {', '.join(every)}, or all")
-    return list({known[name].name: known[name] for name in wanted}.values())
+            raise NotFound(f"no toolset {name!r}", hint=f"the toolsets are {', '.join(toolsets)}, or all")
+    return list({known[name].name: known[name] for name in names}.values())

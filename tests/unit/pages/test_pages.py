@@ -1,4 +1,4 @@
-"""Reading over real sockets: what comes back, what is asked again and when, and how failures are named."""
+"""Read pages over real sockets: content, revalidation and errors."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The chain: who is asked, in which order, and what comes of it when they fail."""
+"""Ask providers in order, and fall back when they fail."""
 
 import itertools
 import logging

@@ -1,1 +1,1 @@
-"""The replicas that share one database, and calls between them."""
+"""Replicas that share one database, and calls between them."""

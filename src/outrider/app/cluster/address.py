@@ -1,4 +1,4 @@
-"""Where other replicas reach this one, where nobody has said it (`serve.internal_url`)."""
+"""Find the address at which other replicas reach this one, if `serve.internal_url` is not set."""
 
 import logging
 from urllib.parse import urlsplit
@@ -11,17 +11,17 @@ log = logging.getLogger(__name__)
 
 
 async def find_advertised_address(address: str, database: str) -> str:
-    """The address that others are told.
+    """Return the address to advertise to other replicas.
 
-    What listens at all addresses of its machine is told by the one by which the machine reaches the database: the
-    others reach that, too, so they are on the same network.
+    For a wildcard address, this is the local address from which the machine reaches the database, because the other
+    replicas reach the database too.
 
     Args:
         address: `http://host:port` of the listening socket.
-        database: The address of the database that replicas share.
+        database: The address of the shared database.
     """
     default_port = 5432
-    wildcard_hosts = {"0.0.0.0": True, "::": False}  # noqa: S104 - addresses that stand for all; whether of IPv4 alone
+    wildcard_hosts = {"0.0.0.0": True, "::": False}  # noqa: S104 - whether they stand for IPv4 addresses alone
     listening = urlsplit(address)
     if listening.hostname not in wildcard_hosts:
         return address
@@ -31,6 +31,6 @@ async def find_advertised_address(address: str, database: str) -> str:
         only_ipv4 = wildcard_hosts[listening.hostname]
         own = await anyio.to_thread.run_sync(lambda: find_local_address(host, port, only_ipv4=only_ipv4))
     except (OSError, ValueError):
-        log.warning("other replicas cannot be told where this one is: set serve.internal_url")
+        log.warning("the address for other replicas is unknown: set serve.internal_url")
         return address
     return f"http://[{own}]:{listening.port}" if ":" in own else f"http://{own}:{listening.port}"

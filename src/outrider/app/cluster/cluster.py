@@ -1,4 +1,4 @@
-"""The other replicas: which browser session is where, and calls that are made there."""
+"""Locate browser sessions of other replicas, and forward calls to them."""
 
 import logging
 from collections.abc import Mapping
@@ -32,12 +32,14 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Cluster:
-    """This process and the others on the same database.
+    """The replicas on one database.
 
     Attributes:
         loaded: The settings.
-        browsers: This process's sessions.
-        replicas: Who is there.
+        database: The shared database.
+        guard: Decides where requests may go.
+        browsers: The browser sessions of this process.
+        replicas: The registry of live replicas.
     """
 
     loaded: LoadedSettings
@@ -51,108 +53,106 @@ class Cluster:
         self.browsers.registry = self.registry
 
     @cached_property
-    def registry(self) -> "SessionRegistry":
-        """The browser sessions of all."""
+    def registry(self) -> SessionRegistry:
+        """The browser sessions of all replicas."""
         return SessionRegistry(self.database, self.replicas.id, LazyStateEncryption(self.loaded))
 
-    def build_route(self, toolbox: Toolbox) -> "BaseRoute":
-        """Where the others' calls come in; they may be about any tool of that toolbox."""
+    def build_route(self, toolbox: Toolbox) -> BaseRoute:
+        """Return the route for other replicas' calls of this toolbox's tools."""
 
         async def call_locally(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
             return serialize_result(await toolbox.run_forwarded_call(tool, arguments, call))
 
-        return RpcEndpoint(self._rpc_seal, self.replicas.id, self.database.now, call_locally).build_route()
+        return RpcEndpoint(self._rpc_cipher, self.replicas.id, self.database.now, call_locally).build_route()
 
     async def call_remotely(self, tool: Tool, arguments: Mapping[str, Any], call: Call) -> Result | None:
-        """The result of a call about a browser session that lives elsewhere; None where it is for this process.
+        """Call a tool in the replica that has the browser session; None if the call is for this process.
 
-        Raises what the call raised there; Unavailable, code `replica`, where that process cannot be asked.
+        Raises the errors of the call there; Unavailable, code `replica`, if that replica cannot be reached.
         """
-        browser_toolset = "browser"
-        session_argument = "sessionId"
-        wanted = arguments.get(session_argument)
-        if tool.toolset != browser_toolset or not isinstance(wanted, str) or self.browsers.has_session(wanted):
+        session_id = arguments.get("sessionId")
+        if tool.toolset != "browser" or not isinstance(session_id, str) or self.browsers.has_session(session_id):
             return None
-        known = await self.registry.find_session(call.session, wanted)
-        if known is None or known.replica == self.replicas.id:
+        record = await self.registry.find_session(call.session, session_id)
+        if record is None or record.replica == self.replicas.id:
             return None
-        address = await self.replicas.find_address(known.replica)
-        if address is None:
-            await self._adopted(known)
+        address = await self.replicas.find_address(record.replica)
+        if address is None:  # that replica is dead
+            if await self.registry.claim_session(record):
+                log.info("browser session %s of the dead process %s is taken over", record.id, record.replica)
+                self.browsers.adopt_session(record, self.registry.decrypt_memory(record))
             return None
         if not address:
             raise Unavailable(
-                f"session {known.id} is in the browser of a process that serves no others",
+                f"session {record.id} belongs to a process that takes no calls from other replicas",
                 code="replica",
-                hint=f"createSession opens another; that one is at {known.url}",
+                hint=f"open another with createSession; that one is at {record.url}",
             )
-        return await self._call_replica(address, known, tool, arguments, call)
+        return await self._call_replica(address, record, tool, arguments, call)
 
     async def run_forever(self) -> None:
-        """Says that this process is there, and how its sessions are, until cancelled."""
+        """Publish this process and its browser sessions regularly, until cancelled."""
         await self.database.opened_event.wait()
-        unused = self.loaded.settings.browser.idle_seconds
+        idle_timeout_s = self.loaded.settings.browser.idle_seconds
         while True:
             try:
                 await self.replicas.send_heartbeat()
                 await self.registry.save_sessions(self.browsers.list_sessions())
-                await self.registry.delete_stale(self.database.now() - 2 * unused)
+                await self.registry.delete_stale(self.database.now() - 2 * idle_timeout_s)
             except OutriderError as error:
-                log.warning("the other replicas do not hear of this one: %s", error)
+                log.warning("this process could not be published to other replicas: %s", error)
             await anyio.sleep(HEARTBEAT_INTERVAL_S)
 
     async def leave(self) -> None:
-        """What lives here may be opened elsewhere from now on."""
+        """Unregister this process, so that other replicas may take over its sessions."""
         if not self.database.opened_event.is_set():
             return
         with suppress(OutriderError):
             await self.registry.save_sessions(self.browsers.list_sessions())
             await self.replicas.unregister_self()
 
-    async def _adopted(self, known: "SessionRecord") -> None:
-        if await self.registry.claim_session(known):
-            log.info("browser session %s of the dead process %s is taken over", known.id, known.replica)
-            self.browsers.adopt_session(known, self.registry.decrypt_memory(known))
-
     async def _call_replica(
-        self, address: str, known: "SessionRecord", tool: Tool, arguments: Mapping[str, Any], call: Call
+        self, address: str, record: SessionRecord, tool: Tool, arguments: Mapping[str, Any], call: Call
     ) -> Result:
         body, number = build_rpc_request(
-            self._rpc_seal, known.replica, self.database.now(), tool=tool.name, arguments=arguments, call=call
+            self._rpc_cipher, record.replica, self.database.now(), tool=tool.name, arguments=arguments, call=call
         )
-        came = stream_lines(self.guard, f"{address.rstrip('/')}{RPC_PATH}", body.encode(), seconds=RPC_IDLE_TIMEOUT_S)
+        lines = stream_lines(self.guard, f"{address.rstrip('/')}{RPC_PATH}", body.encode(), seconds=RPC_IDLE_TIMEOUT_S)
         try:
-            async with aclosing(came):
+            async with aclosing(lines):
                 count = 0
-                async for line in came:
-                    told = self._rpc_seal.decrypt_payload(line)
-                    if told is None or (told["number"], told["count"]) != (number, count):
+                async for line in lines:
+                    message = self._rpc_cipher.decrypt_payload(line)
+                    if message is None or (message["number"], message["count"]) != (number, count):
                         break
                     count += 1
-                    if "result" in told:
-                        return parse_result(told["result"])
-                    await _forward_message(told, call)
+                    if "result" in message:
+                        return parse_result(message["result"])
+                    await _forward_message(message, call)
         except Unavailable as error:
             if error.code != UNREACHABLE_CODE:
-                raise _build_lost_error(known, error.message) from None
-            message = f"the replica that has session {known.id} does not answer; it was at {known.url}"
-            hint = f"make the same call again in {HEARTBEAT_TIMEOUT_S:g} seconds: if it is dead, the session can be opened again"
-            raise Unavailable(message, code="replica", hint=hint, retry_after=HEARTBEAT_TIMEOUT_S) from None
-        raise _build_lost_error(known, "the other replica went away during the call")
+                raise _build_lost_error(record, error.message) from None
+            raise Unavailable(
+                f"the replica that has session {record.id} does not answer; the session was at {record.url}",
+                code="replica",
+                hint=f"repeat the call in {HEARTBEAT_TIMEOUT_S:g} seconds; if that replica is dead, another takes over",
+                retry_after=HEARTBEAT_TIMEOUT_S,
+            ) from None
+        raise _build_lost_error(record, "the other replica disconnected during the call")
 
     @cached_property
-    def _rpc_seal(self) -> "RpcCipher":
+    def _rpc_cipher(self) -> RpcCipher:
         return RpcCipher(self.loaded.settings.serve.state_key, self.loaded.settings.data_dir)
 
 
-def _build_lost_error(known: "SessionRecord", why: str) -> Unavailable:
-    message = f"{why}; it has session {known.id}, which was at {known.url}"
+def _build_lost_error(record: SessionRecord, reason: str) -> Unavailable:
+    message = f"{reason}; it has session {record.id}, which was at {record.url}"
     hint = f"the call may have taken effect: look at the session in {HEARTBEAT_TIMEOUT_S:g} seconds"
     return Unavailable(message, code="replica", hint=hint, retry_after=HEARTBEAT_TIMEOUT_S)
 
 
 async def _forward_message(message: Mapping[str, Any], call: Call) -> None:
-    """Progress goes to the caller; an error is raised here as it was there."""
+    """Report progress to the caller, or raise the other replica's error."""
     if "progress" in message:
         await call.progress(*message["progress"])
     elif "alive" in message:

@@ -1,4 +1,4 @@
-"""The open houses: hosts with equal settings live in one, and all of them share what they can."""
+"""A pool of open apps: hosts with equal settings share one, and all apps share components."""
 
 import asyncio
 import logging
@@ -12,17 +12,17 @@ from outrider.app.shared_components import SharedComponents
 from outrider.settings import LoadedSettings
 
 log = logging.getLogger(__name__)
-MAX_IDLE_APPS = 8  # houses that stay open without a host, so that the next host finds one warm
+MAX_IDLE_APPS = 8  # stay open without a host, so that the next host need not wait for one to open
 
 
 @dataclass(eq=False)
 class PooledApp:
-    """An open house.
+    """An app in the pool.
 
     Attributes:
-        loaded: What it was built from.
-        has_dashboard: Whether the dashboard is here; it shows what all of them share.
-        host_count: How many hosts use it.
+        loaded: Its settings.
+        has_dashboard: Whether it runs the dashboard, which shows the shared components of all apps.
+        host_count: The number of hosts that use it.
     """
 
     loaded: LoadedSettings
@@ -34,54 +34,56 @@ class PooledApp:
     _task: "asyncio.Task[None] | None" = None
 
     def matches(self, loaded: LoadedSettings) -> bool:
-        """Whether it is what would be built from these."""
-        ours, theirs = self.loaded, loaded
-        same = ours.settings == theirs.settings and ours.workspace == theirs.workspace
-        return same and dict(ours.environ) == dict(theirs.environ)
+        """Return whether an app with these settings would be equal to this one."""
+        own = self.loaded
+        is_same = own.settings == loaded.settings and own.workspace == loaded.workspace
+        return is_same and dict(own.environ) == dict(loaded.environ)
 
     @property
     def has_run_agents(self) -> bool:
-        """Whether agents run here, or have run: then it stays until the end, as their engine does."""
-        done = self._opened_app.done() and not self._opened_app.cancelled() and self._opened_app.exception() is None
-        return done and self._opened_app.result().runs.is_started
+        """Whether agents have run in this app; such an app stays open, because their engine does."""
+        future = self._opened_app
+        is_open = future.done() and not future.cancelled() and future.exception() is None
+        return is_open and future.result().runs.is_started
 
     @property
     def is_busy(self) -> bool:
-        """Whether agents run here now."""
+        """Whether agents are running in this app."""
         return self.has_run_agents and self._opened_app.result().runs.is_busy
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody looks at the dashboard."""
+        """Whether a browser is showing its dashboard."""
         return self._dashboard is not None and self._dashboard.is_watched
 
     @property
     def dashboard_url(self) -> str:
-        """Where the dashboard is; empty while it is not open."""
+        """The dashboard's address; empty while it is not running."""
         listening = self._dashboard.listening if self._dashboard else None
         return listening.base_url if listening else ""
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed, or never came to be."""
+        """Whether it was closed, or failed to open."""
         return self._task is None or self._task.done()
 
     def start(self, shared: SharedComponents) -> None:
-        """Begins to open."""
-        self._task = asyncio.create_task(self._run_app(shared), context=Context())  # its words are nobody's own
+        """Start opening the app."""
+        # In an empty context, so that its log records are not sent to the host that happens to be served now.
+        self._task = asyncio.create_task(self._run_app(shared), context=Context())
 
     async def wait_until_open(self) -> App:
-        """The open house. Raises what kept it from opening."""
+        """Return the open app. Raises the error if it could not be opened."""
         return await asyncio.shield(self._opened_app)
 
     async def close(self) -> None:
-        """Closes it; what runs there ends."""
+        """Close the app and end everything that runs in it."""
         self._close_requested.set()
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run_app(self, shared: SharedComponents) -> None:
-        """Opened and closed by one and the same task, as its task group wants."""
+        """Open and close the app in one task, as its task group requires."""
         try:
             async with open_app(self.loaded, shared=shared) as app:
                 if not self.has_dashboard:
@@ -93,14 +95,14 @@ class PooledApp:
                     await self._close_requested.wait()
         except BaseException as error:
             if self._opened_app.done():
-                log.exception("a house has fallen in")
+                log.exception("an app has failed")
                 raise
             self._opened_app.set_exception(error)
-            self._opened_app.exception()  # whoever waits hears of it; that nobody does is no news
+            self._opened_app.exception()  # prevents a warning if no host is waiting any more
 
 
 class AppPool:
-    """All of them."""
+    """All open apps of the process."""
 
     def __init__(self) -> None:
         self._shared = SharedComponents()
@@ -111,52 +113,52 @@ class AppPool:
 
     @property
     def is_busy(self) -> bool:
-        """Whether agents run in any of them, or a person looks on."""
+        """Whether agents run in any app, or a browser shows the dashboard."""
         return any(each.is_busy or each.is_watched for each in self._list_open())
 
     @property
     def dashboard_url(self) -> str:
-        """The dashboard's address without its token; empty before anything has happened that it could show."""
+        """The dashboard's address without its token; empty while it is not running."""
         return next((each.dashboard_url for each in self._list_open() if each.dashboard_url), "")
 
     def explain_mismatch(self, loaded: LoadedSettings) -> str:
-        """Why these settings cannot be served beside those that are; empty if they can."""
-        ours = {each.loaded.settings.database_url for each in self._list_open()}
-        if ours and loaded.settings.database_url not in ours:
-            return "the shared process works with another `database`"
+        """Return why these settings cannot be served by this process; empty if they can."""
+        databases = {each.loaded.settings.database_url for each in self._list_open()}
+        if databases and loaded.settings.database_url not in databases:
+            return "the shared process uses another `database`"
         return ""
 
     async def acquire(self, loaded: LoadedSettings) -> tuple[PooledApp, App]:
-        """The house for these settings, for one more host. Raises OutriderError where it cannot be opened."""
-        found = next((each for each in self._list_open() if each.matches(loaded)), None)
-        if found is None:
-            offers = loaded.settings.dashboard.enabled
-            found = PooledApp(loaded, has_dashboard=offers and not any(each.has_dashboard for each in self._apps))
-            found.start(self._shared)
-            self._apps.append(found)
-        found.host_count += 1
+        """Return the app for these settings, for one more host. Raises OutriderError if it cannot be opened."""
+        pooled = next((each for each in self._list_open() if each.matches(loaded)), None)
+        if pooled is None:
+            needs_dashboard = not any(each.has_dashboard for each in self._apps)
+            pooled = PooledApp(loaded, has_dashboard=loaded.settings.dashboard.enabled and needs_dashboard)
+            pooled.start(self._shared)
+            self._apps.append(pooled)
+        pooled.host_count += 1
         try:
-            return found, await found.wait_until_open()
+            return pooled, await pooled.wait_until_open()
         except BaseException:
-            found.host_count -= 1
+            pooled.host_count -= 1
             raise
 
     async def release(self, pooled: PooledApp) -> None:
-        """One host less; houses that have stood empty for longest are closed where there are many."""
+        """End one host's use of an app, and close the apps without hosts except the last used ones."""
         pooled.host_count -= 1
         self._apps.remove(pooled)
         self._apps.append(pooled)
-        empty = [
+        idle = [
             each for each in self._list_open() if not (each.host_count or each.has_run_agents or each.has_dashboard)
         ]
-        for each in empty[:-MAX_IDLE_APPS]:
+        for each in idle[:-MAX_IDLE_APPS]:
             self._apps.remove(each)
             await each.close()
 
     async def close(self) -> None:
-        """Closes all of them."""
-        open_, self._apps = self._apps, []
-        await asyncio.gather(*(each.close() for each in open_))
+        """Close all apps."""
+        apps, self._apps = self._apps, []
+        await asyncio.gather(*(each.close() for each in apps))
 
     def _list_open(self) -> list[PooledApp]:
         self._apps = [each for each in self._apps if not each.is_closed]

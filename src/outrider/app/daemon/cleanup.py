@@ -1,4 +1,4 @@
-"""What a host leaves behind: it ends with the host, as where the host had a process to itself."""
+"""Clean up a host's browser sessions and processes when it disconnects."""
 
 from outrider.app.app import App
 from outrider.core.context import Call
@@ -6,9 +6,9 @@ from outrider.core.errors import OutriderError
 
 
 async def clean_up_host(app: App, session: str) -> None:
-    """Ends the browser sessions and the background processes of a session that nobody else has.
+    """End the browser sessions and background processes of a session that no other host uses.
 
-    Unless agents are at work: a run goes on without its host, and may use what is there.
+    Nothing ends while agents are running, because their runs continue without the host and may use them.
     """
     if app.runs.is_busy:
         return
@@ -17,4 +17,4 @@ async def clean_up_host(app: App, session: str) -> None:
     try:
         await app.browsers.close_owner_sessions(session)
     except OutriderError:
-        return  # it was gone already
+        return  # already closed

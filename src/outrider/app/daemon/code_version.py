@@ -1,4 +1,4 @@
-"""Whether a process still runs the code that is on disk, and which of two versions is newer."""
+"""Detect changes of the code on disk, and compare versions."""
 
 import hashlib
 import os
@@ -12,15 +12,8 @@ PACKAGE_ROOT = Path(outrider.__file__).parent
 
 
 def fingerprint_code(root: Path = PACKAGE_ROOT) -> str:
-    """Another whenever a file of the code was changed, added or removed: by names, sizes and times, some 3 ms."""
-    found = hashlib.blake2s(digest_size=16)
-    for name, size, changed in sorted(_list_files(root)):
-        found.update(f"{name}\0{size}\0{changed}\n".encode("utf-8", "surrogateescape"))
-    return found.hexdigest()
-
-
-def _list_files(root: Path) -> list[tuple[str, int, int]]:
-    found: list[tuple[str, int, int]] = []
+    """Return a digest of the names, sizes and modification times of all files of the code."""
+    files: list[tuple[str, int, int]] = []
     folders = [str(root)]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -31,12 +24,15 @@ def _list_files(root: Path) -> list[tuple[str, int, int]]:
                     folders.append(entry.path)
                 else:
                     stat = entry.stat()
-                    found.append((entry.path, stat.st_size, stat.st_mtime_ns))
-    return found
+                    files.append((entry.path, stat.st_size, stat.st_mtime_ns))
+    digest = hashlib.blake2s(digest_size=16)
+    for name, size, modified in sorted(files):
+        digest.update(f"{name}\0{size}\0{modified}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
 
 
 def is_newer_version(version: str, than: str) -> bool:
-    """Whether a release comes after another, by its numbers."""
+    """Return whether a release is newer than another, by its numbers."""
     return _parse_version(version) > _parse_version(than)
 
 

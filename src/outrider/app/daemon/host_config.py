@@ -1,4 +1,4 @@
-"""What one host wants: its settings, its server's name, its session."""
+"""The configuration of one host, independent of the daemon's own directory and environment."""
 
 import os
 import re
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outrider.agents.models.provider_registry import load_providers as models
-from outrider.search.selection import load_providers as providers
+from outrider.agents.models.provider_registry import load_providers as load_model_providers
+from outrider.search.selection import load_providers as load_search_providers
 from outrider.settings import LoadedSettings, Settings
 from outrider.settings.layers import flatten_values
 
@@ -17,12 +17,12 @@ VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class HostConfig:
-    """What a host wants.
+    """The configuration of a host.
 
     Attributes:
         loaded: Its settings.
         name: The server's name in the client.
-        session: The session of calls that name none; empty if the host chose none.
+        session: The default session of its calls; empty if the host chose none.
     """
 
     loaded: LoadedSettings
@@ -32,14 +32,14 @@ class HostConfig:
 
 @contextmanager
 def change_directory(folder: str) -> Generator[None]:
-    """For the time of reading settings, what is relative starts where the host is. Nothing else runs meanwhile."""
+    """Change into the host's directory while its settings are read; nothing else may run meanwhile."""
     try:
         before = Path.cwd()
     except FileNotFoundError:
         before = Path("/")
     try:
         os.chdir(folder)
-    except OSError:  # it is gone, or we may not look: nothing relative can be meant
+    except OSError:  # it was removed or is not readable, so that no setting can be relative to it
         yield
         return
     try:
@@ -49,17 +49,17 @@ def change_directory(folder: str) -> Generator[None]:
 
 
 def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
-    """The settings as they are wherever the process stands, with that part of the environment which they read."""
+    """Return the settings with absolute paths, and with the part of the environment that they read."""
     folder, settings = loaded.workspace, loaded.settings
-    found = settings.model_copy(
+    resolved = settings.model_copy(
         update={
             "data_dir": folder / settings.data_dir,
             "database": _resolve_database(settings.database, folder),
             "browser": settings.browser.model_copy(
-                update={"executable": _program(settings.browser.executable, folder)}
+                update={"executable": _resolve_program(settings.browser.executable, folder)}
             ),
             "artifacts": settings.artifacts.model_copy(
-                update={"storage": _storage(settings.artifacts.storage, folder)}
+                update={"storage": _resolve_storage(settings.artifacts.storage, folder)}
             ),
             "content": settings.content.model_copy(
                 update={"roots": [str(folder / Path(each).expanduser()) for each in settings.content.roots]}
@@ -75,23 +75,20 @@ def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
             },
         }
     )
-    return replace(loaded, settings=found, environ=select_environment(loaded.environ, settings))
+    return replace(loaded, settings=resolved, environ=select_environment(loaded.environ, settings))
 
 
 def select_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """The variables that the settings name, or that keys of known providers may be in."""
-    if _reads_all(settings):
+    """Return the variables that the settings name, and those of known providers' keys."""
+    agent_browser = settings.search.agent_browser
+    # A program that we start, or a cloud's storage, may read any variable.
+    if agent_browser.command or agent_browser.auto_install or "://" in settings.artifacts.storage:
         return dict(environ)
-    wanted = {word for _, value in flatten_values(settings.model_dump(mode="json")) for word in _iter_words(value)}
-    wanted |= {name for each in models().values() for name in each.env}
-    wanted |= {name for each in providers().values() for credential in each.credentials for name in credential.env}
-    return {name: environ[name] for name in environ if name in wanted}
-
-
-def _reads_all(settings: Settings) -> bool:
-    """Whether something is at work that reads what it likes: a program that we start, or a cloud's storage."""
-    program = settings.search.agent_browser
-    return bool(program.command or program.auto_install) or "://" in settings.artifacts.storage
+    names = {word for _, value in flatten_values(settings.model_dump(mode="json")) for word in _iter_words(value)}
+    names |= {name for provider in load_model_providers().values() for name in provider.env}
+    credentials = (each for provider in load_search_providers().values() for each in provider.credentials)
+    names |= {name for credential in credentials for name in credential.env}
+    return {name: environ[name] for name in environ if name in names}
 
 
 def _iter_words(value: object) -> Iterator[str]:
@@ -106,16 +103,15 @@ def _iter_words(value: object) -> Iterator[str]:
 
 
 def _resolve_database(address: str, folder: Path) -> str:
-    sqlite_prefix = "sqlite"
     scheme, separator, path = address.partition(":///")
-    if not (separator and scheme.startswith(sqlite_prefix) and path) or path.startswith((":", "file:")):
+    if not (separator and scheme.startswith("sqlite") and path) or path.startswith((":", "file:")):
         return address
     return f"{scheme}:///{folder / path}"
 
 
-def _storage(place: str, folder: Path) -> str:
-    return str(folder / Path(place).expanduser()) if place and "://" not in place else place
+def _resolve_storage(storage: str, folder: Path) -> str:
+    return str(folder / Path(storage).expanduser()) if storage and "://" not in storage else storage
 
 
-def _program(name: str, folder: Path) -> str:
+def _resolve_program(name: str, folder: Path) -> str:
     return str(folder / Path(name).expanduser()) if os.sep in name else name

@@ -1,4 +1,4 @@
-"""One connection at the door: frames in, frames out."""
+"""The connection of one relay: reads and writes frames."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,10 +9,10 @@ from outrider.serve.host_session import HostLine
 
 
 class HostConnection:
-    """A relay, or somebody who asks how things stand.
+    """The connection of a host's relay, or of a control command.
 
     Attributes:
-        finished: Set when it asks for nothing more here, or is gone.
+        finished: Set when the host sends no more requests, or has disconnected.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -23,12 +23,12 @@ class HostConnection:
         self.finished = asyncio.Event()
 
     async def read_first(self) -> tuple[bytes, bytes]:
-        """What it says first: kind and payload; both empty if it says nothing."""
-        found = await self._read_frame()
-        return (found[0], found[2]) if found else (b"", b"")
+        """Return the kind and the payload of the first frame; both empty if the connection ends."""
+        frame = await self._read_frame()
+        return (frame[0], frame[2]) if frame else (b"", b"")
 
     async def iter_lines(self) -> AsyncIterator[HostLine]:
-        """The host's lines, until there are no more."""
+        """Yield the host's lines until the connection ends."""
         line_kinds = {
             frames.LINE_FRAME: "new",
             frames.REPLAY_FRAME: "replayed",
@@ -36,8 +36,8 @@ class HostConnection:
             frames.FAILED_FRAME: "failed",
         }
         try:
-            while found := await self._read_frame():
-                kind, number, payload = found
+            while frame := await self._read_frame():
+                kind, number, payload = frame
                 if kind == frames.LAST_REQUEST_FRAME:
                     self.finished.set()
                 elif kind in line_kinds:
@@ -46,30 +46,30 @@ class HostConnection:
             self.finished.set()
 
     async def send_line(self, text: str, number: int) -> None:
-        """Sends a line for the host, which answers its line of that number if it is not 0."""
+        """Send a line to the host, as the answer to its line of that number unless that is 0."""
         self.send_frame(frames.OUTPUT_FRAME, text.encode("utf-8", "replace"), number)
-        with suppress(OSError):  # it is gone: its reader notices
+        with suppress(OSError):  # disconnected, which the reader notices
             await self._writer.drain()
 
     async def acknowledge_line(self, number: int) -> None:
-        """Says that a line needs no answer."""
+        """Tell the relay that a line needs no answer."""
         self.send_frame(frames.DONE_FRAME, number=number)
 
     async def keep_for_replay(self, number: int) -> None:
-        """Asks for a line to be replayed on later connections."""
+        """Ask the relay to replay a line on later connections."""
         self.send_frame(frames.KEEP_FRAME, number=number)
 
     def write_stderr(self, text: str) -> None:
-        """Text for the host's stderr."""
+        """Write text to the host's stderr."""
         self.send_frame(frames.STDERR_FRAME, text.encode("utf-8", "replace"))
 
     def send_frame(self, kind: bytes, payload: bytes = b"", number: int = 0) -> None:
-        """A frame; lost without a word if nobody is there any more."""
+        """Send a frame; dropped silently if the host has disconnected."""
         if not self._writer.is_closing():
             self._writer.write(frames.build_frame(kind, payload, number))
 
     async def close(self) -> None:
-        """Sends what waits, and ends the connection."""
+        """Send pending frames, and end the connection."""
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
@@ -78,10 +78,10 @@ class HostConnection:
         chunk_bytes = 65_536
         while not self._pending:
             try:
-                piece = await self._reader.read(chunk_bytes)
+                chunk = await self._reader.read(chunk_bytes)
             except OSError:
                 return None
-            if not piece:
+            if not chunk:
                 return None
-            self._pending = self._frames.feed(piece)
+            self._pending = self._frames.feed(chunk)
         return self._pending.pop(0)

@@ -1,4 +1,4 @@
-"""How a started program becomes a process of its own: nobody's child, on no terminal, holding nothing of its host."""
+"""Detach the daemon from the host that starts it: its terminal, process group and open files."""
 
 import asyncio
 import logging
@@ -19,36 +19,35 @@ log = logging.getLogger("outrider.app.daemon")
 
 
 class LockHeldError(Exception):
-    """Another process holds the place and cannot be reached."""
+    """Another process holds the lock and cannot be reached."""
 
 
 @dataclass
 class DaemonProcess:
-    """The process, on its own.
+    """The detached process.
 
     Attributes:
-        place: Ours.
-        ready: Where whoever started us reads that we listen.
-        lock: The descriptor that holds the place.
+        paths: Its files.
+        ready: The descriptor from which the starting process reads that we listen.
+        lock: The descriptor that holds the lock.
     """
 
-    place: DaemonPaths
+    paths: DaemonPaths
     ready: int
     lock: int
 
-    def serve(self, command_line: "CommandLineReader", settle: Callable[[], None]) -> None:
-        """Serves until it ends."""
+    def serve(self, command_line: CommandLineReader, settle: Callable[[], None]) -> None:
+        """Serve hosts until the daemon ends; `settle` is called once its event loop runs."""
         anyio.run(self._serve_async, command_line, settle)
 
-    async def _serve_async(self, command_line: "CommandLineReader", settle: Callable[[], None]) -> None:
-
-        daemon = Daemon(self.place, command_line, self._release_lock)
+    async def _serve_async(self, command_line: CommandLineReader, settle: Callable[[], None]) -> None:
+        daemon = Daemon(self.paths, command_line, self._release_lock)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, daemon.stop)
         settle()
         try:
             await daemon.run_until_idle(lambda: self._report_to_starter("ready"))
         except Exception as error:
-            log.exception("the process ends")
+            log.exception("the daemon ends")
             self._report_to_starter(str(error))
             raise
 
@@ -64,8 +63,8 @@ class DaemonProcess:
             self.lock = -1
 
 
-def detach_process(place: DaemonPaths, ready: int) -> DaemonProcess | None:
-    """Leaves the process that started us behind; None in the half that ends at once. Raises OSError and Occupied."""
+def detach_process(paths: DaemonPaths, ready: int) -> DaemonProcess:
+    """Detach from the process that started us. Raises OSError and LockHeldError."""
     os.setsid()
     if os.fork():
         os._exit(0)
@@ -73,20 +72,19 @@ def detach_process(place: DaemonPaths, ready: int) -> DaemonProcess | None:
     os.closerange(ready + 1, os.sysconf("SC_OPEN_MAX"))
     os.set_inheritable(ready, False)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    place.create_run_dir()
-    os.chdir(place.data_dir)
+    paths.create_run_dir()
+    os.chdir(paths.data_dir)
+    logs.redirect_output(logs.configure_logging(Path(paths.data_dir)))
+    return DaemonProcess(paths, ready, _acquire_lock(paths))
 
-    logs.redirect_output(logs.configure_logging(Path(place.data_dir)))
-    return DaemonProcess(place, ready, _acquire_lock(place))
 
-
-def _acquire_lock(place: DaemonPaths) -> int:
-    """The lock of whoever answers at the door; an earlier process that is leaving lets go of it in a moment."""
+def _acquire_lock(paths: DaemonPaths) -> int:
+    """Return the descriptor of the daemon's lock, waiting for an earlier process that is ending."""
     poll_interval_s = 0.02
-    lock_timeout_s = 20.0  # in which an earlier process must let go of the lock
+    lock_timeout_s = 20.0
     import fcntl
 
-    lock = os.open(place.daemon_lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    lock = os.open(paths.daemon_lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     deadline = time.monotonic() + lock_timeout_s
     while True:
         try:
@@ -94,7 +92,7 @@ def _acquire_lock(place: DaemonPaths) -> int:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 os.close(lock)
-                raise LockHeldError("another process holds the place and does not answer") from None
+                raise LockHeldError("another process holds the lock and does not answer") from None
             time.sleep(poll_interval_s)
         else:
             return lock

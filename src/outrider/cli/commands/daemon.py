@@ -56,28 +56,28 @@ def stop(sets: tuple[str, ...]) -> None:
 @click.argument("ready", type=int)
 def run(folder: str, ready: int) -> None:
     """Run the process; `outrider mcp` starts it."""
-    from outrider.app.daemon.process import DaemonProcess, detach_process
+    from outrider.app.daemon.process import detach_process
 
     try:
-        begun = detach_process(DaemonPaths(folder), ready)
+        process = detach_process(DaemonPaths(folder), ready)
     except Exception as error:  # noqa: BLE001 - whoever started it says it to a person
         text = str(error) or type(error).__name__
         os.write(ready, f"{text}\n".encode("utf-8", "replace"))
         sys.exit(EXIT_BUG)
-    if isinstance(begun, DaemonProcess):
-        begun.serve(HostCommandParser(), enable_gc)
+    process.serve(HostCommandParser(), enable_gc)
 
 
 class HostCommandParser:
     """Parse the command lines of hosts."""
 
-    def read_config(self, hello: Any) -> Any:
+    def read_config(self, handshake: Any) -> Any:
         """Return the configuration of a host. Raises HostRefusal."""
         from outrider.app.daemon import HostConfig, HostRefusal
 
         parent = click.Context(outrider, info_name="outrider")
         try:
-            return HostConfig(*mcp.parse_host_options(hello.arguments, hello.environ, Path(hello.cwd), parent))
+            cwd = Path(handshake.cwd)
+            return HostConfig(*mcp.parse_host_options(handshake.arguments, handshake.environ, cwd, parent))
         except click.ClickException as error:
             text = io.StringIO()
             error.show(file=text)

@@ -1,4 +1,4 @@
-"""What the shared process writes down, and what it tells the host that it works for."""
+"""Log to the daemon's file and to the host concerned."""
 
 import logging
 import stat

@@ -1,4 +1,4 @@
-"""Settings as the shared process takes them: nothing in them depends on where or in whose environment it stands."""
+"""Make settings independent of the daemon's directory and environment."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reading pages must leave the host's garbage collector as it was."""
+"""Leave the garbage collector as the host had it."""
 
 import gc
 from collections.abc import Iterator

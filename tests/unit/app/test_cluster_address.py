@@ -1,4 +1,4 @@
-"""Where other replicas are told to reach this one."""
+"""Find the address that is advertised to other replicas."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A large page leaves no mark on the memory of who read it."""
+"""Release memory after large pages."""
 
 import platform
 import subprocess

@@ -1,4 +1,4 @@
-"""Hosts that name no session: each has one of its own, and finds it again."""
+"""Assign sessions to hosts that do not choose one."""
 
 from outrider.app.daemon.session_names import SessionNames
 

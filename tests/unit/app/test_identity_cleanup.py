@@ -1,4 +1,4 @@
-"""What tools save for people goes when it is old."""
+"""Delete old files of authenticated people."""
 
 import os
 import time

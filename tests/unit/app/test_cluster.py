@@ -1,4 +1,4 @@
-"""A call about what lives in another process: made there, over real HTTP, with all that a caller hears and may do."""
+"""Forward calls to another replica over real HTTP, with progress, errors and permissions."""
 
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What a process knows of its own code: whether it is still what is on disk."""
+"""Detect whether the code on disk has changed."""
 
 import os
 from pathlib import Path
