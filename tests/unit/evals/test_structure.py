@@ -116,7 +116,7 @@ def test_facts_are_of_the_page_as_browsers_decode_it():
     assert facts_of(page, URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
 
 
-TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b">Piers of the replica_setup</a></li></ul></nav>
+TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b">Piers of the town</a></li></ul></nav>
 <p>There are four of them; see <a href="/in-the-text">Lights of the coast</a> for their heights and colours.</p>
 <div><p>There are four of them; see</p> <a href="/slide">Lights of the coast</a> <p>and turn the page.</p></div>"""
 

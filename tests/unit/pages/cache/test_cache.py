@@ -97,17 +97,17 @@ async def test_a_killed_writer_leaves_a_readable_database(tmp_path: Path):
     script = """
         import anyio, itertools, pathlib, sys
         from outrider.core.database.database import Database
-        from outrider.pages.keeping.cache import Cache, Cached
+        from outrider.pages.cache.cache import CacheEntry, PageCache
         from outrider.pages.document import Document
-        from outrider.pages.page import Page
+        from outrider.pages.fetched_page import FetchedPage
 
         async def main():
-            cache = Cache(Database.file(pathlib.Path(sys.argv[1])), 10**9)
+            cache = PageCache(Database.from_file(pathlib.Path(sys.argv[1])), 10**9)
             for number in itertools.count():
                 text = f"tide {number} " * 2_000
                 url = f"https://a.b/{number}"
-                page = Page(url, url, 200, "text/html", 0.0, Document(text, text), text)
-                await cache.put(Cached(page, 0.0, 0.0, "", ""), main=True)
+                page = FetchedPage(url, url, 200, "text/html", 0.0, Document(text, text), text)
+                await cache.put(CacheEntry(page, 0.0, 0.0, "", ""), main=True)
                 print(number, flush=True)
 
         anyio.run(main)

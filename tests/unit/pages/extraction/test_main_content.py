@@ -16,9 +16,9 @@ PROSE = (
 SHREDS = ["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<pre>", "<br>", "\x00", "<!--", "'", "<", "語"]
 SHREDS += ['"', "word ", "<a href=x>", "<td rowspan=3>"]
 PARAGRAPHS = "".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))
-PAGE = f"""<!doctype html><html><head><title>How a replica_setup got its river back</title></head><body>
+PAGE = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
-<main><article><h1>How a replica_setup got its river back</h1>{PARAGRAPHS}</article></main>
+<main><article><h1>How a town got its river back</h1>{PARAGRAPHS}</article></main>
 <footer><p>Copyright. <a href="/terms">Terms of use</a></p></footer></body></html>"""
 
 

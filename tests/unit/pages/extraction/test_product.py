@@ -67,7 +67,7 @@ def test_names_are_read_as_a_page_shows_them():
 def test_a_price_is_said_only_as_a_whole_number(price: str, text: str, said: bool):
     data = json.dumps({"@type": "Product", "name": "Oak Desk", "offers": {**OFFER, "price": price}})
     script = f'<script type="application/ld+json">{data}</script>'
-    words = "Made by hand in our own workshop of oak from the hills above the replica_setup, and it lasts for years."
+    words = "Made by hand in our own workshop of oak from the hills above the town, and it lasts for years."
     source = f"<title>Oak Desk</title>{script}<h1>Oak Desk</h1><p>{words} {text}</p><button>Add to cart</button>"
     assert ("Price:" in extract(source, url="https://shop.example/p/oak-desk", main=False).text) != said
 

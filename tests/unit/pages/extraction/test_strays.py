@@ -11,7 +11,7 @@ from outrider.pages.extraction.main_content import parse_html
 
 TEXT = "<h1>Harbour</h1>" + "<p>The ferries leave from the old pier again, said the harbour master.</p>" * 3
 MARGIN = "<p>Share</p>" * 8
-TEASER = "<p>Eight boats that sank in sight of the replica_setup</p>"
+TEASER = "<p>Eight boats that sank in sight of the town</p>"
 
 
 def connected_of(source: str, dropped: set[str], doubted: dict[str, float]) -> list[str]:

@@ -98,7 +98,7 @@ def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
     (tmp_path / "tide.pdf").write_bytes(build_pdf("high water"))
     script = tmp_path / "script.py"
     script.write_text(
-        "import asyncio\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
+        "import asyncio\nfrom pathlib import Path\nfrom outrider.pages.local_file import read_body\n"
         "print('begins', flush=True)\n"
         "print(asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text)\n"
     )
@@ -134,7 +134,7 @@ def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):
     (tmp_path / "tide.pdf").write_bytes(build_pdf("high water"))
     script = tmp_path / "script.py"
     script.write_text(
-        "import asyncio, os, sys\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
+        "import asyncio, os, sys\nfrom pathlib import Path\nfrom outrider.pages.local_file import read_body\n"
         "def text():\n    return asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text[-10:]\n"
         "def workers():\n    return Path(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read_text().split()\n"
         "print(text())\nbefore = workers()\nif not os.fork():\n    print(text(), flush=True)\n    sys.exit()\n"
