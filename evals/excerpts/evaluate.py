@@ -1,4 +1,4 @@
-"""Whether `web_fetch(query=…)` reaches the answers of the whole page, and for how many of its tokens.
+"""Measure how many answers `web_fetch(query=…)` finds, and with how many tokens.
 
     python -m evals.excerpts.evaluate [--corpus FOLDER] [--every 5]
 

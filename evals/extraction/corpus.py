@@ -1,4 +1,4 @@
-"""Corpora of pages with their main content: where they are, what they hold, and how they are folded."""
+"""Load corpora of pages with their main content, and split them into folds."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""Scores the package on a corpus, and others beside it.
+"""Score the package, and other extractors, on a corpus.
 
     python -m evals.extraction.evaluate [--corpus FOLDER] [--with trafilatura] [--every 5] [--no-address] [--width 4]
 

@@ -1,4 +1,4 @@
-"""Fails where the model has become worse, or another than was measured.
+"""Fail if the model is worse than, or other than, the one that was measured.
 
     python -m evals.extraction.gate
 

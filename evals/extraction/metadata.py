@@ -1,4 +1,4 @@
-r"""Scores titles, authors and dates of publication on a corpus that has them, and other extractors' beside them.
+r"""Score titles, authors and publication dates, also of other extractors, on a corpus that has them.
 
     python -m evals.extraction.metadata [--corpus FOLDER] [--with trafilatura] [--every 5] [--misses title]
 

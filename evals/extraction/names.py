@@ -1,4 +1,4 @@
-"""Where names stand in what is learned from: columns that tell of them, and lines of their words."""
+"""Find the features of class and id names, and the lines of their words, in the training data."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Trains the model of `outrider.pages.extraction` and says how it does on sites it has not seen.
+"""Train the model of `outrider.pages.extraction`, and score it on unseen sites.
 
     OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only]
 

@@ -1,4 +1,4 @@
-"""Inputs that nobody would write, for everything that reads what strangers wrote.
+"""Fuzz everything that reads foreign documents.
 
     python -m evals.fuzz.run --minutes 60 --out found                   # all three targets in turns
     python -m evals.fuzz.run --target page --minutes 10 --out found     # content, page or document

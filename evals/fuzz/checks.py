@@ -1,4 +1,4 @@
-"""What must hold of every document, whatever it was read from."""
+"""Check the invariants of every document, whatever it was read from."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The same targets with coverage as the guide, by atheris where it is installed.
+"""Fuzz the same targets guided by coverage, with atheris.
 
     python -m evals.fuzz.guided --target content found/seeds -max_total_time=1800
 

@@ -1,4 +1,4 @@
-"""Fuzzes in a child process, which is replaced when it crashes or hangs: see the package."""
+"""Fuzz in a child process, which is replaced when it crashes or hangs."""
 
 import argparse
 import faulthandler

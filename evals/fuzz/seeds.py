@@ -1,4 +1,4 @@
-"""Small documents of every kind to begin with, by the suffix that they would have."""
+"""Build small seed documents of every kind, by suffix."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""The shortest input that still shows a problem."""
+"""Shrink an input that shows a problem."""
 
 import time
 from collections.abc import Callable

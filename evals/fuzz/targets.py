@@ -1,4 +1,4 @@
-"""What is fuzzed: how it is fed, and what is asked of its answers."""
+"""Define the fuzz targets: their inputs, and the checks of their results."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""How much of a page's structure is left in its Markdown.
+"""Measure how much of a page's structure its Markdown keeps.
 
     python -m evals.structure.evaluate [--every 5] [--lost 3]     # shares, and examples of what is lost
     python -m evals.structure.gate                                # fails below the floors

@@ -1,4 +1,4 @@
-"""The share of structure that is kept, of each kind; page means.
+"""Measure the share of structure that is kept, of each kind, as page means.
 
 python -m evals.structure.evaluate [--own] [--every 5] [--lost 3]
 """

@@ -1,4 +1,4 @@
-"""What a page marks up in its main content: derived from the page and the reference text, by no extractor.
+"""Derive the structure of a page's main content from the page and the reference text.
 
 An element counts if its words stand in the reference with some of those around them. Words that the page says more
 often than the reference are counted only where most of what stands around them agrees, once for each place in the

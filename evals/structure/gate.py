@@ -1,4 +1,4 @@
-"""Fails where less structure is kept than was.
+"""Fail if less structure is kept than was measured.
 
     python -m evals.structure.gate
 

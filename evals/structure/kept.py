@@ -1,4 +1,4 @@
-"""Which facts of a page its Markdown shows as what they are."""
+"""Compare the facts of a page with the structure of its Markdown."""
 
 import re
 from collections import Counter

@@ -56,7 +56,8 @@ class PageCache:
 
     Args:
         database: The database. Its failures are logged once and otherwise ignored.
-        size: Limit in bytes for all rows together, beyond which the least recently used are evicted. 0 disables the cache.
+        size: Limit in bytes for all rows together, beyond which the least recently used are evicted.
+            0 disables the cache.
         clock: Returns the time in seconds since the epoch.
     """
 

@@ -45,8 +45,9 @@ class MainContent:
         links: All links of the page, those of the content first.
         images: All images of the page, in order.
         tables: Tables of the content, each a list of rows of cells.
-        metadata: `hidden` characters left out, `expected` F1 of the selection, `fallback` if the model's selection was not
-            used, `cut` if the page exceeded a limit, `curtain` if an overlay hid the page until a script removes it,
+        metadata: `hidden` characters left out, `expected` F1 of the selection, `fallback` if the model's selection was
+            not used, `cut` if the page exceeded a limit, `curtain` if an overlay hid the page until a script removes
+            it,
             `product` if the page declares one.
         signals: What the page says about its kind.
     """

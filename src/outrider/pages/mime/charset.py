@@ -1,10 +1,10 @@
 """Decode bytes as the encoding and HTML standards say, with a check of declared charsets.
 
 The order is: byte order mark, transport, the document itself, UTF-8 if it fits, a detector (encoding.spec.whatwg.org
-and the encoding sniffing of html.spec.whatwg.org). A declared charset counts only as far as the text does not contradict
-it. Text with non-ASCII letters that decodes as UTF-8 with hardly a fault is UTF-8 whatever a server's default says.
-Words of non-ASCII letters only are not Latin-1, nor are Polish and Turkish, and Russian is not written with swapped
-case. Text that is half zeros is UTF-16, and escapes to Japanese are ISO-2022-JP.
+and the encoding sniffing of html.spec.whatwg.org). A declared charset counts only as far as the text does not
+contradict it. Text with non-ASCII letters that decodes as UTF-8 with hardly a fault is UTF-8 whatever a server's
+default says. Words of non-ASCII letters only are not Latin-1, nor are Polish and Turkish, and Russian is not written
+with swapped case. Text that is half zeros is UTF-16, and escapes to Japanese are ISO-2022-JP.
 
 Resiliparse's detector does not know EUC-KR, EUC-JP, Macintosh and DOS charsets, and confuses charsets of Latin letters.
 The language of the text decides between those (`latin_charsets`).

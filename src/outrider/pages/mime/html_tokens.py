@@ -110,7 +110,7 @@ def _read_markup(source: str, at: int, *, xml: bool) -> tuple[HtmlToken | None, 
         return None, _find_comment_end(source, at)
     match = TAG_PATTERN.match(source, at)
     if match is None:
-        # `</` before anything but a letter is a comment. A tag without an end loses everything after it, as in browsers.
+        # `</` before anything but a letter is a comment. A tag without an end hides all text after it, as in browsers.
         is_comment = following == "/" and not source[at + 2 : at + 3].isalpha()
         end = source.find(">", at) if is_comment else -1
         return None, end + 1 if end >= 0 else len(source)

@@ -48,18 +48,26 @@ XML_ROOT_TYPES = {
 XML_START = re.compile(
     XML_PROLOG_WITH_DOCTYPE + rb"<[\w:.-]{1,80}[^<>]{0,900}\sxmlns(?::\w{1,40})?\s{0,9}=", PATTERN_FLAGS
 )
-SSA_START = re.compile(rb"\s*\[Script Info\]", re.IGNORECASE)
-SBV_START = re.compile(rb"\s*\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\r?\n")
-SRT_START = re.compile(rb"\s*+\d{1,6}\r?\n\d{1,3}:\d\d:\d\d,\d{1,3} -->")
-VTT_START = re.compile(rb"WEBVTT[ \t\r\n]")
-# A message has two header fields of transport; a mailbox has a From line before them.
-MAIL_START = re.compile(
-    rb"(?=[!-9;-~]{1,60}:)(?=.*?^(?:From|Received|Date|Return-Path):)(?=.*?^(?:Message-ID|MIME-Version|Received):)",
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+TEXT_STARTS = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE), mime)
+    for pattern, mime in (
+        (rb"\s*\[Script Info\]", "text/x-ssa"),
+        (rb"\s*\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\r?\n", "text/x-sbv"),
+        (rb"(?-i:WEBVTT)[ \t\r\n]", "text/vtt"),
+        (rb"\s*+\d{1,6}\r?\n\d{1,3}:\d\d:\d\d,\d{1,3} -->", "application/x-subrip"),
+        (rb"\s*BEGIN:VCALENDAR\s", "text/calendar"),
+        (rb"\s*BEGIN:VCARD\s", "text/vcard"),
+        (rb"(?-i:From) [^\n]{1,300}\d{4}[^\n]{0,20}\r?\n[!-9;-~]{1,60}:", "application/mbox"),
+        # A message has two header fields of transport.
+        (
+            (
+                rb"(?=[!-9;-~]{1,60}:)(?=.*?^(?:From|Received|Date|Return-Path):)"
+                rb"(?=.*?^(?:Message-ID|MIME-Version|Received):)"
+            ),
+            "message/rfc822",
+        ),
+    )
 )
-MBOX_START = re.compile(rb"From [^\n]{1,300}\d{4}[^\n]{0,20}\r?\n[!-9;-~]{1,60}:")
-CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.IGNORECASE)
-VCARD_START = re.compile(rb"\s*BEGIN:VCARD\s", re.IGNORECASE)
 SVG_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<svg[\s>]", PATTERN_FLAGS)
 
 
@@ -314,14 +322,4 @@ def _detect_undeclared_type(start: bytes, url: str) -> str:
     if JSON_START.match(start):
         return TEXT_SUFFIX_TYPES.get(suffix, "application/json")
     text_type = "text/plain" if suffix == ".pdf" else TEXT_SUFFIX_TYPES.get(suffix, "text/plain")
-    patterns = (
-        (SSA_START, "text/x-ssa"),
-        (SBV_START, "text/x-sbv"),
-        (VTT_START, "text/vtt"),
-        (SRT_START, "application/x-subrip"),
-        (CALENDAR_START, "text/calendar"),
-        (VCARD_START, "text/vcard"),
-        (MBOX_START, "application/mbox"),
-        (MAIL_START, "message/rfc822"),
-    )
-    return next((mime for pattern, mime in patterns if pattern.match(start)), text_type)
+    return next((mime for pattern, mime in TEXT_STARTS if pattern.match(start)), text_type)

@@ -68,7 +68,7 @@ ElementHandler = Callable[["ElementHandlers", Any, str], int]
 class ElementHandlers(ElementStack):
     """Apply elements to the current block.
 
-    Each handler takes a node and its tag and returns what happens when the element ends, or that its content is skipped.
+    Each handler takes a node and its tag, and returns an end code.
 
     Attributes:
         plain_classes: Class attributes known not to be listings.
@@ -361,14 +361,16 @@ class ElementHandlers(ElementStack):
         **dict.fromkeys(IGNORED_TAGS, handle_ignored),
         **dict.fromkeys(INLINE_TAGS, handle_inline),
         **dict.fromkeys(EMBED_TAGS, handle_embed),
-        "a": handle_link, "br": handle_break, "img": handle_image, "amp-img": handle_image, "hr": handle_rule, "math": handle_math, "noscript": handle_noscript,
-        "script": handle_script, "q": handle_quote, "option": handle_option, "cite": handle_cite, "rt": handle_ruby_text, "input": handle_input,
-        "dialog": handle_dialog, "table": handle_table, "button": handle_button, "summary": handle_summary, "": handle_unknown,
+        "a": handle_link, "br": handle_break, "img": handle_image, "amp-img": handle_image, "hr": handle_rule,
+        "math": handle_math, "noscript": handle_noscript, "script": handle_script, "q": handle_quote,
+        "option": handle_option, "cite": handle_cite, "rt": handle_ruby_text, "input": handle_input,
+        "dialog": handle_dialog, "table": handle_table, "button": handle_button, "summary": handle_summary,
+        "": handle_unknown,
     }  # fmt: skip
     # By end code.
     END_HANDLERS: ClassVar[tuple[Callable[["ElementHandlers"], None], ...]] = (
-        _end_inline, ElementStack.end_element, ElementStack.end_mark, ElementStack.end_link, ElementStack.end_cell, ElementStack.end_listing,
-        ElementStack.mark_code_line, _end_separated,
+        _end_inline, ElementStack.end_element, ElementStack.end_mark, ElementStack.end_link, ElementStack.end_cell,
+        ElementStack.end_listing, ElementStack.mark_code_line, _end_separated,
     )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def _has_hiding_attribute(attributes: dict[str, str | None]) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _is_hiding_style(style: str) -> bool:
-    """Return whether an inline style takes its element out of sight: removed, without size, or in the background's colour."""
+    """Return whether an inline style hides its element: removed, without size, or in the background's colour."""
     # A quick check first: the pattern cannot match a style without any of these words, and most styles have none.
     hiding_words = (
         "none",

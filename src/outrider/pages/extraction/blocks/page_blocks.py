@@ -16,9 +16,8 @@ BLOCK_TAGS = (  # noqa: SIM905 - order is the model's: append only
 ).split()
 TAG_NUMBERS: dict[str, int] = {tag: number for number, tag in enumerate(BLOCK_TAGS)}
 CELL_TAG_NUMBERS = frozenset({TAG_NUMBERS["td"], TAG_NUMBERS["th"]})
-PIECE_OPEN, PIECE_LINK, PIECE_CLOSE, PIECE_BREAK, PIECE_IMAGE, PIECE_NEXT_CELL, PIECE_CODE_LINE = range(
-    7
-)  # what a piece of a block is, when it is no text
+# Kinds of pieces other than text.
+PIECE_OPEN, PIECE_LINK, PIECE_CLOSE, PIECE_BREAK, PIECE_IMAGE, PIECE_NEXT_CELL, PIECE_CODE_LINE = range(7)
 
 
 class Formula(str):
@@ -40,8 +39,8 @@ class PageBlocks:
         pieces: Per block, its text as in the source, with marks for the Markdown writer.
         rows: Per block, the owning element, characters in links, and numbers of links, images, line breaks and marks,
             whether it is inside a link, and the category bits of its inline elements.
-        elements: Per element, its parent, tag number, category bits, those of its ancestors without the body with its own,
-            signature number, and the number of its first block.
+        elements: Per element, its parent, tag number, category bits, those of its ancestors without the body
+            combined with its own, signature number, and the number of its first block.
         last: Per element, the number after its last block.
         names: Per element, its class and id.
         attributes: Attributes of the elements that the Markdown writer asks about.

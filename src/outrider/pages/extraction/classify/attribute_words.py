@@ -48,7 +48,7 @@ class AttributeWords:
         """Sum the words' values, a number or a row for each word.
 
         Returns:
-            Per element, the sum of its own words and the sum of all words from the body down to it. The body's do not count.
+            Per element, the sum of its own words and the sum of all words on the way to it, without the body's.
         """
         sums = _sum_parts(get_values(self.words), self.word_numbers, self.ends).take(self.name_sets, 0)
         sums[0] = 0

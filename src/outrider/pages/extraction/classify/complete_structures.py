@@ -26,8 +26,8 @@ MIN_LIST_ITEMS = 2
 def complete_tables(page: PageBlocks, chosen: list[int]) -> list[int]:
     """Add the rest of tables and listings that were chosen in part.
 
-    Data tables with headings, and listings, are completed if half of them was chosen, and listings also right between chosen
-    blocks. Gaps between chosen blocks that hold only such tables with their headings, or one heading, are filled.
+    Data tables with headings, and listings, are completed if half of them was chosen, and listings also right between
+    chosen blocks. Gaps between chosen blocks that hold only such tables and headings, or one heading, are filled.
     """
     max_distance = 3  # blocks between a listing and a chosen block
     candidates = _find_tagged(page, WHOLE_TAGS)

@@ -164,7 +164,7 @@ def _write_ancestors(sheet: FeatureSheet, view: BlockArrays) -> tuple[Numbers, F
     """Write the columns of the containers around each block.
 
     Returns:
-        The containers of each block, innermost first, the shared columns of those that occur, and the row of each block.
+        The containers of each block, innermost first, the shared columns of those that occur, and each block's row.
     """
     up = view.top.take(np.maximum(view.parent, 0))
     holder = np.empty((ANCESTOR_LEVELS, view.count), np.int64)

@@ -110,13 +110,19 @@ def build_network(layers: list[NDArray], columns: NDArray[np.int64], mean: Float
         slice(BLOCK_COLUMNS, BLOCK_COLUMNS + PAGE_COLUMNS),
         slice(INPUT_COLUMNS - LEXICON_COLUMNS, INPUT_COLUMNS),
     )
-    own, around, general, lexicon = ((_to_float32(low[part]), _to_float32(high[part])) for part in parts)
+    own, shared, page, lexicon = ((_to_float32(low[part]), _to_float32(high[part])) for part in parts)
     return BlockNetwork(
-        own, (around[0][:, 0], around[1][:, 0]), (general[0][:, 0], general[1][:, 0]), lexicon,
-        _to_float32(np.concatenate([slopes[OWN_COLUMN_INDEX], slopes[parts[3]], first[len(columns) :]])), _to_float32(slopes[SHARED_COLUMN_INDEX]),
-        _to_float32(slopes[parts[2]]), _to_float32((set_ - unset)[:, None] * weights[flags]), _to_float32(bias),
-        [_to_float32(layer) for layer in layers[2:]],
-    )  # fmt: skip
+        own=own,
+        shared=(shared[0][:, 0], shared[1][:, 0]),
+        page=(page[0][:, 0], page[1][:, 0]),
+        lexicon=lexicon,
+        block_weights=_to_float32(np.concatenate([slopes[OWN_COLUMN_INDEX], slopes[parts[3]], first[len(columns) :]])),
+        shared_weights=_to_float32(slopes[SHARED_COLUMN_INDEX]),
+        page_weights=_to_float32(slopes[parts[2]]),
+        flag_weights=_to_float32((set_ - unset)[:, None] * weights[flags]),
+        bias=_to_float32(bias),
+        later_layers=[_to_float32(layer) for layer in layers[2:]],
+    )
 
 
 def _clip_values(values: Floats, bounds: ColumnBounds, out: Floats) -> None:

@@ -59,8 +59,8 @@ def collect_footnotes(page: PageBlocks, chosen: list[int]) -> Footnotes:
 def find_note(page: PageBlocks, number: int, anchor: str, mark: str) -> list[int]:
     """Return the blocks of the note that a mark links to, or an empty list if the anchor is not a note's.
 
-    An anchor is a note's by its name, by a link back to the block of the mark, or by a final arrow that links back. In the
-    last two cases the mark must not begin its block: such a block is a note itself.
+    An anchor is a note's by its name, by a link back to the block of the mark, or by a final arrow that links back. In
+    the last two cases the mark must not begin its block: such a block is a note itself.
     """
     blocks = _find_definition(page, anchor)
     if number in blocks:

@@ -181,8 +181,8 @@ def _has_nested_posts(page: PageBlocks, element: int, members: list[int]) -> boo
 def _find_authors(page: PageBlocks, posts: list[int]) -> dict[int, str]:
     """Return the author of each post: the name in the place where most posts have the likeliest one.
 
-    Names are surrounded by ranks, titles, presence and the names of other users, but each of these appears in some posts
-    only, or without an address. A post without a name in that place has the first name with an address.
+    Names are surrounded by ranks, titles, presence and the names of other users, but each of these appears in some
+    posts only, or without an address. A post without a name in that place has the first name with an address.
     """
     rank_weights = (1, 2, 4, 16)
     candidates = {post: list(_iter_name_candidates(page, post)) for post in posts}

@@ -13,7 +13,7 @@ NON_PARAGRAPH_TAGS = frozenset(TAG_NUMBERS[tag] for tag in ("div", "button", "la
 
 
 def drop_redundant(page: PageBlocks, chosen: list[int]) -> list[int]:
-    """Drop button symbols, labels of listings, and headings that repeat the one before, as cards that flip have them."""
+    """Drop button symbols, labels of listings, and headings that repeat the one before, as flip cards have."""
     blocks = [number for number in chosen if len(page.texts[number]) > 2 or not _is_button_symbol(page, number)]
     kept = blocks[:1]
     for before, number in pairwise(blocks):

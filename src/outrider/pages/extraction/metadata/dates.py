@@ -57,7 +57,10 @@ YEAR_FRAGMENT = r"(?P<y>\d{4})(?!\d)"
 DATE_SOURCES = (
     r"(?<!\d)(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\d)",
     rf"(?<!\d)(?P<y>\d{{4}}) ?[年년] ?{MONTH_FRAGMENT} ?[月월] ?(?P<d>\d{{1,2}}) ?[日号일]",
-    rf"(?<![\d.,:/]){DAY_FRAGMENT}[ -](?:de |del |of )?{MONTH_NAME_FRAGMENT}[.,]{{0,2}}[ -](?:de |del )?{YEAR_FRAGMENT}",
+    (
+        rf"(?<![\d.,:/]){DAY_FRAGMENT}[ -](?:de |del |of )?{MONTH_NAME_FRAGMENT}"
+        rf"[.,]{{0,2}}[ -](?:de |del )?{YEAR_FRAGMENT}"
+    ),
     rf"(?<![^\W\d_]){MONTH_NAME_FRAGMENT}\.? {DAY_FRAGMENT},? ?{YEAR_FRAGMENT}",
     rf"(?<!\d)(?P<d>\d{{1,2}}) tháng {MONTH_FRAGMENT}(?:,| năm)? ?{YEAR_FRAGMENT}",
     rf"(?<!\d)(?P<y>\d{{4}})\. {MONTH_NAME_FRAGMENT} {DAY_FRAGMENT}",

@@ -169,8 +169,8 @@ class PageFacts:
     def find_author(self) -> str:
         """Return the authors' names joined by commas, or the site's name if nobody is named.
 
-        Addresses and placeholders are not names. An account is a name unless it is the site's. Products and lists have no
-        authors but their site, which is not worth returning.
+        Addresses and placeholders are not names. An account is a name unless it is the site's. Products and lists have
+        no authors but their site, which is not worth returning.
         """
         author_metas = (
             "author",

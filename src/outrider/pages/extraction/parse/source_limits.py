@@ -1,7 +1,7 @@
 """Make sources that would cost a tree builder too much safe, in time proportional to their size.
 
 At each tag the HTML standard asks which elements are open, so a hundred thousand open elements take the parser many
-seconds, and as many attributes of one element take minutes. `formatting_limit.py` limits what is reopened in each block.
+seconds, and as many attributes of one element take minutes. `formatting_limit.py` limits what each block reopens.
 """
 
 import re
