@@ -180,5 +180,5 @@ def convert_org(text: str) -> ConvertedMarkup:
         elif line.strip() == ":PROPERTIES:":
             lines.take_until(re.compile(":END:"))
         else:
-            converted.blocks.append(ORG_LINK.sub(lambda found: f"[{found[2] or found[1]}]({found[1]})", line))
+            converted.blocks.append(ORG_LINK.sub(lambda link: f"[{link[2] or link[1]}]({link[1]})", line))
     return converted
