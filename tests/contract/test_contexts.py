@@ -51,7 +51,7 @@ async def prompt(client: Client, name: str, arguments: Any = None, **of: Any) ->
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(home: Path, era: str):
-    async with opened(home) as app, mcp_clients.connect_client(app.server(), era) as client:
+    async with opened(home) as app, mcp_clients.connect_client(app.build_server(), era) as client:
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
         names = {each.name for each in (await client.list_prompts()).prompts}
         assert app.toolbox.toolsets
@@ -71,7 +71,7 @@ async def test_the_workspace_s_context_shows_two_levels_without_the_host_s_paths
     async with opened(home, "workspace") as app:
         for name in ["src/deep/hidden.txt", "a.txt", ".env", *(f"many/{n:02}.txt" for n in range(12))]:
             await app.call("write_file", mine, path=name, content="x")
-        found = await app.context("workspace", mine)
+        found = await app.render_context("workspace", mine)
     assert found.prompt == "\n".join([
         "# Workspace Server Status", "**Server**: workspace", "**Status**: Active", "**Working Directory**: .",
         f"**Available Tools**: {len(app.toolbox.tools)} tools", "", "## Current Directory Structure",
@@ -84,12 +84,12 @@ async def test_the_workspace_s_context_shows_two_levels_without_the_host_s_paths
 
 async def test_a_host_s_path_is_shown_where_the_operator_wants_that(home: Path):
     async with opened(home, "workspace", workspace={"show_paths": True}) as app:
-        text = (await app.context("workspace")).prompt
+        text = (await app.render_context("workspace")).prompt
     assert f"**Working Directory**: {home}/.outrider/workspaces/" in text
 
 
 async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connect_client(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         for number in range(60):
             await client.call_tool("add_todo", {"name": f"{number} " + "x" * 200}, meta={"session_id": "long"})
         await client.call_tool("create_goal", {"goal": "Ship it"}, meta={"session_id": "long"})
@@ -105,22 +105,22 @@ async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(ho
 async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(home: Path):
     async with opened(home, "content_store", "browser", "web") as app:
         await app.call("addContent", Call(), content="Tea is mild.")
-        store = (await app.context("contentstore")).prompt.splitlines()
+        store = (await app.render_context("contentstore")).prompt.splitlines()
         assert store[:5] == [
             "# Content Store Server Status", "**Server**: content_store", "**Status**: Active",
             "**Stores Available**: 1 stores", "**Total Content**: 1 items",
         ]  # fmt: skip
-        assert (await app.context("browser")).prompt.startswith("# Browser Sessions\n")
+        assert (await app.render_context("browser")).prompt.startswith("# Browser Sessions\n")
         count = len(app.toolbox.only("web").tools)
-        assert (await app.context("web")).prompt == (
+        assert (await app.render_context("web")).prompt == (
             f"# web Server Status\n**Server**: web\n**Status**: Active\n**Available Tools**: {count} tools"
         )
         with pytest.raises(NotFound, match="no toolset 'nope'"):
-            await app.context("nope")
+            await app.render_context("nope")
 
 
 async def test_what_is_not_served_has_no_context(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connect_client(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
             await client.read_resource("context://workspace")
@@ -130,7 +130,7 @@ async def test_what_is_not_served_has_no_context(home: Path):
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
 async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
-    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.server(), era) as client:
+    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.build_server(), era) as client:
         made = await client.call_tool("create_playbook", PRICES, meta=ANNA)
         assert not made.is_error
         await client.call_tool("create_playbook", PRICES | {"initialCommand": "again"}, meta=ANNA)
@@ -159,7 +159,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
     async with (
         opened(home, "playbook", assistant="anna") as app,
-        mcp_clients.connect_client(app.server(), mcp_clients.HANDSHAKE_VERSION, message_handler=listen) as client,
+        mcp_clients.connect_client(app.build_server(), mcp_clients.HANDSHAKE_VERSION, message_handler=listen) as client,
     ):
         assert client.server_capabilities.prompts
         assert client.server_capabilities.prompts.list_changed
@@ -171,7 +171,10 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
 
 async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
-    async with opened(home, "playbook", assistant="anna") as app, mcp_clients.connect_client(app.server()) as client:
+    async with (
+        opened(home, "playbook", assistant="anna") as app,
+        mcp_clients.connect_client(app.build_server()) as client,
+    ):
         await client.list_prompts()
         with anyio.fail_after(20):
             async with client.listen(prompts_list_changed=True) as events:
@@ -194,7 +197,7 @@ async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, give
 
 
 async def test_without_an_assistant_the_error_says_what_the_host_must_do(home: Path):
-    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.server()) as client:
+    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.build_server()) as client:
         refused = await client.call_tool("list_playbooks", {})
         assert read_error(refused)["code"] == "context_missing"
         assert "--assistant" in read_error(refused)["hint"]
@@ -211,8 +214,8 @@ async def switch(client: Client, **params: Any) -> None:
 async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost(home: Path, era: str):
     async with (
         opened(home, "planning", "playbook") as app,
-        mcp_clients.connect_client(app.server(), era) as client,
-        mcp_clients.connect_client(app.server(), era) as other,
+        mcp_clients.connect_client(app.build_server(), era) as client,
+        mcp_clients.connect_client(app.build_server(), era) as other,
     ):
         await switch(client, sessionId="one", assistantId="anna")
         await client.call_tool("create_goal", {"goal": "First"})
@@ -228,7 +231,7 @@ async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost
 
 
 async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):
-    async with opened(home, "planning") as app, mcp_clients.connect_client(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         with pytest.raises(MCPError, match="in each request's _meta"):
             await switch(client, sessionId="one")
 
@@ -236,7 +239,7 @@ async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_inst
 async def test_built_in_names_are_parted_at_the_server_s_name(home: Path):
     async with (
         opened(home, "content_store", "planning", "web-search", names="builtin") as app,
-        mcp_clients.connect_client(app.server()) as client,
+        mcp_clients.connect_client(app.build_server()) as client,
     ):
         names = {each.name for each in (await client.list_tools()).tools}
         assert {"builtin_planning__add_todo", "builtin_content_store__addContent"} <= names
