@@ -226,7 +226,8 @@ async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog)
         "error": {"message": f"bad key {search_providers.PROVIDER_API_KEY}", "code": search_providers.PROVIDER_API_KEY},
         "key": search_providers.PROVIDER_API_KEY,
     }
-    page = f"<html><title>{search_providers.PROVIDER_API_KEY}</title>{search_providers.PROVIDER_API_KEY[:12]} is no key</html>"
+    key = search_providers.PROVIDER_API_KEY
+    page = f"<html><title>{key}</title>{key[:12]} is not a key</html>"
     async with alone(name) as one:
         for body in (echo, {"message": f"https://x.example/?api_key={search_providers.PROVIDER_API_KEY}"}, page):
             one.behaviour.failure_bodies[name] = body

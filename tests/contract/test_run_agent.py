@@ -121,7 +121,7 @@ async def test_the_conversation_can_be_read_under_its_address(house: AgentsApp):
     async with client(house) as caller:
         uri = fields(await caller.call_tool("run_echo", {"query": "hello"}))["uri"]
         text = (await caller.read_resource(uri)).contents[0].text
-        with pytest.raises(MCPError, match="conversation .* does not exist"):
+        with pytest.raises(MCPError, match=r"conversation .* does not exist"):
             await caller.read_resource(f"{uri}0")
     assert text.startswith("# run_agent host > echo")
     assert "## To echo\n\nhello\n\n## echo\n\nYou said what you said" in text

@@ -236,11 +236,13 @@ def print_summary(journal: LoadJournal, bank: EffectCounter, recovered: float) -
     claimed = sum(len(answer.split()) - 2 for answer in journal.answers.values())
     print(*journal.events, sep="\n")
     print(
-        f"{len(journal.success_times)} calls succeeded, {sum(journal.failures.values())} failed: {dict(journal.failures)}"
+        f"{len(journal.success_times)} calls succeeded, "
+        f"{sum(journal.failures.values())} failed: {dict(journal.failures)}"
     )
     print("slowest:", *(f"{name}: {seconds} s;" for seconds, name in sorted(journal.call_durations, reverse=True)[:8]))
     print(
-        f"{len(journal.runs)} runs accepted, {len(journal.answers)} answered, {sum(bank.counts_by_key.values())} effects,"
+        f"{len(journal.runs)} runs accepted, {len(journal.answers)} answered, "
+        f"{sum(bank.counts_by_key.values())} effects,"
     )
     print(f"  {claimed} of {wanted} wanted ones confirmed; the others were told to be of unknown outcome")
     print(f"{len(journal.cancelled_runs)} runs cancelled, {len(journal.resumed_runs)} callers dropped and resumed,")

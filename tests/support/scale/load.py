@@ -132,8 +132,15 @@ class LoadClients:
     @property
     def client_functions(self) -> Sequence[Any]:
         """All of them, as functions to be started."""
-        return [*(partial(self.run_agent_client, number) for number in range(AGENT_CLIENT_COUNT)), self.run_cancelling_client, self.run_disconnecting_client,
-                self.run_text_client, self.run_file_client, self.run_crawling_client, partial(self.run_reading_client, 1)]  # fmt: skip
+        return [
+            *(partial(self.run_agent_client, number) for number in range(AGENT_CLIENT_COUNT)),
+            self.run_cancelling_client,
+            self.run_disconnecting_client,
+            self.run_text_client,
+            self.run_file_client,
+            self.run_crawling_client,
+            partial(self.run_reading_client, 1),
+        ]
 
     async def try_call(self, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
         """The result of a call, or None where it failed; then it is known that it did."""
