@@ -56,8 +56,10 @@ def list_hostile_texts(canary_url: str) -> list[str]:
         f'<noscript><p title="</noscript><img src=x onerror={call}>">',
         f"<details open ontoggle={call}>",
         f'<iframe srcdoc="<script>{call}</script>"></iframe>',
-        f"<iframe src={canary_url}/frame></iframe><object data={canary_url}/object></object>"
-        f"<embed src={canary_url}/embed>",
+        (
+            f"<iframe src={canary_url}/frame></iframe><object data={canary_url}/object></object>"
+            f"<embed src={canary_url}/embed>"
+        ),
         f"<meta http-equiv=refresh content='0;url={canary_url}/away'>",
         f"<base href={canary_url}/base/>",
         f"<link rel=stylesheet href={canary_url}/style.css><style>@import '{canary_url}/import.css';</style>",
