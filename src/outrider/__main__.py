@@ -17,7 +17,7 @@ def main() -> None:
 
 
 def _relay_to_daemon() -> tuple[int, int]:
-    """Relay to the user's daemon until the host ends, or return the host's pipes if there is no daemon."""
+    """Relay to the user's daemon until the host ends, or return the host's pipes if none runs."""
     from outrider.relay.stdio_pipes import claim_stdio
 
     pipes = claim_stdio()

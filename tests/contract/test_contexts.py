@@ -124,7 +124,7 @@ async def test_what_is_not_served_has_no_context(home: Path):
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
             await client.read_resource("context://workspace")
-        with pytest.raises(MCPError, match="there is no prompt 'context_workspace'"):
+        with pytest.raises(MCPError, match="unknown prompt 'context_workspace'"):
             await client.get_prompt("context_workspace")
 
 

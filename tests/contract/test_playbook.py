@@ -53,7 +53,7 @@ async def test_a_tool_that_nobody_here_has_is_worth_a_warning(home: Path):
         step = STEP | {"action": {"toolName": "add_tod", "purpose": "plan"}}
         made = await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [step]}))
         assert made.data["warnings"] == [
-            "workflow.1.action.toolName: there is no tool 'add_tod' here; did you mean add_todo or mark_todo?"
+            "workflow.1.action.toolName: unknown tool 'add_tod' here; did you mean add_todo or mark_todo?"
         ]
         prefixed = [STEP | {"action": {"toolName": "mcp__outrider__add_todo", "purpose": "plan"}}]
         changed = await app.call(

@@ -39,7 +39,7 @@ class ContentStores:
         folder: For derived files, which may be deleted: keyword indexes and vector codes.
         settings: The operator's settings.
         index: A keyword index to use in place of the default one.
-        embedder: Opens the embedder; without one, or where it returns None, there is no semantic search.
+        embedder: Opens the embedder; without one, or where it returns None, semantic search is off.
     """
 
     def __init__(

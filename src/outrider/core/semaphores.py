@@ -53,7 +53,7 @@ class SharedSemaphores:
     """Semaphores by name.
 
     Args:
-        database: The shared database; with None or SQLite there is no limit across processes.
+        database: The shared database; with None or SQLite processes are not limited together.
         permits: Number of permits of each name.
         lease_s: Seconds after which a permit becomes free if its process does not renew it.
     """

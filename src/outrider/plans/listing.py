@@ -62,7 +62,7 @@ def load_plan(connection: Connection, scope: str) -> StoredPlan:
     """Load the plan of a scope. Raises NotFound."""
     row = connection.execute(select(plans).where(plans.c.scope == scope)).first()
     if row is None:
-        raise NotFound("there is no such plan", hint="it may have been deleted; choose another", code="plan_not_found")
+        raise NotFound("no such plan", hint="it may have been deleted; choose another", code="plan_not_found")
     return _parse_plan(row)
 
 

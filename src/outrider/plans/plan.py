@@ -86,7 +86,7 @@ class SessionPlan:
                 return todo
         ids = ", ".join(str(todo.id) for todo in self.todos)
         raise NotFound(
-            f"{field_name}: there is no todo {number}",
+            f"{field_name}: no such todo: {number}",
             hint=f"the ids are {ids}" if ids else "there are no todos; add_todo makes one",
             code="todo_not_found",
         )

@@ -58,7 +58,7 @@ def iter_unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[s
         if name not in tools:
             close = get_close_matches(name, tools, n=2)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            yield f"workflow.{position}.action.toolName: there is no tool {name!r} here{hint}"
+            yield f"workflow.{position}.action.toolName: unknown tool {name!r} here{hint}"
 
 
 def _iter_missing_data(workflow: Workflow) -> Iterator[str]:

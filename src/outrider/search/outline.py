@@ -130,7 +130,7 @@ def _find_result_starts(lines: list[OutlineLine]) -> list[tuple[int, int, int]]:
 
 
 def _find_element_end(lines: list[OutlineLine], at: int) -> int:
-    """Return the first line that is no longer inside the one at `at`."""
+    """Return the first line after the one at `at`."""
     depth = lines[at].depth
     return next((number for number in range(at + 1, len(lines)) if lines[number].depth <= depth), len(lines))
 

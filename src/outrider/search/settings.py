@@ -24,7 +24,7 @@ class AgentBrowserSettings(BaseModel, extra="forbid", defer_build=True):
     command: str = Field(default="", description="The program agent-browser, by name or path; empty turns it off")
     engines: list[str] = Field(default=DEFAULT_ENGINES, description="Result pages that it opens, in that order")
     auto_install: bool = Field(
-        default=False, description="Whether npm may install the version below into data_dir if there is no command"
+        default=False, description="Whether npm may install the version below into data_dir if `command` is empty"
     )
     version: str = Field(default="0.41.2", pattern=r"^\d+\.\d+\.\d+$", description="The version to install")
 

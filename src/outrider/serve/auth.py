@@ -160,7 +160,7 @@ class AuthMiddleware:
         if response_started:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
-            await self._responses.reject_token("this token is no longer valid")(scope, receive, send)
+            await self._responses.reject_token("this token is not valid any more")(scope, receive, send)
 
     async def _run_lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as tasks:

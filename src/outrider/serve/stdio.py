@@ -57,7 +57,7 @@ class StdioChannel:
         """Do nothing: the client expects no acknowledgement."""
 
     async def keep_for_replay(self, number: int) -> None:
-        """Do nothing: there is no later connection."""
+        """Do nothing: a later connection never comes."""
 
 
 async def serve_stdio(server: Server[Any], descriptors: StdioDescriptors) -> None:

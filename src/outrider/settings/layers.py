@@ -129,7 +129,7 @@ def load_servers(path: Path) -> SettingsLayer:
     values, warnings = read_json_object(path)
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict) or (values and not servers):
-        return SettingsLayer(str(path), {}, (*warnings, f"{path}: there is no object 'mcpServers'; it is ignored"))
+        return SettingsLayer(str(path), {}, (*warnings, f"{path}: the object 'mcpServers' is missing; it is ignored"))
     known_fields = McpServerSettings.model_fields
     known_servers: dict[str, dict[str, Any]] = {}
     unknown_fields: list[str] = []

@@ -1,7 +1,7 @@
 """Confine file access to one directory, against hostile paths, links and concurrent processes.
 
 A path is walked component by component: each is opened relative to the one before, without following links. A link is
-read, and its target is walked in the same way from inside. So there is no gap between checking a path and opening it:
+read, and its target is walked in the same way from inside. So nothing happens between checking a path and opening it:
 resolving first and opening afterwards can be beaten by a process that swaps a directory for a link in a loop.
 """
 

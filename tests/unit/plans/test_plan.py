@@ -47,7 +47,7 @@ def test_an_id_that_is_unknown_is_named_with_its_field():
         (lambda: plan.without_todos([9]), "ids"),
         (lambda: plan.mark_todo(9, completed=True), "id"),
     ):
-        with pytest.raises(NotFound, match=f"^{field}: there is no todo 9"):
+        with pytest.raises(NotFound, match=f"^{field}: no such todo: 9"):
             step()
 
 

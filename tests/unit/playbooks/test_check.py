@@ -22,7 +22,7 @@ def test_names_given_twice_are_problems():
 
 def test_a_tool_that_is_not_there_is_a_problem_where_the_tools_are_known():
     assert list_problems(workflow({}), ["web_fetch"]) == [
-        "workflow.1.action.toolName: there is no tool 'web_search' here; did you mean web_fetch?"
+        "workflow.1.action.toolName: unknown tool 'web_search' here; did you mean web_fetch?"
     ]
     assert list_problems(workflow({}), ["web_search"]) == []
 

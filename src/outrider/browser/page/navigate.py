@@ -38,7 +38,7 @@ NET_ERROR_REASONS = {
     "ERR_INVALID_HTTP_RESPONSE": ("protocol", "its answer is not valid HTTP"),
     "ERR_TUNNEL_CONNECTION_FAILED": ("connect", "no connection to it was possible"),
     "ERR_PROXY_CONNECTION_FAILED": ("connect", "the egress proxy does not accept connections"),
-    "ERR_INTERNET_DISCONNECTED": ("connect", "there is no network"),
+    "ERR_INTERNET_DISCONNECTED": ("connect", "the network is down"),
     "ERR_BLOCKED_BY_RESPONSE": ("blocked", "the site forbids showing it here"),
     "ERR_BLOCKED_BY_CLIENT": ("blocked", "the browser refused it"),
     "ERR_UNSAFE_PORT": ("blocked", "browsers do not open that port"),

@@ -81,7 +81,7 @@ class Tabs:
     def get_page(self, number: int) -> BrowserPage:
         """Return the page of that number, counted from 1. Raises NotFound."""
         if not 1 <= number <= len(self._pages):
-            raise NotFound(f"tab: there is no tab {number}", hint=f"tabs are 1 to {len(self._pages)}")
+            raise NotFound(f"tab: no such tab: {number}", hint=f"tabs are 1 to {len(self._pages)}")
         return self._pages[number - 1]
 
     def find_number(self, page: BrowserPage) -> int:

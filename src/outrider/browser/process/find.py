@@ -64,7 +64,7 @@ def find_browser(executable: str = "", environ: Mapping[str, str] | None = None)
         environ: The environment; None means this process's.
 
     Raises:
-        NotConfigured: There is no browser, or the configured one does not exist.
+        NotConfigured: No browser is installed, or the configured one does not exist.
     """
     install_hint = "run `outrider browser install`, or set OUTRIDER_BROWSER__EXECUTABLE"
     if executable:

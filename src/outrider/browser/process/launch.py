@@ -66,13 +66,13 @@ async def launch_browser(
         folder: The parent of the profile; None means the system's temporary folder.
 
     Raises:
-        NotConfigured: There is no browser, no display for a window, or no sandbox.
+        NotConfigured: No browser, no display for a window, or no sandbox.
         Unavailable: It does not start.
     """
     found = find_browser(executable)
     if not headless and not flags.has_display():
         raise NotConfigured(
-            "there is no display for a window",
+            "a window needs a display",
             code="no_display",
             hint="open it headless, or start Outrider where there is a display",
         )

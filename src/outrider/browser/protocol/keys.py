@@ -83,7 +83,7 @@ def find_key(name: str, *, shift: bool = False) -> Key:
         return Key(name, named[0], named[1], named[2])
     if len(name) != 1:
         hint = "write Enter, Tab, Escape, ArrowDown, F5, a, Control+a"
-        raise InvalidInput(f"keys: there is no key {name!r}", hint=hint)
+        raise InvalidInput(f"keys: unknown key {name!r}", hint=hint)
     return _build_character_key(name, shift=shift)
 
 

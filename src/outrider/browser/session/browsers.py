@@ -81,8 +81,8 @@ class Browsers:
 
         Raises:
             InvalidInput, Refused: The address or an option is not accepted.
-            NotFound: There is no such saved state.
-            NotConfigured: There is no browser.
+            NotFound: The saved state does not exist.
+            NotConfigured: No browser is installed.
             Unavailable: There are too many sessions, or the browser or the site failed; the session stays
                 open only if the browser did not fail.
         """

@@ -21,7 +21,7 @@ async def render_url(browsers: Browsers, url: str, *, seconds: float = VISIT_TIM
     """Return the HTML of an address after its scripts have run, with shadow trees and frames in place.
 
     Raises:
-        NotConfigured: There is no browser.
+        NotConfigured: No browser is installed.
         NotFound, Refused: The site answered with an error, or with a file.
         Unavailable: It did not load in time, or there are too many sessions.
     """

@@ -131,7 +131,7 @@ class Snapshotter:
                 nobody has acted since.
 
         Raises:
-            NotFound: `root` is no longer on the page.
+            NotFound: `root` has left the page.
         """
         captured_mode: SnapshotMode = "viewport" if mode == "viewport" and not (root or find) else "full"
         request = (captured_mode, root, urls, self.page.main.loader)
@@ -153,7 +153,7 @@ class Snapshotter:
 
         `shown` False means that no model reads it, so references keep the names that they were last shown with.
 
-        Raises NotFound: `root` is no longer on the page.
+        Raises NotFound: `root` has left the page.
         """
         return (await self._capture_outlines(mode, root=root, urls=urls, shown=shown))[0]
 
@@ -201,7 +201,7 @@ class Snapshotter:
     ) -> tuple[OutlineCapture, OutlineCapture | None]:
         """Capture the outline and, if asked for and every frame reported it, the baseline in the same pass."""
         frame = self.scripts.find_frame(root) if root else self.page.main
-        gone = NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
+        gone = NotFound(f"{root} has left the page", hint="take a snapshot", code="not_found")
         if frame is None:
             raise gone
         loader = frame.loader

@@ -23,5 +23,5 @@ class LineIndex:
         return max(bisect_right(self._starts, offset), 1)
 
     def find_start(self, number: int) -> int:
-        """Return the offset at which a line begins. Raises IndexError if there is no such line."""
+        """Return the offset at which a line begins. Raises IndexError if the line does not exist."""
         return self._starts[number - 1]

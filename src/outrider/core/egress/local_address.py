@@ -12,7 +12,7 @@ def find_local_address(host: str, port: int, *, only_ipv4: bool) -> str:
         only_ipv4: Whether only IPv4 is usable.
 
     Raises:
-        OSError: The name is unknown, or there is no route.
+        OSError: The name is unknown, or no route leads there.
         ValueError: It is not a name.
     """
     family = socket.AF_INET if only_ipv4 else socket.AF_UNSPEC

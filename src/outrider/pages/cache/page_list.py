@@ -54,12 +54,12 @@ async def load_page(database: Database, key: str) -> FetchedPage:
     """Load the cached page with this key.
 
     Raises:
-        NotFound: There is no such row, or it is damaged.
+        NotFound: The row is missing or damaged.
     """
     async with database.read() as connection:
         query = select(table).where(table.c.key == to_storable_text(key, 64))
         row = (await connection.execute(query)).mappings().first()
     entry = await anyio.to_thread.run_sync(restore_entry, row) if row is not None else None
     if entry is None:
-        raise NotFound("this page is no longer in the cache", hint="read it again", code="page_not_found")
+        raise NotFound("this page has left the cache", hint="read it again", code="page_not_found")
     return entry.page

@@ -27,7 +27,7 @@ async def iter_entries(fetch: FetchBytes, addresses: Iterable[str]) -> AsyncGene
     """Yield the pages in sitemaps, and in sitemaps that those refer to; unreadable ones are skipped.
 
     Args:
-        fetch: Returns the bytes of an address; an error means that there is no sitemap.
+        fetch: Returns the bytes of an address; an error means that the sitemap is missing.
         addresses: The addresses of the sitemaps.
     """
     max_files = 50

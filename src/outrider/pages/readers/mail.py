@@ -25,7 +25,7 @@ WEB_URL = re.compile(r"https?://[^\s<>\"'()\[\]{}]{4,2000}")
 
 
 def read_message(source: ReaderInput) -> Document:
-    """Return headers, text (from the HTML where there is no other) and attachment names.
+    """Return headers, text (from the HTML as a fallback) and attachment names.
 
     Raises:
         Unavailable: code `broken_file`, if there are no headers.

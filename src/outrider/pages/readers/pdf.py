@@ -79,7 +79,7 @@ class PdfConverter:
 
     def convert(self) -> Document:
         scanned_notice = (
-            "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, "
+            "(No text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, "
             "or have its letters recognised first, for instance with `ocrmypdf`.)"
         )
         total, first = len(self.pdf), self.source.first_page

@@ -26,7 +26,7 @@ class LaunchPlan:
         alive_fd: The code may live as long as we hold this; None where a namespace takes care of it.
         has_pid_namespace: The code has its own PID namespace: killing its first process kills all.
         needs_limits: The resource limits of its processes are not set yet.
-        scratch_folder: A folder to delete at the end, where there is no supervisor to do so.
+        scratch_folder: A folder to delete at the end, where a supervisor does not do so.
         temp_folder: Its temporary files, where they are on the machine's disk.
         child_fds: Descriptors that the command inherits; closed here once it has started.
     """

@@ -30,7 +30,7 @@ PLAIN_NAME, LINKED_NAME, PROFILE_NAME, DECLARED_NAME = range(4)  # how likely a 
 
 
 def find_posts(page: PageBlocks, chosen: list[int]) -> dict[int, str]:
-    """Return the author of each post among the chosen blocks by its element, or {} if there is no discussion."""
+    """Return the author of each post among the chosen blocks by its element, or {} without a discussion."""
     if not page.times and not page.signed_authors:
         has_person_class = any(row[7] & PERSON_BITS for row in page.rows)
         if not has_person_class and not any(row[2] & PERSON_BITS for row in page.elements):

@@ -1,6 +1,6 @@
 """Parse dates in some thirty languages from lines that state when a page was published.
 
-Only complete, unambiguous dates count: the language decides how 04/03/2024 reads, and without one there is no date. The
+Only complete, unambiguous dates count: the language decides how 04/03/2024 reads, and without one no date is returned. The
 time of an update is not the time of publication.
 """
 
@@ -149,7 +149,7 @@ def _compile_other_pattern() -> re.Pattern[str]:
 
 
 def _format_match(groups: dict[str, str | None], language: str) -> str:
-    """Return the date of a match, or "" if there is no such day or the match is ambiguous."""
+    """Return the date of a match, or "" if the day does not exist or the match is ambiguous."""
     buddhist_offset_years = 543  # of the Thai calendar
     year = int(groups["y"] or 0)
     year -= buddhist_offset_years if year > MAX_PAGE_YEAR + 100 else 0
