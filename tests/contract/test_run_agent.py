@@ -260,7 +260,7 @@ async def test_an_agent_may_not_call_itself_and_hears_why(house: AgentsApp):
     async with client(house) as caller:
         result = await caller.call_tool("run_loop", {"query": "go"})
     assert fields(result)["text"] == "I may not call myself."
-    assert "already at work above: loop > loop" in str(house.model.requests[-1]["messages"])
+    assert "already running above: loop > loop" in str(house.model.requests[-1]["messages"])
 
 
 async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(house: AgentsApp):
@@ -280,7 +280,7 @@ async def test_a_conversation_can_be_gone_on_with(house: AgentsApp):
         second = fields(await caller.call_tool("run_echo", again))
     assert second["conversationId"] == first["conversationId"]
     assert "my name is Ann" in str(house.model.requests[-1]["messages"])
-    assert [each.role for each in await conversations(house).messages(first["conversationId"])] == [
+    assert [each.role for each in await conversations(house).list_messages(first["conversationId"])] == [
         "user",
         "agent",
         "user",
@@ -308,7 +308,7 @@ async def test_the_callers_own_conversation_is_handed_over(house: AgentsApp):
     assert exit_["mimeType"] == f"{OUTPUT}.agent-pause-tool-output"
     assert "@echo" in exit_["text"]
     assert fields(answer)["conversationId"] == exit_["conversationId"]
-    posted, _ = await conversations(house).messages(exit_["conversationId"])
+    posted, _ = await conversations(house).list_messages(exit_["conversationId"])
     assert posted.text == ":mention[echo]{sId=echo} take over"
     place = await conversations(house).get(exit_["conversationId"])
     assert (place.visibility, place.depth) == ("listed", 0)
@@ -318,7 +318,7 @@ async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(ho
     async with client(house) as caller:
         result = await caller.call_tool("run_boss", {"query": "who does it?"})
     place = await house.app.runs.get(run_id(result))
-    messages = await conversations(house).messages(place.conversation_id)
+    messages = await conversations(house).list_messages(place.conversation_id)
     posted = next(each for each in messages if each.text.startswith(":mention[echo]"))
     assert posted.text == ":mention[echo]{sId=echo} You are boss.\n\ntake over"
     assert fields(result)["text"].startswith("Handed over to @echo")

@@ -42,13 +42,13 @@ async def test_a_question_is_answered_after_everything_was_stopped_and_started_a
         async with lives(home, 2) as (before, after):
             async with (
                 before as house,
-                connect_client(house.app.server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
+                connect_client(house.app.build_server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
             ):
                 first = await caller.session.call_tool("run_chief", {"query": "go"}, allow_input_required=True)
                 assert isinstance(first, InputRequiredResult)
             async with (
                 after as house,
-                connect_client(house.app.server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
+                connect_client(house.app.build_server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
             ):
                 done = await caller.session.call_tool(
                     "run_chief",

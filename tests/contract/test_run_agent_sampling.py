@@ -65,7 +65,7 @@ async def test_an_agent_with_tools_says_that_sampling_has_none(era: str, home: P
         result = await client.call_tool("run_clerk", {"query": "Plan."})
     assert lends.asked == []
     assert read_error(result)["code"] == "no_model"
-    assert "lends its own, but without tools, and agent 'clerk' has some" in read_error(result)["message"]
+    assert "cannot use tools, and agent 'clerk' has tools" in read_error(result)["message"]
     assert "ANTHROPIC_API_KEY" in read_error(result)["hint"]
 
 
