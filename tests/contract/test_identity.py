@@ -1,4 +1,4 @@
-"""Tokens at the door: who comes in, what they see and may do there, and how they are put out again."""
+"""Test authentication, rights and revocation of tokens over HTTP."""
 
 import json
 import logging
@@ -204,7 +204,7 @@ async def test_a_revoked_token_is_good_nowhere_within_seconds_and_loses_its_open
     token, shown = await team.issue_token_record("dora", "acme")
     with anyio.fail_after(60):
         assert (await request_tools_list(f"{team.url}/mcp", shown)).status_code == 200
-        async with listening(team.url, shown) as stream:
+        async with open_event_stream(team.url, shown) as stream:
             assert stream.status_code == 200
             await team.app.identity().tokens.revoke(token.id)
             async for _ in stream.aiter_bytes():
@@ -215,7 +215,7 @@ async def test_a_revoked_token_is_good_nowhere_within_seconds_and_loses_its_open
 
 
 @asynccontextmanager
-async def listening(url: str, token: str) -> AsyncGenerator[httpx2.Response]:
+async def open_event_stream(url: str, token: str) -> AsyncGenerator[httpx2.Response]:
     """A subscription, which a server keeps open for as long as it may."""
     prefix = "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {}}

@@ -1,4 +1,4 @@
-"""An identity provider's tokens at the door: a real one on loopback, its keys, and everything that can be wrong."""
+"""Test tokens of a real identity provider on loopback, valid and invalid."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -56,7 +56,7 @@ async def team(provider: FakeIdentityProvider, tmp_path_factory: pytest.TempPath
         yield opened
 
 
-def good(provider: FakeIdentityProvider, **more: Any) -> str:
+def sign_valid_token(provider: FakeIdentityProvider, **more: Any) -> str:
     claims: dict[str, Any] = {"scope": "tools tools:all", "groups": ["acme", "beta:viewer"]} | more
     return provider.sign_token(**claims)
 
@@ -83,7 +83,7 @@ async def test_clients_learn_where_tokens_come_from(team: ServedApp, provider: F
 async def test_a_token_of_the_provider_lets_its_person_in_with_their_workspaces_and_roles(
     team: ServedApp, provider: FakeIdentityProvider
 ):
-    async with team.connect_client(good(provider)) as client:
+    async with team.connect_client(sign_valid_token(provider)) as client:
         made = await client.call_tool("create_goal", {"goal": "x"})
         beta: Any = {"workspace": "beta"}
         viewed = await client.call_tool("create_goal", {"goal": "x"}, meta=beta)
@@ -95,7 +95,7 @@ async def test_a_token_of_the_provider_lets_its_person_in_with_their_workspaces_
 
 
 async def test_a_scope_that_everybody_needs_is_asked_for(team: ServedApp, provider: FakeIdentityProvider):
-    reply = await request_tools_list(f"{team.url}/mcp", good(provider, scope="tools:plan"))
+    reply = await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider, scope="tools:plan"))
     assert reply.status_code == 403
     challenge = reply.headers["www-authenticate"]
     assert 'error="insufficient_scope"' in challenge
@@ -106,7 +106,7 @@ async def test_a_scope_that_everybody_needs_is_asked_for(team: ServedApp, provid
 async def test_a_toolset_without_its_scope_is_refused_with_the_scope_that_opens_it(
     team: ServedApp, provider: FakeIdentityProvider
 ):
-    token = good(provider, scope="tools tools:plan")
+    token = sign_valid_token(provider, scope="tools tools:plan")
     for path, headers in (("/mcp/web", {}), ("/mcp", {"mcp_method": "tools/call", "mcp_name": "web_search"})):
         reply = await request_tools_list(f"{team.url}{path}", token, **headers)
         assert reply.status_code == 403
@@ -129,18 +129,18 @@ async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(
     }
     assert b"PUBLIC KEY" in pem
     wrong = {
-        "issued for another audience": good(provider, aud="https://other.example/mcp"),
-        "from another issuer": good(provider, iss="https://evil.example"),
-        "has expired": good(provider, exp=now - 31),
-        "not valid yet": good(provider, nbf=now + 60),
-        "no claim 'exp'": good(provider, exp=None),
-        "no claim 'aud'": good(provider, aud=None),
-        "names a person": good(provider, sub=None),
-        "not an access token": good(provider, header={"typ": "id+jwt"}),
+        "issued for another audience": sign_valid_token(provider, aud="https://other.example/mcp"),
+        "from another issuer": sign_valid_token(provider, iss="https://evil.example"),
+        "has expired": sign_valid_token(provider, exp=now - 31),
+        "not valid yet": sign_valid_token(provider, nbf=now + 60),
+        "no claim 'exp'": sign_valid_token(provider, exp=None),
+        "no claim 'aud'": sign_valid_token(provider, aud=None),
+        "names a person": sign_valid_token(provider, sub=None),
+        "not an access token": sign_valid_token(provider, header={"typ": "id+jwt"}),
         "signature is invalid": provider.sign_token(key="third", kid="first", scope="tools", groups=["acme"]),
         "algorithm that is not accepted": forged["none"],
         "is not accepted here": forged["hmac with the public key"],
-        "too long": good(provider) + "x" * 20_000,
+        "too long": sign_valid_token(provider) + "x" * 20_000,
     }
     for reason, token in wrong.items():
         reply = await request_tools_list(f"{team.url}/mcp", token)
@@ -152,12 +152,12 @@ async def test_a_public_key_is_no_shared_secret(team: ServedApp, provider: FakeI
     """The classic confusion of algorithms, whichever way the forger writes the key."""
     body = {"iss": provider.url, "aud": OAUTH_RESOURCE, "sub": "ann", "exp": time.time() + 60, "scope": "tools"}
     for key in (identity_provider.export_pem("second"), identity_provider.export_pem("second").strip()):
-        token = forged_with(key, body)
+        token = forge_token(key, body)
         reply = await request_tools_list(f"{team.url}/mcp", token)
         assert reply.status_code == 401
 
 
-def forged_with(key: bytes, body: dict[str, Any]) -> str:
+def forge_token(key: bytes, body: dict[str, Any]) -> str:
     """An HS256 token whose key is a public one; the library itself would not make it."""
     import base64
     import hashlib
@@ -173,12 +173,14 @@ def forged_with(key: bytes, body: dict[str, Any]) -> str:
 
 
 async def test_a_token_is_good_within_the_leeway_of_clocks(team: ServedApp, provider: FakeIdentityProvider):
-    reply = await request_tools_list(f"{team.url}/mcp", good(provider, exp=time.time() - 10))
+    reply = await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider, exp=time.time() - 10))
     assert reply.status_code == 200
 
 
 async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: ServedApp, provider: FakeIdentityProvider):
-    reply = await request_tools_list(f"{team.url}/mcp", good(provider, groups=["NOT A NAME", 7, "acme:king"]))
+    reply = await request_tools_list(
+        f"{team.url}/mcp", sign_valid_token(provider, groups=["NOT A NAME", 7, "acme:king"])
+    )
     assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
 
 
@@ -189,7 +191,7 @@ async def test_the_doctor_says_whether_anybody_could_come_in(team: ServedApp, pr
     ]
 
 
-class Memory:
+class FakeDatabase:
     """Where a client keeps what it was given."""
 
     tokens: Any = None
@@ -213,7 +215,9 @@ async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_ca
     wanted = {"scopes": ["tools"], "toolset_scopes": TOOLS, "workspaces_claim": "groups"}
     with anyio.fail_after(60):
         async with identity_app.open_app_at_oauth_resource(home, provider.url, **wanted) as team:
-            auth = ClientCredentialsOAuthProvider(f"{team.url}/mcp", Memory(), "desk", "secret", issuer=provider.url)
+            auth = ClientCredentialsOAuthProvider(
+                f"{team.url}/mcp", FakeDatabase(), "desk", "secret", issuer=provider.url
+            )
             async with (
                 httpx2.AsyncClient(auth=auth, timeout=30) as http,
                 Client(streamable_http_client(f"{team.url}/mcp", http_client=http)) as client,
@@ -231,7 +235,7 @@ async def test_without_the_provider_callers_are_told_to_come_back_and_not_to_thr
         provider.url = url
         oauth = {"issuer": url, "resource": OAUTH_RESOURCE, "workspaces_claim": "groups"}
         async with identity_app.open_served_app(home, identity={"oauth": oauth}) as team:
-            reply = await request_tools_list(f"{team.url}/mcp", good(provider))
+            reply = await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider))
             ours = await request_tools_list(f"{team.url}/mcp", await team.issue_token("ann", "acme"))
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "10")
     assert reply.json()["error"] == "temporarily_unavailable"
@@ -251,7 +255,7 @@ class Clock:
         return time.time() + self.ahead
 
 
-class Desk:
+class AuthenticationSetup:
     """An identity domain of its own over a provider of its own."""
 
     def __init__(self, identity: Identity, provider: FakeIdentityProvider, clock: Clock) -> None:
@@ -265,7 +269,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
+async def setup(tmp_path: Path) -> AsyncGenerator[AuthenticationSetup]:
     provider, clock = FakeIdentityProvider(), Clock()
     async with http_servers.serve_app(provider.build_app()) as url:
         provider.url = url
@@ -273,96 +277,96 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
         settings = IdentitySettings.model_validate({"oauth": oauth})
         database, http = Database.from_file(tmp_path / "a.db"), HttpClient(EgressGuard(EgressSettings()))
         try:
-            yield Desk(Identity(database, settings, http, clock=clock), provider, clock)
+            yield AuthenticationSetup(Identity(database, settings, http, clock=clock), provider, clock)
         finally:
             await http.close()
             await database.close()
 
 
-async def test_keys_are_fetched_once_and_a_new_one_is_found_when_a_token_names_it(desk: Desk):
-    assert [await desk.person(jti=str(number)) for number in range(5)] == ["ann"] * 5
-    assert desk.provider.key_fetch_count == 1
-    desk.provider.published_keys = ["second", "first"]
-    desk.clock.ahead += MIN_FETCH_INTERVAL_S + 1
-    assert await desk.person(key="second") == "ann"
-    assert await desk.person() == "ann"
-    assert desk.provider.key_fetch_count == 2
+async def test_keys_are_fetched_once_and_a_new_one_is_found_when_a_token_names_it(setup: AuthenticationSetup):
+    assert [await setup.person(jti=str(number)) for number in range(5)] == ["ann"] * 5
+    assert setup.provider.key_fetch_count == 1
+    setup.provider.published_keys = ["second", "first"]
+    setup.clock.ahead += MIN_FETCH_INTERVAL_S + 1
+    assert await setup.person(key="second") == "ann"
+    assert await setup.person() == "ann"
+    assert setup.provider.key_fetch_count == 2
 
 
-async def test_a_key_that_was_withdrawn_is_good_no_longer_than_the_keys_are_fresh(desk: Desk):
-    await desk.person()
-    desk.provider.published_keys = ["second"]
-    desk.clock.ahead += REFRESH_AFTER_S + 1
+async def test_a_key_that_was_withdrawn_is_good_no_longer_than_the_keys_are_fresh(setup: AuthenticationSetup):
+    await setup.person()
+    setup.provider.published_keys = ["second"]
+    setup.clock.ahead += REFRESH_AFTER_S + 1
     with pytest.raises(InvalidCredentialError, match="key that its issuer does not have"):
-        await desk.person()
+        await setup.person()
 
 
-async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(desk: Desk):
-    await desk.person()
-    desk.clock.ahead += MIN_FETCH_INTERVAL_S + 1
+async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(setup: AuthenticationSetup):
+    await setup.person()
+    setup.clock.ahead += MIN_FETCH_INTERVAL_S + 1
     for number in range(20):
         with pytest.raises(InvalidCredentialError, match="key that its issuer does not have"):
-            await desk.person(kid=f"made up {number}")
-    assert desk.provider.key_fetch_count == 2
+            await setup.person(kid=f"made up {number}")
+    assert setup.provider.key_fetch_count == 2
 
 
-async def test_many_callers_at_once_fetch_the_keys_once(desk: Desk):
+async def test_many_callers_at_once_fetch_the_keys_once(setup: AuthenticationSetup):
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             for number in range(20):
-                tasks.start_soon(lambda number=number: desk.person(jti=str(number)))
-    assert desk.provider.key_fetch_count == 1
+                tasks.start_soon(lambda number=number: setup.person(jti=str(number)))
+    assert setup.provider.key_fetch_count == 1
 
 
-async def test_without_the_provider_known_keys_work_for_a_day_and_unknown_ones_never(desk: Desk):
-    await desk.person()
-    desk.provider.is_down = True
-    desk.clock.ahead += REFRESH_AFTER_S + 1
-    assert await desk.person() == "ann"
+async def test_without_the_provider_known_keys_work_for_a_day_and_unknown_ones_never(setup: AuthenticationSetup):
+    await setup.person()
+    setup.provider.is_down = True
+    setup.clock.ahead += REFRESH_AFTER_S + 1
+    assert await setup.person() == "ann"
     with pytest.raises(Unavailable, match="cannot be checked now"):
-        await desk.person(key="second")
-    desk.clock.ahead += MAX_KEY_AGE_S
+        await setup.person(key="second")
+    setup.clock.ahead += MAX_KEY_AGE_S
     with pytest.raises(Unavailable) as away:
-        await desk.person()
+        await setup.person()
     assert away.value.retry_after
-    desk.provider.is_down = False
-    desk.clock.ahead += MIN_FETCH_INTERVAL_S + 1
-    assert await desk.person() == "ann"
+    setup.provider.is_down = False
+    setup.clock.ahead += MIN_FETCH_INTERVAL_S + 1
+    assert await setup.person() == "ann"
 
 
-async def test_without_the_provider_from_the_start_nobody_is_let_in(desk: Desk):
-    desk.provider.is_down = True
+async def test_without_the_provider_from_the_start_nobody_is_let_in(setup: AuthenticationSetup):
+    setup.provider.is_down = True
     with pytest.raises(Unavailable):
-        await desk.person()
+        await setup.person()
 
 
-async def test_a_key_that_both_sides_would_know_is_never_used(desk: Desk):
-    desk.provider.published_keys = []
-    desk.provider.extra_keys = [
+async def test_a_key_that_both_sides_would_know_is_never_used(setup: AuthenticationSetup):
+    setup.provider.published_keys = []
+    setup.provider.extra_keys = [
         {"kty": "oct", "kid": "first", "k": "c2VjcmV0"},
         {"kty": "EC", "use": "enc", "kid": "first"},
     ]
     with pytest.raises(InvalidCredentialError):
-        await desk.person()
+        await setup.person()
 
 
-async def test_a_key_is_used_for_its_own_algorithm_alone(desk: Desk):
-    desk.provider.published_keys = []
-    desk.provider.extra_keys = [identity_provider.export_jwk("second") | {"kid": "first"}]
+async def test_a_key_is_used_for_its_own_algorithm_alone(setup: AuthenticationSetup):
+    setup.provider.published_keys = []
+    setup.provider.extra_keys = [identity_provider.export_jwk("second") | {"kid": "first"}]
     with pytest.raises(InvalidCredentialError):
-        await desk.person(kid="first")  # signed with ES256, and the key of that name is one of RSA
+        await setup.person(kid="first")  # signed with ES256, and the key of that name is one of RSA
 
 
-async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(desk: Desk):
-    desk.provider.published_keys = ["first", "second"]
-    assert await desk.person(kid=None) == "ann"
-    desk.provider.published_keys = ["first", "third"]
-    desk.clock.ahead += REFRESH_AFTER_S + 1
+async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(setup: AuthenticationSetup):
+    setup.provider.published_keys = ["first", "second"]
+    assert await setup.person(kid=None) == "ann"
+    setup.provider.published_keys = ["first", "third"]
+    setup.clock.ahead += REFRESH_AFTER_S + 1
     with pytest.raises(InvalidCredentialError):
-        await desk.person(kid=None)
+        await setup.person(kid=None)
 
 
-async def test_metadata_of_another_issuer_is_not_believed(desk: Desk):
+async def test_metadata_of_another_issuer_is_not_believed(setup: AuthenticationSetup):
     other = FakeIdentityProvider()
     async with http_servers.serve_app(other.build_app()) as url:
         other.url = "https://evil.example"

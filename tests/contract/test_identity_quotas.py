@@ -1,4 +1,4 @@
-"""How much a person and a workspace may use, and how agents act for whoever began them."""
+"""Test quotas of persons and workspaces, also for their agents."""
 
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -29,7 +29,7 @@ A_DOLLAR_A_STEP = {"input": 10_000.0, "output": 0.0}  # for a million tokens; th
 
 
 @asynccontextmanager
-async def opened(
+async def open_team(
     home: Path,
     script: Mapping[str, Sequence[ChatTurn]],
     agents: Mapping[str, Mapping[str, Any]],
@@ -53,13 +53,13 @@ async def opened(
 
 
 @asynccontextmanager
-async def one_person(home: Path, *wish: Any) -> AsyncGenerator[tuple[ServedApp, Client]]:
+async def open_for_one_person(home: Path, *wish: Any) -> AsyncGenerator[tuple[ServedApp, Client]]:
     """The same, and Ann's client."""
-    async with opened(home, *wish) as team, team.connect_client(await team.issue_token("ann", "acme")) as client:
+    async with open_team(home, *wish) as team, team.connect_client(await team.issue_token("ann", "acme")) as client:
         yield team, client
 
 
-async def codes(client: Client, count: int) -> list[str]:
+async def collect_codes(client: Client, count: int) -> list[str]:
     done = [await client.call_tool("get_current_state", {}) for _ in range(count)]
     return [read_error(each)["code"] if each.is_error else "ok" for each in done]
 
@@ -104,34 +104,34 @@ async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
 
 async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back(home: Path):
     quotas = {"person": {"calls_per_day": 3}, "people": {"vip": {"calls_per_day": 5}}}
-    async with opened(home, {}, {}, quotas) as team:
+    async with open_team(home, {}, {}, quotas) as team:
         async with team.connect_client(await team.issue_token("ann", "acme")) as client:
-            assert await codes(client, 4) == ["ok", "ok", "ok", "quota"]
+            assert await collect_codes(client, 4) == ["ok", "ok", "ok", "quota"]
             refused = read_error(await client.call_tool("get_current_state", {}))
         async with team.connect_client(await team.issue_token("bob", "acme")) as client:
-            assert await codes(client, 1) == ["ok"]
+            assert await collect_codes(client, 1) == ["ok"]
         async with team.connect_client(await team.issue_token("vip", "acme")) as client:
-            assert await codes(client, 6) == ["ok"] * 5 + ["quota"]
+            assert await collect_codes(client, 6) == ["ok"] * 5 + ["quota"]
     assert refused["retryable"]
     assert 0 < refused["retry_after"] <= DAY
     assert "identity.quotas.person.calls_per_day" in refused["hint"]
 
 
 async def test_a_workspaces_calls_are_everybodys_together(home: Path):
-    async with opened(home, {}, {}, {"workspace": {"calls_per_day": 3}}) as team:
+    async with open_team(home, {}, {}, {"workspace": {"calls_per_day": 3}}) as team:
         async with team.connect_client(await team.issue_token("ann", "acme")) as client:
-            assert await codes(client, 2) == ["ok", "ok"]
+            assert await collect_codes(client, 2) == ["ok", "ok"]
         async with team.connect_client(await team.issue_token("bob", "acme")) as client:
-            assert await codes(client, 2) == ["ok", "quota"]
+            assert await collect_codes(client, 2) == ["ok", "quota"]
         async with team.connect_client(await team.issue_token("bob", "beta"), X_Outrider_Workspace="beta") as client:
-            assert await codes(client, 1) == ["ok"]
+            assert await collect_codes(client, 1) == ["ok"]
 
 
 async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="done", wait_before=held)]}
     with anyio.fail_after(90):
-        async with one_person(home, script, {"slow": {}}, {"person": {"runs": 1}}) as (_, client):
+        async with open_for_one_person(home, script, {"slow": {}}, {"person": {"runs": 1}}) as (_, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
             second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
             held.set()
@@ -145,13 +145,13 @@ async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home
 
 async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: Path):
     script, quotas = {"clerk": [ChatTurn(text="done")]}, {"person": {"cost_per_day": 2.0}}
-    async with one_person(home, script, {"clerk": {}}, quotas) as (team, client):
+    async with open_for_one_person(home, script, {"clerk": {}}, quotas) as (team, client):
         first = await client.call_tool("run_clerk", {"query": "a"})
         run = await team.app.runs.get((first.meta or {})["outrider/run"]["runId"])
-        await spend(team, run.id, 1.5)
+        await record_cost(team, run.id, 1.5)
         second = await client.call_tool("run_clerk", {"query": "b"})
         bound = await team.app.runs.get((second.meta or {})["outrider/run"]["runId"])
-        await spend(team, bound.id, 0.5)
+        await record_cost(team, bound.id, 0.5)
         third = await client.call_tool("run_clerk", {"query": "c"})
     assert run.budgets["cost"] == 2.0
     assert bound.budgets["cost"] == 0.5
@@ -164,7 +164,7 @@ async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
     script = {"slow": [ChatTurn(calls=[("get_current_state", {})]), ChatTurn(text="done", wait_before=held)]}
     quotas = {"person": {"cost_per_day": 0.5}}
     with anyio.fail_after(90):
-        async with one_person(home, script, {"slow": {}}, quotas, A_DOLLAR_A_STEP) as (team, client):
+        async with open_for_one_person(home, script, {"slow": {}}, quotas, A_DOLLAR_A_STEP) as (team, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
             run = (begun.meta or {})["outrider/run"]["runId"]
             async for event in team.app.runs.follow(run):
@@ -181,7 +181,7 @@ async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
     begin = {"agent": "spender", "mode": "background"}
     wish: Any = ({"spender": goals}, {"spender": {}}, {"person": {"cost_per_day": 2.5}}, A_DOLLAR_A_STEP)
     with anyio.fail_after(90):
-        async with one_person(home, *wish) as (team, client):
+        async with open_for_one_person(home, *wish) as (team, client):
             begun = [await client.call_tool("run_agent", begin | {"query": str(number)}) for number in range(3)]
             held.set()
             runs = [(each.meta or {})["outrider/run"]["runId"] for each in begun]
@@ -193,7 +193,7 @@ async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
     assert sum(run.cost or 0.0 for run in ended) <= 2.5 + 3  # by one request each they may pass it, not by 2.5 each
 
 
-async def spend(team: ServedApp, run_id: str, dollars: float) -> None:
+async def record_cost(team: ServedApp, run_id: str, dollars: float) -> None:
     """Writes down what the run has cost: the scripted model's price is not known."""
     from outrider.agents.tables import runs
 
@@ -202,7 +202,7 @@ async def spend(team: ServedApp, run_id: str, dollars: float) -> None:
 
 
 async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home: Path):
-    async with opened(home, {}, {}, {"person": {"stored_mb": 0.001}}) as team:
+    async with open_team(home, {}, {}, {"person": {"stored_mb": 0.001}}) as team:
         ann = Call(session="s", workspace="acme", identity="ann")
         await team.app.content.create_store(ann, "big")
         await team.app.artifacts.save(b"x" * 2_000, name="a", mime_type="text/plain", session="s", call=ann)
@@ -226,7 +226,7 @@ async def test_an_agent_acts_as_the_person_who_began_it_in_their_workspace(home:
     script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
     with anyio.fail_after(90):
-        async with opened(home, script, agents) as team:
+        async with open_team(home, script, agents) as team:
             token, shown = await team.issue_token_record("ann", "acme")
             async with team.connect_client(shown) as client:
                 await client.call_tool("run_chief", {"query": "go"})
@@ -245,7 +245,7 @@ async def test_agents_get_no_tool_that_whoever_began_them_may_not_use(home: Path
     script = {"chief": [ChatTurn(calls=[("run_clerk", {"query": "go"})]), ChatTurn(text="Done.")], "clerk": GOAL}
     agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
     with anyio.fail_after(90):
-        async with opened(home, script, agents) as team:
+        async with open_team(home, script, agents) as team:
             token = await team.issue_token("ann", "acme", toolsets=("run_agent",))
             async with team.connect_client(token) as client:
                 done = await client.call_tool("run_clerk", {"query": "go"})

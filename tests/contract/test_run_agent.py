@@ -1,4 +1,4 @@
-"""Agents as tools, through the official client, with a scripted model over HTTP: contract of `run_agent`."""
+"""Test the contract of run_agent with the official client and a scripted model."""
 
 import itertools
 from collections.abc import AsyncGenerator
@@ -53,7 +53,7 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
+async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
     """One house for all tests of this file: its engine takes seconds to open."""
     home = tmp_path_factory.mktemp("house")
     rows.configure_home(home)
@@ -62,25 +62,25 @@ async def house(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -
 
 
 @asynccontextmanager
-async def client(house: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
+async def open_client(hosted: AgentsApp, era: str = NEWEST_VERSION, **options: Any) -> AsyncGenerator[Client]:
     with anyio.fail_after(60):
-        async with connect_client(house.app.build_server(), era, **options) as made:
+        async with connect_client(hosted.app.build_server(), era, **options) as made:
             yield made
 
 
-def fields(result: CallToolResult, at: int = 0) -> dict[str, Any]:
+def parse_fields(result: CallToolResult, at: int = 0) -> dict[str, Any]:
     """A resource's own fields, and what every resource has."""
     resource = result.content[at].resource
     return resource.meta[FIELDS] | {"uri": resource.uri, "text": resource.text, "mimeType": resource.mime_type}
 
 
-def run_id(result: CallToolResult) -> str:
+def get_run_id(result: CallToolResult) -> str:
     return result.meta["outrider/run"]["runId"]
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_each_agent_is_a_tool_with_its_name_and_description(house: AgentsApp, era: str):
-    async with client(house, era) as caller:
+async def test_each_agent_is_a_tool_with_its_name_and_description(hosted: AgentsApp, era: str):
+    async with open_client(hosted, era) as caller:
         tools = {tool.name: tool for tool in (await caller.list_tools()).tools}
     echo = tools["run_echo"]
     assert echo.description == "Run agent echo (Says it back)"
@@ -97,10 +97,10 @@ async def test_each_agent_is_a_tool_with_its_name_and_description(house: AgentsA
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(house: AgentsApp, era: str):
-    async with client(house, era) as caller:
+async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(hosted: AgentsApp, era: str):
+    async with open_client(hosted, era) as caller:
         result = await caller.call_tool("run_echo", {"query": "hello"})
-    answer = fields(result)
+    answer = parse_fields(result)
     assert not result.is_error
     assert answer["mimeType"] == f"{OUTPUT}.run-agent-result"
     assert answer["text"] == "You said what you said, and here it is again."
@@ -112,14 +112,14 @@ async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(hou
     assert result.structured_content is None
 
 
-async def test_fields_lie_beside_uri_and_text_on_the_wire(house: AgentsApp):
-    result = await house.app.call("run_echo", query="hello")
+async def test_fields_lie_beside_uri_and_text_on_the_wire(hosted: AgentsApp):
+    result = await hosted.app.call("run_echo", query="hello")
     assert result.content[0].fields["conversationId"].startswith("cnv_")
 
 
-async def test_the_conversation_can_be_read_under_its_address(house: AgentsApp):
-    async with client(house) as caller:
-        uri = fields(await caller.call_tool("run_echo", {"query": "hello"}))["uri"]
+async def test_the_conversation_can_be_read_under_its_address(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        uri = parse_fields(await caller.call_tool("run_echo", {"query": "hello"}))["uri"]
         text = (await caller.read_resource(uri)).contents[0].text
         with pytest.raises(MCPError, match=r"conversation .* does not exist"):
             await caller.read_resource(f"{uri}0")
@@ -128,7 +128,7 @@ async def test_the_conversation_can_be_read_under_its_address(house: AgentsApp):
 
 
 @asynccontextmanager
-async def noting(house: AgentsApp, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
+async def open_recording_client(hosted: AgentsApp, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
     """A client, and the progress notices that reach it."""
     seen: list[Any] = []
 
@@ -137,65 +137,69 @@ async def noting(house: AgentsApp, era: str) -> AsyncGenerator[tuple[Client, lis
             seen.append(message.params)
 
     if era == NEWEST_VERSION:  # in memory the newest protocol has no messages to look at
-        async with served(house, message_handler=note) as caller:
+        async with open_http_client(hosted, message_handler=note) as caller:
             yield caller, seen
         return
-    async with client(house, era, message_handler=note) as caller:
+    async with open_client(hosted, era, message_handler=note) as caller:
         yield caller, seen
 
 
 @asynccontextmanager
-async def served(house: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
+async def open_http_client(hosted: AgentsApp, **options: Any) -> AsyncGenerator[Client]:
     """A client of the newest protocol over HTTP."""
     with anyio.fail_after(60):
         async with (
-            http_servers.serve_app(build_http_app(house.app.build_servers())) as url,
+            http_servers.serve_app(build_http_app(hosted.app.build_servers())) as url,
             Client(f"{url}/mcp", **options) as caller,
         ):
             yield caller
 
 
-async def nothing(progress: float, total: float | None, message: str | None) -> None:
+async def ignore_progress(progress: float, total: float | None, message: str | None) -> None:
     """A progress callback: having one is what asks for progress."""
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_progress_shows_query_conversation_thinking_and_answer(house: AgentsApp, era: str):
-    async with noting(house, era) as (caller, seen):
-        result = await caller.call_tool("run_echo", {"query": "hello"}, progress_callback=nothing)
+async def test_progress_shows_query_conversation_thinking_and_answer(hosted: AgentsApp, era: str):
+    async with open_recording_client(hosted, era) as (caller, seen):
+        result = await caller.call_tool("run_echo", {"query": "hello"}, progress_callback=ignore_progress)
     outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
     kinds = [output["type"] for output in outputs]
     assert kinds[:2] == ["store_resource", "run_agent"]
     assert set(kinds[2:]) == {"run_agent_chain_of_thought", "run_agent_generation_tokens"}
     query = outputs[0]["contents"][0]["resource"]
     assert query == {"mimeType": f"{OUTPUT}.run-agent-query", "text": "hello", "childAgentId": "echo", "uri": ""}
-    ids = {"childAgentId": "echo", "conversationId": fields(result)["conversationId"], "agentMessageId": run_id(result)}
+    ids = {
+        "childAgentId": "echo",
+        "conversationId": parse_fields(result)["conversationId"],
+        "agentMessageId": get_run_id(result),
+    }
     assert all(output | ids == output for output in outputs[1:])
     assert outputs[1]["query"] == "hello"
     assert outputs[1]["userMessageId"].startswith("msg_")
     texts = [output["text"] for output in outputs if output["type"] == "run_agent_generation_tokens"]
-    assert texts[-1] == fields(result)["text"]
+    assert texts[-1] == parse_fields(result)["text"]
     assert all(late.startswith(early) for early, late in itertools.pairwise(texts))
     assert [notice.progress for notice in seen] == sorted({notice.progress for notice in seen})
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_a_caller_that_did_not_ask_hears_no_progress(house: AgentsApp, era: str):
-    async with noting(house, era) as (caller, seen):
+async def test_a_caller_that_did_not_ask_hears_no_progress(hosted: AgentsApp, era: str):
+    async with open_recording_client(hosted, era) as (caller, seen):
         await caller.call_tool("run_echo", {"query": "hello"})
     assert seen == []
 
 
-async def test_a_toolset_can_be_added_for_one_task(house: AgentsApp):
-    async with client(house) as caller:
+async def test_a_toolset_can_be_added_for_one_task(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         await caller.call_tool("run_planner", {"query": "plan", "toolsetsToAdd": ["mcp_server_view_planning"]})
-    given = {tool["function"]["name"] for tool in house.model.requests[-1]["tools"]}
+    given = {tool["function"]["name"] for tool in hosted.model.requests[-1]["tools"]}
     assert "create_goal" in given
 
 
-async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(house: AgentsApp):
+async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(hosted: AgentsApp):
     mime = "application/vnd.dust.tool-input.agent"
-    async with client(house) as caller:
+    async with open_client(hosted) as caller:
         right = {"uri": "agent://dust/w/w1/agents/echo", "mimeType": mime}
         assert not (await caller.call_tool("run_echo", {"query": "q", "childAgent": right})).is_error
         for uri in ("agent://dust/w/w1/agents/planner", "http://a.example", "agent://dust/agents/echo"):
@@ -203,84 +207,84 @@ async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(house: 
             assert "childAgent" in read_error(wrong)["message"]
 
 
-async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(house: AgentsApp):
-    kept = await house.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
-    async with client(house) as caller:
+async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(hosted: AgentsApp):
+    kept = await hosted.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
+    async with open_client(hosted) as caller:
         await caller.call_tool("run_echo", {"query": "look", "fileOrContentFragmentIds": [kept.id, "fil_unknown"]})
-    asked = str(house.model.requests[-1]["messages"])
+    asked = str(hosted.model.requests[-1]["messages"])
     assert "sales.csv" in asked
     assert "fil_unknown" not in asked
 
 
-async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(house: AgentsApp):
+async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(hosted: AgentsApp):
     meta: Any = {"session_id": "family", "identity": "ann@a.example"}
-    async with client(house) as caller:
+    async with open_client(hosted) as caller:
         result = await caller.call_tool("run_parent", {"query": "ask your child"}, meta=meta)
-    parent = await house.app.runs.get(run_id(result))
-    (child,) = [run for run in await runs_of(house, parent.root_run_id) if run.id != parent.id]
-    place = await conversations(house).get(child.conversation_id)
+    parent = await hosted.app.runs.get(get_run_id(result))
+    (child,) = [run for run in await list_tree_runs(hosted, parent.root_run_id) if run.id != parent.id]
+    place = await open_conversations(hosted).get(child.conversation_id)
     assert (place.visibility, place.title) == ("unlisted", "run_agent parent > echo")
     assert (place.depth, place.ancestors) == (parent.depth + 1, ("parent",))
     assert {parent.identity, child.identity, place.identity} == {"ann@a.example"}
-    assert fields(result)["usage"]["tokens"] == 330
+    assert parse_fields(result)["usage"]["tokens"] == 330
 
 
-async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(house: AgentsApp):
-    async with client(house) as caller:
+async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         meta: Any = {"stepContext": {"agent": "concierge", "depth": 3}}
         result = await caller.call_tool("run_echo", {"query": "q"}, meta=meta)
         too_deep: Any = {"stepContext": {"depth": 4}}
         refused = read_error(await caller.call_tool("run_echo", {"query": "q"}, meta=too_deep))
-    place = await conversations(house).get(fields(result)["conversationId"])
+    place = await open_conversations(hosted).get(parse_fields(result)["conversationId"])
     assert (place.title, place.depth) == ("run_agent concierge > echo", 4)
     assert (refused["code"], refused["kind"]) == ("agent_depth", "refused")
 
 
-def conversations(house: AgentsApp) -> Any:
+def open_conversations(hosted: AgentsApp) -> Any:
     from outrider.agents.conversations import Conversations
 
-    return Conversations(house.app.database)
+    return Conversations(hosted.app.database)
 
 
-async def runs_of(house: AgentsApp, root: str) -> list[Any]:
+async def list_tree_runs(hosted: AgentsApp, root: str) -> list[Any]:
     from outrider.agents.run import RunStore
     from outrider.agents.tables import runs
 
-    return await RunStore(house.app.database).list_runs(runs.c.root_run_id == root)
+    return await RunStore(hosted.app.database).list_runs(runs.c.root_run_id == root)
 
 
-async def test_children_of_one_step_work_side_by_side(house: AgentsApp):
-    async with client(house) as caller:
+async def test_children_of_one_step_work_side_by_side(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         result = await caller.call_tool("run_wide", {"query": "both"})
-    assert fields(result)["text"] == "Both have answered."
-    assert {run.agent for run in await runs_of(house, run_id(result))} == {"wide", "echo", "planner"}
+    assert parse_fields(result)["text"] == "Both have answered."
+    assert {run.agent for run in await list_tree_runs(hosted, get_run_id(result))} == {"wide", "echo", "planner"}
 
 
-async def test_an_agent_may_not_call_itself_and_hears_why(house: AgentsApp):
-    async with client(house) as caller:
+async def test_an_agent_may_not_call_itself_and_hears_why(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         result = await caller.call_tool("run_loop", {"query": "go"})
-    assert fields(result)["text"] == "I may not call myself."
-    assert "already at work above: loop > loop" in str(house.model.requests[-1]["messages"])
+    assert parse_fields(result)["text"] == "I may not call myself."
+    assert "already running above: loop > loop" in str(hosted.model.requests[-1]["messages"])
 
 
-async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(house: AgentsApp):
-    async with client(house) as caller:
+async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         result = await caller.call_tool("run_deep1", {"query": "dive"})
-    assert fields(result)["text"] == "up"
-    tree = await runs_of(house, run_id(result))
+    assert parse_fields(result)["text"] == "up"
+    tree = await list_tree_runs(hosted, get_run_id(result))
     assert sorted(run.depth for run in tree) == [1, 2, 3, 4]
-    told = [str(asked["messages"]) for asked in house.model.requests if "You are deep4." in str(asked["messages"][0])]
+    told = [str(asked["messages"]) for asked in hosted.model.requests if "You are deep4." in str(asked["messages"][0])]
     assert "4 levels deep" in told[-1]
 
 
-async def test_a_conversation_can_be_gone_on_with(house: AgentsApp):
-    async with client(house) as caller:
-        first = fields(await caller.call_tool("run_echo", {"query": "my name is Ann"}))
+async def test_a_conversation_can_be_gone_on_with(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        first = parse_fields(await caller.call_tool("run_echo", {"query": "my name is Ann"}))
         again = {"query": "what is my name?", "conversationId": first["conversationId"]}
-        second = fields(await caller.call_tool("run_echo", again))
+        second = parse_fields(await caller.call_tool("run_echo", again))
     assert second["conversationId"] == first["conversationId"]
-    assert "my name is Ann" in str(house.model.requests[-1]["messages"])
-    assert [each.role for each in await conversations(house).messages(first["conversationId"])] == [
+    assert "my name is Ann" in str(hosted.model.requests[-1]["messages"])
+    assert [each.role for each in await open_conversations(hosted).list_messages(first["conversationId"])] == [
         "user",
         "agent",
         "user",
@@ -288,66 +292,66 @@ async def test_a_conversation_can_be_gone_on_with(house: AgentsApp):
     ]
 
 
-async def test_any_other_conversation_id_means_a_new_conversation(house: AgentsApp):
-    async with client(house) as caller:
-        mine = fields(await caller.call_tool("run_echo", {"query": "q"}))["conversationId"]
+async def test_any_other_conversation_id_means_a_new_conversation(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        mine = parse_fields(await caller.call_tool("run_echo", {"query": "q"}))["conversationId"]
         other: Any = {"session_id": "somebody else"}
         for known in ("cnv_unknown", mine):
             result = await caller.call_tool("run_echo", {"query": "q", "conversationId": known}, meta=other)
-            assert fields(result)["conversationId"] not in (known, mine)
+            assert parse_fields(result)["conversationId"] not in (known, mine)
 
 
-async def test_the_callers_own_conversation_is_handed_over(house: AgentsApp):
+async def test_the_callers_own_conversation_is_handed_over(hosted: AgentsApp):
     meta: Any = {"session_id": "talk"}
-    async with client(house) as caller:
+    async with open_client(hosted) as caller:
         result = await caller.call_tool("run_echo", {"query": "take over", "conversationId": "talk"}, meta=meta)
-        exit_ = fields(result)
+        exit_ = parse_fields(result)
         answer = await caller.call_tool("agent_run", {"runId": exit_["runId"], "waitSeconds": 30}, meta=meta)
     assert not result.is_error
     assert (exit_["type"], exit_["isError"]) == ("tool_early_exit", False)
     assert exit_["mimeType"] == f"{OUTPUT}.agent-pause-tool-output"
     assert "@echo" in exit_["text"]
-    assert fields(answer)["conversationId"] == exit_["conversationId"]
-    posted, _ = await conversations(house).messages(exit_["conversationId"])
+    assert parse_fields(answer)["conversationId"] == exit_["conversationId"]
+    posted, _ = await open_conversations(hosted).list_messages(exit_["conversationId"])
     assert posted.text == ":mention[echo]{sId=echo} take over"
-    place = await conversations(house).get(exit_["conversationId"])
+    place = await open_conversations(hosted).get(exit_["conversationId"])
     assert (place.visibility, place.depth) == ("listed", 0)
 
 
-async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(house: AgentsApp):
-    async with client(house) as caller:
+async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         result = await caller.call_tool("run_boss", {"query": "who does it?"})
-    place = await house.app.runs.get(run_id(result))
-    messages = await conversations(house).messages(place.conversation_id)
+    place = await hosted.app.runs.get(get_run_id(result))
+    messages = await open_conversations(hosted).list_messages(place.conversation_id)
     posted = next(each for each in messages if each.text.startswith(":mention[echo]"))
     assert posted.text == ":mention[echo]{sId=echo} You are boss.\n\ntake over"
-    assert fields(result)["text"].startswith("Handed over to @echo")
-    assert sum("You are boss." in str(asked["messages"][0]) for asked in house.model.requests) == 1
+    assert parse_fields(result)["text"].startswith("Handed over to @echo")
+    assert sum("You are boss." in str(asked["messages"][0]) for asked in hosted.model.requests) == 1
 
 
-async def test_work_in_the_background_is_come_back_for(house: AgentsApp):
-    async with client(house) as caller:
+async def test_work_in_the_background_is_come_back_for(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         started = await caller.call_tool("run_echo", {"query": "slowly", "mode": "background"})
-        assert run_id(started) in read_first_text(started)
-        later = await caller.call_tool("agent_run", {"runId": run_id(started), "waitSeconds": 30})
-        assert fields(later)["text"].startswith("You said")
+        assert get_run_id(started) in read_first_text(started)
+        later = await caller.call_tool("agent_run", {"runId": get_run_id(started), "waitSeconds": 30})
+        assert parse_fields(later)["text"].startswith("You said")
         listed = read_first_text(await caller.call_tool("agent_run", {}))
-    assert f"{run_id(started)} (completed) echo: slowly" in listed
+    assert f"{get_run_id(started)} (completed) echo: slowly" in listed
 
 
-async def test_a_run_of_somebody_else_is_not_found(house: AgentsApp):
+async def test_a_run_of_somebody_else_is_not_found(hosted: AgentsApp):
     mine: Any = {"session_id": "mine"}
     other: Any = {"session_id": "other"}
-    async with client(house) as caller:
-        run = run_id(await caller.call_tool("run_echo", {"query": "q"}, meta=mine))
+    async with open_client(hosted) as caller:
+        run = get_run_id(await caller.call_tool("run_echo", {"query": "q"}, meta=mine))
         for name in ("agent_run", "cancel_agent_run"):
             refused = await caller.call_tool(name, {"runId": run}, meta=other)
             assert read_error(refused)["code"] == "not_found"
         assert (await caller.call_tool("agent_run", {}, meta=other)).content[0].text.startswith("You have not run")
 
 
-async def test_an_agent_that_fails_says_why_and_what_to_do(house: AgentsApp):
-    async with client(house) as caller:
+async def test_an_agent_that_fails_says_why_and_what_to_do(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         failed = read_error(await caller.call_tool("run_broken", {"query": "q"}))
     assert failed["message"].startswith("agent 'broken' failed: ")
     assert failed["hint"]
@@ -356,88 +360,88 @@ async def test_an_agent_that_fails_says_why_and_what_to_do(house: AgentsApp):
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
-async def test_a_call_that_does_not_wait_tells_how_to_come_back(house: AgentsApp, seconds: int):
+async def test_a_call_that_does_not_wait_tells_how_to_come_back(hosted: AgentsApp, seconds: int):
     held = anyio.Event()
-    house.model.script = {**SCRIPT, "slow": [ChatTurn(text="at last", wait_before=held)]}
-    house.write_agent("slow")
-    async with client(house) as caller:
-        run = run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
+    hosted.model.script = {**SCRIPT, "slow": [ChatTurn(text="at last", wait_before=held)]}
+    hosted.write_agent("slow")
+    async with open_client(hosted) as caller:
+        run = get_run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
         waiting = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": seconds})
         assert "still working" in read_first_text(waiting)
         assert waiting.meta["outrider/run"]["status"] == "running"
         held.set()
         done = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
-    assert fields(done)["text"] == "at last"
+    assert parse_fields(done)["text"] == "at last"
 
 
-async def test_cancelling_reaches_the_children(house: AgentsApp):
+async def test_cancelling_reaches_the_children(hosted: AgentsApp):
     held = anyio.Event()
-    house.model.script = {
+    hosted.model.script = {
         **SCRIPT,
         "above": [ChatTurn(calls=[("run_below", {"query": "wait"})])],
         "below": [ChatTurn(text="never", wait_before=held)],
     }
-    house.write_agent("below")
-    house.write_agent("above", tools=["run_below"])
-    async with client(house) as caller:
+    hosted.write_agent("below")
+    hosted.write_agent("above", tools=["run_below"])
+    async with open_client(hosted) as caller:
         await caller.list_tools()
-        run = run_id(await caller.call_tool("run_above", {"query": "q", "mode": "background"}))
-        await child_of(house, run)
+        run = get_run_id(await caller.call_tool("run_above", {"query": "q", "mode": "background"}))
+        await wait_for_child(hosted, run)
         assert "is cancelled" in read_first_text(await caller.call_tool("cancel_agent_run", {"runId": run}))
         told = read_error(await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 10}))
     held.set()
     assert (told["code"], told["kind"]) == ("cancelled", "refused")
-    assert {each.status for each in await runs_of(house, run)} == {"cancelled"}
+    assert {each.status for each in await list_tree_runs(hosted, run)} == {"cancelled"}
 
 
-async def child_of(house: AgentsApp, root: str) -> Any:
+async def wait_for_child(hosted: AgentsApp, root: str) -> Any:
     """The run's child, as soon as there is one."""
     with anyio.fail_after(30):
-        while len(tree := await runs_of(house, root)) < 2:
+        while len(tree := await list_tree_runs(hosted, root)) < 2:
             await anyio.sleep(0.05)
     return next(each for each in tree if each.id != root)
 
 
-async def ended(house: AgentsApp, run: str) -> Any:
+async def wait_for_end(hosted: AgentsApp, run: str) -> Any:
     """The run, once it is over."""
     with anyio.fail_after(30):
-        async for _ in house.app.runs.follow(run):
+        async for _ in hosted.app.runs.follow(run):
             pass
-    return await house.app.runs.get(run)
+    return await hosted.app.runs.get(run)
 
 
-async def test_a_client_that_cancels_takes_the_run_with_it(house: AgentsApp):
+async def test_a_client_that_cancels_takes_the_run_with_it(hosted: AgentsApp):
     held = anyio.Event()
-    house.model.script = {**SCRIPT, "held": [ChatTurn(text="never", wait_before=held)]}
-    house.write_agent("held")
-    async with client(house, HANDSHAKE_VERSION) as caller:
+    hosted.model.script = {**SCRIPT, "held": [ChatTurn(text="never", wait_before=held)]}
+    hosted.write_agent("held")
+    async with open_client(hosted, HANDSHAKE_VERSION) as caller:
         with anyio.move_on_after(3):
             await caller.call_tool("run_held", {"query": "q"})
-        run = await last_run(house)
-        assert (await ended(house, run)).status == "cancelled"
+        run = await find_last_run(hosted)
+        assert (await wait_for_end(hosted, run)).status == "cancelled"
     held.set()
 
 
-async def test_a_client_that_vanishes_leaves_the_run_running(house: AgentsApp):
+async def test_a_client_that_vanishes_leaves_the_run_running(hosted: AgentsApp):
     held = anyio.Event()
-    house.model.script = {**SCRIPT, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
-    house.write_agent("lonely")
+    hosted.model.script = {**SCRIPT, "lonely": [ChatTurn(text="done all alone", wait_before=held)]}
+    hosted.write_agent("lonely")
     with anyio.move_on_after(3):
-        async with connect_client(house.app.build_server(), NEWEST_VERSION) as caller:
+        async with connect_client(hosted.app.build_server(), NEWEST_VERSION) as caller:
             await caller.call_tool("run_lonely", {"query": "q"})
-    run = await last_run(house)
+    run = await find_last_run(hosted)
     held.set()
-    assert (await ended(house, run)).answer == "done all alone"
+    assert (await wait_for_end(hosted, run)).answer == "done all alone"
 
 
-async def last_run(house: AgentsApp) -> str:
+async def find_last_run(hosted: AgentsApp) -> str:
     from outrider.agents.run import RunStore
 
-    return (await RunStore(house.app.database).list_runs())[-1].id
+    return (await RunStore(hosted.app.database).list_runs())[-1].id
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentsApp, era: str):
+async def test_clients_hear_when_an_agent_comes_or_goes(hosted: AgentsApp, era: str):
     changed = anyio.Event()
 
     async def note(message: Any) -> None:
@@ -445,33 +449,33 @@ async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentsApp, era: s
             changed.set()
 
     name = f"newcomer {era}"
-    async with client(house, era, message_handler=note) as caller:
+    async with open_client(hosted, era, message_handler=note) as caller:
         if era == HANDSHAKE_VERSION:
             assert caller.server_capabilities.tools.list_changed
-            assert f"run_newcomer_{era.replace('-', '_')}" not in await names(caller)
-            house.write_agent(name)
-            await house.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
+            assert f"run_newcomer_{era.replace('-', '_')}" not in await list_tool_names(caller)
+            hosted.write_agent(name)
+            await hosted.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
             with anyio.fail_after(20):
                 await changed.wait()
         else:
             async with caller.listen(tools_list_changed=True) as events:
-                await names(caller)
-                house.write_agent(name)
+                await list_tool_names(caller)
+                hosted.write_agent(name)
                 with anyio.fail_after(20):
                     await anext(aiter(events))
-        assert f"run_newcomer_{era.replace('-', '_')}" in await names(caller)
+        assert f"run_newcomer_{era.replace('-', '_')}" in await list_tool_names(caller)
 
 
-async def names(caller: Client) -> set[str]:
+async def list_tool_names(caller: Client) -> set[str]:
     return {tool.name for tool in (await caller.list_tools(cache_mode="bypass")).tools}
 
 
-async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(house: AgentsApp):
-    broken = house.folder / "ruined.md"
+async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(hosted: AgentsApp):
+    broken = hosted.folder / "ruined.md"
     broken.write_text("no front matter")
     try:
-        async with client(house) as caller:
-            listed = await names(caller)
+        async with open_client(hosted) as caller:
+            listed = await list_tool_names(caller)
             told = await caller.call_tool("run_agent_tool_not_available", {})
     finally:
         broken.unlink()
@@ -482,16 +486,16 @@ async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(house: Agen
     assert told.is_error
 
 
-async def test_the_generic_tool_runs_agents_by_name(house: AgentsApp):
-    async with client(house) as caller:
+async def test_the_generic_tool_runs_agents_by_name(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
         arguments = {"agent": "echo", "query": "q", "budget": {"max_steps": 3, "max_seconds": 60}}
         result = await caller.call_tool("run_agent", arguments)
         unknown = read_error(await caller.call_tool("run_agent", {"agent": "ecco", "query": "q"}))
-    assert fields(result)["text"].startswith("You said")
-    assert (await house.app.runs.get(run_id(result))).budgets["steps"] == 3
+    assert parse_fields(result)["text"].startswith("You said")
+    assert (await hosted.app.runs.get(get_run_id(result))).budgets["steps"] == 3
     assert (unknown["code"], unknown["hint"]) == ("unknown_agent", "did you mean echo?")
 
 
-async def test_a_call_waits_ten_minutes_for_its_agent_by_default(house: AgentsApp):
-    assert house.app.loaded.settings.run_agent.detach_seconds == 600
-    assert house.app.toolbox.get_tool("run_echo").timeout > 600
+async def test_a_call_waits_ten_minutes_for_its_agent_by_default(hosted: AgentsApp):
+    assert hosted.app.loaded.settings.run_agent.detach_seconds == 600
+    assert hosted.app.toolbox.get_tool("run_echo").timeout > 600

@@ -1,4 +1,4 @@
-"""Runs that wait for people, in three protocol eras and with three kinds of clients: asked, answered, gone on with."""
+"""Test that blocked runs are answered with every protocol era and client."""
 
 import json
 import stat
@@ -41,22 +41,22 @@ FIELDS = "outrider/fields"
 PAUSE = "application/vnd.dust.tool-output.agent-pause-tool-output"
 
 
-def noting(what: str) -> list[ChatTurn]:
+def script_note(what: str) -> list[ChatTurn]:
     """An agent that writes something down, which needs consent, and then says so."""
     return [ChatTurn(calls=[("add_observation", {"observation": what})]), ChatTurn(text=f"Dealt with {what}.")]
 
 
 SCRIPT = {
-    "leaf": noting("the leaf's note"),
-    "left": noting("left"),
-    "right": noting("right"),
+    "leaf": script_note("the leaf's note"),
+    "left": script_note("left"),
+    "right": script_note("right"),
     "middle": [ChatTurn(calls=[("run_leaf", {"query": "write it down"})]), ChatTurn(text="The leaf is done.")],
     "top": [ChatTurn(calls=[("run_middle", {"query": "have it written"})]), ChatTurn(text="All is done.")],
     "fork": [
         ChatTurn(calls=[("run_left", {"query": "go"}), ("run_right", {"query": "go"})]),
         ChatTurn(text="Both sides are done."),
     ],
-    "twice": [*noting("first")[:1], *noting("second")],
+    "twice": [*script_note("first")[:1], *script_note("second")],
 }
 WRITES = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
 AGENTS: dict[str, dict[str, Any]] = {
@@ -71,7 +71,7 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
+async def hosted(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -> AsyncGenerator[AgentsApp]:
     """One house for all tests of this file."""
     home = tmp_path_factory.mktemp("house")
     rows.configure_home(home)
@@ -79,34 +79,34 @@ async def house(tmp_path_factory: pytest.TempPathFactory, rows: DatabaseSetup) -
         yield opened
 
 
-def of(session: str, **step: Any) -> Any:
+def build_meta(session: str, **step: Any) -> Any:
     """The `_meta` of a call in that session."""
     return {"session_id": session} | ({"stepContext": step} if step else {})
 
 
-async def notes(house: AgentsApp, session: str, identity: str | None = None) -> list[str]:
+async def list_notes(hosted: AgentsApp, session: str, identity: str | None = None) -> list[str]:
     """What was really written down in that session: the side effects."""
     from outrider.core.context import Call
 
-    state = await house.app.call("get_current_state", Call(session=session, identity=identity))
+    state = await hosted.app.call("get_current_state", Call(session=session, identity=identity))
     return state.data["observations"]
 
 
 @asynccontextmanager
-async def client(house: AgentsApp, *how: Any, **options: Any) -> AsyncGenerator[Client]:
+async def open_client(hosted: AgentsApp, *how: Any, **options: Any) -> AsyncGenerator[Client]:
     with anyio.fail_after(90):
-        async with connect_client(house.app.build_server(), *how, **options) as made:
+        async with connect_client(hosted.app.build_server(), *how, **options) as made:
             yield made
 
 
-def waits(result: CallToolResult) -> approval_required.ApprovalRequired:
+def read_approval(result: CallToolResult) -> approval_required.ApprovalRequired:
     """What the blocked result waits for."""
     found = approval_required.parse_approval_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
     assert found is not None, result
     return found
 
 
-def answer(result: CallToolResult) -> str:
+def read_answer(result: CallToolResult) -> str:
     assert not result.is_error, read_first_text(result)
     return result.content[0].resource.text
 
@@ -114,76 +114,78 @@ def answer(result: CallToolResult) -> str:
 @pytest.mark.parametrize("capabilities", CLIENT_CAPABILITIES)
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 async def test_a_grandchilds_question_reaches_the_person_and_the_answer_the_grandchild(
-    house: AgentsApp, era: str, capabilities: str
+    hosted: AgentsApp, era: str, capabilities: str
 ):
     session = f"{era} {capabilities}"
     person = FormAnswerer(choose_decision("approved"))
-    async with client(house, era, capabilities, person) as caller:
-        result = await caller.call_tool("run_top", {"query": "go"}, meta=of(session))
+    async with open_client(hosted, era, capabilities, person) as caller:
+        result = await caller.call_tool("run_top", {"query": "go"}, meta=build_meta(session))
         if capabilities != "person" or era == OLDEST_VERSION:
-            result = await told_by_the_host(house, caller, result, session)
+            result = await answer_through_host(hosted, caller, result, session)
         else:
             (form,) = person.forms
             assert "the leaf's note" in form.message
-    assert answer(result) == "All is done."
-    assert await notes(house, session) == ["the leaf's note"]
+    assert read_answer(result) == "All is done."
+    assert await list_notes(hosted, session) == ["the leaf's note"]
 
 
-async def told_by_the_host(house: AgentsApp, caller: Client, result: CallToolResult, session: str) -> CallToolResult:
+async def answer_through_host(
+    hosted: AgentsApp, caller: Client, result: CallToolResult, session: str
+) -> CallToolResult:
     """Goes on from a blocked result as a host does that shows questions in its own way."""
     assert result.is_error
     assert len(result.content) == 1
     assert set(json.loads(read_first_text(result))) == {"__dust_blocked_awaiting_input"}
-    waiting = waits(result)
+    waiting = read_approval(result)
     (event,) = waiting.events
     assert event["type"] == "tool_approve_execution"
     assert event["inputs"] == {"observation": "the leaf's note"}
     assert event["metadata"] == {"mcpServerName": "planning", "toolName": "add_observation", "agentName": "leaf"}
     assert (event["stake"], event["isLastBlockingEventForStep"]) == ("high", True)
     assert event["configurationId"] == "leaf"
-    assert await notes(house, session) == []
+    assert await list_notes(hosted, session) == []
     decision = {"actionId": event["actionId"], "decision": "approved"}
-    meta = of(session, resumeState=waiting.state, decisions=[decision])
+    meta = build_meta(session, resumeState=waiting.state, decisions=[decision])
     return await caller.call_tool("run_top", {"query": "go"}, meta=meta)
 
 
-async def test_the_state_is_what_the_wire_format_says(house: AgentsApp):
-    async with client(house) as caller:
-        state = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("shape"))).state
+async def test_the_state_is_what_the_wire_format_says(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        state = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("shape"))).state
     assert state["conversationId"].startswith("cnv_")
     assert state["userMessageId"].startswith("msg_")
 
 
-async def test_the_later_form_is_a_resource_and_no_error(house: AgentsApp):
+async def test_the_later_form_is_a_resource_and_no_error(hosted: AgentsApp):
     server = build_mcp_server(
-        house.app.toolbox, house.app.artifacts, approvals=ApprovalResponder(blocked_format="resource")
+        hosted.app.toolbox, hosted.app.artifacts, approvals=ApprovalResponder(blocked_format="resource")
     )
     async with connect_client(server) as caller:
-        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of("later form"))
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("later form"))
     resource = result.content[0].resource
     assert not result.is_error
     assert (resource.mime_type, resource.uri) == (PAUSE, "")
     assert resource.meta[FIELDS]["type"] == "tool_blocked_awaiting_input"
-    assert waits(result).events[0]["type"] == "tool_approve_execution"
-    assert waits(result).state["conversationId"].startswith("cnv_")
+    assert read_approval(result).events[0]["type"] == "tool_approve_execution"
+    assert read_approval(result).state["conversationId"].startswith("cnv_")
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_a_rejection_carries_its_reason_to_the_agent(house: AgentsApp, era: str):
+async def test_a_rejection_carries_its_reason_to_the_agent(hosted: AgentsApp, era: str):
     def refuse(properties: dict[str, Any]) -> dict[str, str]:
         name = next(name for name, field in properties.items() if "enum" in field)
         return {name: "rejected", f"{name}_reason": "not on a Sunday"}
 
-    async with client(house, era, "person", FormAnswerer(refuse)) as caller:
-        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(f"reason {era}"))
-    assert answer(result) == "Dealt with the leaf's note."
-    assert "not on a Sunday" in str(house.model.requests[-1]["messages"])
-    assert await notes(house, f"reason {era}") == []
+    async with open_client(hosted, era, "person", FormAnswerer(refuse)) as caller:
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(f"reason {era}"))
+    assert read_answer(result) == "Dealt with the leaf's note."
+    assert "not on a Sunday" in str(hosted.model.requests[-1]["messages"])
+    assert await list_notes(hosted, f"reason {era}") == []
 
 
-async def test_a_person_is_asked_over_http_behind_a_token(house: AgentsApp):
+async def test_a_person_is_asked_over_http_behind_a_token(hosted: AgentsApp):
     person = FormAnswerer(choose_decision("approved"))
-    web = build_http_app(house.app.build_servers(), token="t0ken")
+    web = build_http_app(hosted.app.build_servers(), token="t0ken")
     headers = {"authorization": "Bearer t0ken", "x-api-user-email": "ann@a.example"}
     with anyio.fail_after(60):
         async with (
@@ -191,13 +193,13 @@ async def test_a_person_is_asked_over_http_behind_a_token(house: AgentsApp):
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http), elicitation_callback=person) as caller,
         ):
-            result = await caller.call_tool("run_top", {"query": "go"}, meta=of("http"))
-    assert answer(result) == "All is done."
+            result = await caller.call_tool("run_top", {"query": "go"}, meta=build_meta("http"))
+    assert read_answer(result) == "All is done."
     assert len(person.forms) == 1
-    assert await notes(house, "http", "ann@a.example") == ["the leaf's note"]
+    assert await list_notes(hosted, "http", "ann@a.example") == ["the leaf's note"]
 
 
-async def test_progress_goes_on_after_the_question(house: AgentsApp):
+async def test_progress_goes_on_after_the_question(hosted: AgentsApp):
     seen: list[Any] = []
 
     async def note(message: Any) -> None:
@@ -208,8 +210,8 @@ async def test_progress_goes_on_after_the_question(house: AgentsApp):
         """Having a callback is what asks for progress."""
 
     person = FormAnswerer(choose_decision("approved"))
-    async with client(house, HANDSHAKE_VERSION, "person", person, message_handler=note) as caller:
-        await caller.call_tool("run_leaf", {"query": "go"}, meta=of("progress"), progress_callback=heard)
+    async with open_client(hosted, HANDSHAKE_VERSION, "person", person, message_handler=note) as caller:
+        await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("progress"), progress_callback=heard)
     outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
     assert outputs[-1]["type"] == "run_agent_generation_tokens"
     assert outputs[-1]["text"].endswith("Dealt with the leaf's note.")
@@ -217,90 +219,92 @@ async def test_progress_goes_on_after_the_question(house: AgentsApp):
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_declining_the_form_refuses_what_it_asked(house: AgentsApp, era: str):
-    async with client(house, era, "person", FormAnswerer(lambda _: "decline")) as caller:
-        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(f"declined {era}"))
-    assert answer(result) == "Dealt with the leaf's note."
-    assert await notes(house, f"declined {era}") == []
+async def test_declining_the_form_refuses_what_it_asked(hosted: AgentsApp, era: str):
+    async with open_client(hosted, era, "person", FormAnswerer(lambda _: "decline")) as caller:
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(f"declined {era}"))
+    assert read_answer(result) == "Dealt with the leaf's note."
+    assert await list_notes(hosted, f"declined {era}") == []
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_a_form_that_is_closed_leaves_the_question_open_for_later(house: AgentsApp, era: str):
+async def test_a_form_that_is_closed_leaves_the_question_open_for_later(hosted: AgentsApp, era: str):
     session = f"closed {era}"
-    async with client(house, era, "person", FormAnswerer(lambda _: None)) as caller:
-        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of(session)))
+    async with open_client(hosted, era, "person", FormAnswerer(lambda _: None)) as caller:
+        waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(session)))
     assert len(waiting.events) == 1
-    async with client(house, era, "person", FormAnswerer(choose_decision("approved"))) as caller:
-        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(session, resumeState=waiting.state))
-    assert answer(result) == "Dealt with the leaf's note."
-    assert await notes(house, session) == ["the leaf's note"]
+    async with open_client(hosted, era, "person", FormAnswerer(choose_decision("approved"))) as caller:
+        result = await caller.call_tool(
+            "run_leaf", {"query": "go"}, meta=build_meta(session, resumeState=waiting.state)
+        )
+    assert read_answer(result) == "Dealt with the leaf's note."
+    assert await list_notes(hosted, session) == ["the leaf's note"]
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(house: AgentsApp, era: str):
+async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(hosted: AgentsApp, era: str):
     session = f"parts {era}"
 
     def one_at_a_time(properties: dict[str, Any]) -> dict[str, str]:
         return {next(name for name, field in properties.items() if "enum" in field): "approved"}
 
     person = FormAnswerer(one_at_a_time)
-    async with client(house, era, "person", person) as caller:
-        result = await caller.call_tool("run_fork", {"query": "go"}, meta=of(session))
-    assert answer(result) == "Both sides are done."
+    async with open_client(hosted, era, "person", person) as caller:
+        result = await caller.call_tool("run_fork", {"query": "go"}, meta=build_meta(session))
+    assert read_answer(result) == "Both sides are done."
     assert [
         sum("enum" in field for field in form.requested_schema["properties"].values()) for form in person.forms
     ] == [
         2,
         1,
     ]
-    assert sorted(await notes(house, session)) == ["left", "right"]
+    assert sorted(await list_notes(hosted, session)) == ["left", "right"]
 
 
-async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(house: AgentsApp):
-    async with client(house) as caller:
-        waiting = waits(await caller.call_tool("run_fork", {"query": "go"}, meta=of("host parts")))
+async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        waiting = read_approval(await caller.call_tool("run_fork", {"query": "go"}, meta=build_meta("host parts")))
         assert [event["isLastBlockingEventForStep"] for event in waiting.events] == [True, True]
         for event, left in zip(waiting.events, (1, 0), strict=True):
             decision = {"actionId": event["actionId"], "decision": "approved"}
-            meta = of("host parts", resumeState=waiting.state, decisions=[decision])
+            meta = build_meta("host parts", resumeState=waiting.state, decisions=[decision])
             result = await caller.call_tool("run_fork", {"query": "go"}, meta=meta)
-            assert len(await notes(house, "host parts")) == (0 if left else 2)
-            assert not left or len(waits(result).events) == left
-    assert answer(result) == "Both sides are done."
+            assert len(await list_notes(hosted, "host parts")) == (0 if left else 2)
+            assert not left or len(read_approval(result).events) == left
+    assert read_answer(result) == "Both sides are done."
 
 
-async def test_repeating_a_resume_changes_nothing(house: AgentsApp):
-    async with client(house) as caller:
-        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("again")))
+async def test_repeating_a_resume_changes_nothing(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("again")))
         decision = {"actionId": waiting.events[0]["actionId"], "decision": "approved"}
-        meta = of("again", resumeState=waiting.state, decisions=[decision])
+        meta = build_meta("again", resumeState=waiting.state, decisions=[decision])
         results = [await caller.call_tool("run_leaf", {"query": "go"}, meta=meta) for _ in range(3)]
-    assert {answer(result) for result in results} == {"Dealt with the leaf's note."}
-    assert await notes(house, "again") == ["the leaf's note"]
+    assert {read_answer(result) for result in results} == {"Dealt with the leaf's note."}
+    assert await list_notes(hosted, "again") == ["the leaf's note"]
 
 
-async def test_a_decision_by_another_door_counts(house: AgentsApp):
-    async with client(house) as caller:
-        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("door")))
-        await Questions(house.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
-        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of("door", resumeState=waiting.state))
-    assert answer(result) == "Dealt with the leaf's note."
+async def test_a_decision_by_another_door_counts(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("door")))
+        await Questions(hosted.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("door", resumeState=waiting.state))
+    assert read_answer(result) == "Dealt with the leaf's note."
 
 
-async def test_always_is_asked_once(house: AgentsApp):
+async def test_always_is_asked_once(hosted: AgentsApp):
     person = FormAnswerer(choose_decision("always_approved"))
-    meta = of("always") | {"identity": "always@a.example"}
-    async with client(house, NEWEST_VERSION, "person", person) as caller:
+    meta = build_meta("always") | {"identity": "always@a.example"}
+    async with open_client(hosted, NEWEST_VERSION, "person", person) as caller:
         for _ in range(2):
-            assert answer(await caller.call_tool("run_twice", {"query": "go"}, meta=meta)) == "Dealt with second."
+            assert read_answer(await caller.call_tool("run_twice", {"query": "go"}, meta=meta)) == "Dealt with second."
     assert len(person.forms) == 1
-    assert sorted(await notes(house, "always", "always@a.example")) == ["first", "first", "second", "second"]
+    assert sorted(await list_notes(hosted, "always", "always@a.example")) == ["first", "first", "second", "second"]
 
 
-async def test_the_state_of_somebody_elses_conversation_is_refused(house: AgentsApp):
-    async with client(house) as caller:
-        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("mine")))
-        stolen = of("yours", resumeState=waiting.state)
+async def test_the_state_of_somebody_elses_conversation_is_refused(hosted: AgentsApp):
+    async with open_client(hosted) as caller:
+        waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("mine")))
+        stolen = build_meta("yours", resumeState=waiting.state)
         refused = await caller.call_tool("run_leaf", {"query": "go"}, meta=stolen)
     assert refused.structured_content["error"]["code"] == "not_found"
 
@@ -309,16 +313,18 @@ async def test_the_state_of_somebody_elses_conversation_is_refused(house: Agents
 
 
 @asynccontextmanager
-async def paused(server: Any, session: str = "sealed") -> AsyncGenerator[tuple[Client, InputRequiredResult]]:
+async def pause_call(server: Any, session: str = "sealed") -> AsyncGenerator[tuple[Client, InputRequiredResult]]:
     """A client of the newest protocol that drives the rounds by itself, and the first question."""
     async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
-        first = await caller.session.call_tool("run_leaf", {"query": "go"}, meta=of(session), allow_input_required=True)
+        first = await caller.session.call_tool(
+            "run_leaf", {"query": "go"}, meta=build_meta(session), allow_input_required=True
+        )
         assert isinstance(first, InputRequiredResult)
         yield caller, first
 
 
-async def again(caller: Client, first: InputRequiredResult, state: str, **changed: Any) -> Any:
-    call: Any = {"name": "run_leaf", "arguments": {"query": "go"}, "meta": of("sealed")} | changed
+async def repeat_call(caller: Client, first: InputRequiredResult, state: str, **changed: Any) -> Any:
+    call: Any = {"name": "run_leaf", "arguments": {"query": "go"}, "meta": build_meta("sealed")} | changed
     with anyio.fail_after(60):
         return await caller.session.call_tool(
             **call, request_state=state, input_responses=answer_requests(first), allow_input_required=True
@@ -336,50 +342,53 @@ async def again(caller: Client, first: InputRequiredResult, state: str, **change
     ],
     ids=["tampered", "arguments", "tool", "session", "person"],
 )
-async def test_state_is_refused_where_it_does_not_belong(house: AgentsApp, changed: dict[str, Any]):
-    async with paused(house.app.build_server()) as (caller, first):
+async def test_state_is_refused_where_it_does_not_belong(hosted: AgentsApp, changed: dict[str, Any]):
+    async with pause_call(hosted.app.build_server()) as (caller, first):
         sealed = str(first.request_state)
         change = dict(changed)
         middle = len(sealed) // 2
         flipped = sealed[:middle] + sealed[middle:].swapcase()
         state = flipped if change.pop("state", None) else sealed
         with pytest.raises(MCPError, match="Call the tool again without requestState"):
-            await again(caller, first, state, **change)
+            await repeat_call(caller, first, state, **change)
     assert "cnv_" not in sealed
     assert "run_" not in sealed
 
 
-async def test_state_that_is_too_old_is_refused(house: AgentsApp, tmp_path: Path):
+async def test_state_that_is_too_old_is_refused(hosted: AgentsApp, tmp_path: Path):
     pause = ApprovalResponder(build_state_security("", tmp_path, hours=1e-9))
-    async with paused(build_mcp_server(house.app.toolbox, house.app.artifacts, approvals=pause)) as (caller, first):
+    async with pause_call(build_mcp_server(hosted.app.toolbox, hosted.app.artifacts, approvals=pause)) as (
+        caller,
+        first,
+    ):
         with pytest.raises(MCPError, match="Invalid or expired requestState"):
-            await again(caller, first, first.request_state or "")
+            await repeat_call(caller, first, first.request_state or "")
 
 
-async def test_replicas_that_share_a_key_take_each_others_state(house: AgentsApp, tmp_path: Path):
+async def test_replicas_that_share_a_key_take_each_others_state(hosted: AgentsApp, tmp_path: Path):
     key = "k" * 32
     servers = [
         build_mcp_server(
-            house.app.toolbox,
-            house.app.artifacts,
+            hosted.app.toolbox,
+            hosted.app.artifacts,
             approvals=ApprovalResponder(build_state_security(key, tmp_path / name, hours=25)),
         )
         for name in ("one", "two")
     ]
     stranger = build_mcp_server(
-        house.app.toolbox,
-        house.app.artifacts,
+        hosted.app.toolbox,
+        hosted.app.artifacts,
         approvals=ApprovalResponder(build_state_security("x" * 32, tmp_path, hours=25)),
     )
-    async with paused(servers[0], "sealed") as (_, first):
+    async with pause_call(servers[0], "sealed") as (_, first):
         pass
     async with connect_client(stranger, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         with pytest.raises(MCPError, match="requestState"):
-            await again(caller, first, first.request_state or "")
+            await repeat_call(caller, first, first.request_state or "")
     async with connect_client(
         servers[1], NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))
     ) as caller:
-        assert answer(await again(caller, first, first.request_state or "")) == "Dealt with the leaf's note."
+        assert read_answer(await repeat_call(caller, first, first.request_state or "")) == "Dealt with the leaf's note."
 
 
 async def test_without_a_shared_key_the_machine_keeps_one_that_only_its_owner_reads(tmp_path: Path):
@@ -389,8 +398,8 @@ async def test_without_a_shared_key_the_machine_keeps_one_that_only_its_owner_re
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["state.key"]
 
 
-async def test_consent_to_a_tool_is_sealed_the_same_way(house: AgentsApp):
-    server = build_mcp_server(house.app.toolbox, house.app.artifacts)
+async def test_consent_to_a_tool_is_sealed_the_same_way(hosted: AgentsApp):
+    server = build_mcp_server(hosted.app.toolbox, hosted.app.artifacts)
     async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         arguments = {"sessionId": "s", "script": "1"}
         asked = await caller.session.call_tool("inject_javascript", arguments, allow_input_required=True)

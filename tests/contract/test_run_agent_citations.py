@@ -1,4 +1,4 @@
-"""What an agent cites, as its caller gets it: in the caller's own references, down to the source."""
+"""Test that an agent's citations reach its caller in the caller's references."""
 
 import json
 import re
@@ -18,25 +18,25 @@ pytestmark = pytest.mark.anyio
 REFERENCE = re.compile(r"^\[([a-z0-9]{3})\]", re.MULTILINE)
 
 
-def seen(body: dict[str, Any]) -> list[str]:
+def list_references(body: dict[str, Any]) -> list[str]:
     """The references that the last tool's result has shown to the model."""
     return REFERENCE.findall(body["messages"][-1]["content"])
 
 
-def cites_two(body: dict[str, Any]) -> str:
-    one, two = seen(body)[:2]
+def cite_two(body: dict[str, Any]) -> str:
+    one, two = list_references(body)[:2]
     return f"Tea is old :cite[{one}], and green :cite[{two},zzz]. Nobody says so :cite[000]."
 
 
-def passes_on(body: dict[str, Any]) -> str:
+def repeat_citations(body: dict[str, Any]) -> str:
     told = json.dumps(body["messages"][-1]["content"], ensure_ascii=False)
     blocks = re.findall(r":cite\[[a-z0-9,]+\]", told)
     return f"My scout says tea is green {blocks[1]}."
 
 
 SCRIPT = {
-    "scout": [ChatTurn(calls=[("websearch", {"query": "tea"})]), ChatTurn(text=cites_two)],
-    "chief": [ChatTurn(calls=[("run_scout", {"query": "tea?"})]), ChatTurn(text=passes_on)],
+    "scout": [ChatTurn(calls=[("websearch", {"query": "tea"})]), ChatTurn(text=cite_two)],
+    "chief": [ChatTurn(calls=[("run_scout", {"query": "tea?"})]), ChatTurn(text=repeat_citations)],
 }
 AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief": {"tools": ["run_scout"]}}
 
@@ -53,11 +53,11 @@ async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, ag
         settings = {"data_dir": str(home / "data"), "search": search}
         with anyio.fail_after(90):
             async with (
-                agents_app.open_agents_app(home, SCRIPT, AGENTS, **settings) as house,
-                connect_client(house.app.build_server(), NEWEST_VERSION) as caller,
+                agents_app.open_agents_app(home, SCRIPT, AGENTS, **settings) as agents,
+                connect_client(agents.app.build_server(), NEWEST_VERSION) as caller,
             ):
                 result = await caller.call_tool(f"run_{agent}", {"query": "tea?"}, meta=meta)
-                hits = (await house.app.call("websearch", query="tea")).data["results"]
+                hits = (await agents.app.call("websearch", query="tea")).data["results"]
     answer = result.content[0].resource
     refs = answer.meta["outrider/fields"]["refs"]
     first, second = build_references()[640:642]

@@ -1,4 +1,4 @@
-"""Work of agents across the end of a call, of a connection and of the process that did it."""
+"""Test that runs survive the end of calls, connections and processes."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_
 
 
 @asynccontextmanager
-async def lives(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
+async def open_processes(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
     """As many lives of one house as are wanted: the same home and model, one after another."""
     model = ScriptedChatModel(SCRIPT)
     async with agents_app.serve_chat_model(model) as flags:
@@ -39,16 +39,16 @@ async def lives(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[
 
 async def test_a_question_is_answered_after_everything_was_stopped_and_started_again(home: Path):
     with anyio.fail_after(120):
-        async with lives(home, 2) as (before, after):
+        async with open_processes(home, 2) as (before, after):
             async with (
-                before as house,
-                connect_client(house.app.build_server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
+                before as hosted,
+                connect_client(hosted.app.build_server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
             ):
                 first = await caller.session.call_tool("run_chief", {"query": "go"}, allow_input_required=True)
                 assert isinstance(first, InputRequiredResult)
             async with (
-                after as house,
-                connect_client(house.app.build_server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
+                after as hosted,
+                connect_client(hosted.app.build_server(), NEWEST_VERSION, "person", FormAnswerer(None)) as caller,
             ):
                 done = await caller.session.call_tool(
                     "run_chief",
@@ -56,7 +56,7 @@ async def test_a_question_is_answered_after_everything_was_stopped_and_started_a
                     request_state=first.request_state,
                     input_responses=answer_requests(first),
                 )
-                observed = (await house.app.call("get_current_state", Call())).data["observations"]
+                observed = (await hosted.app.call("get_current_state", Call())).data["observations"]
     assert done.content[0].resource.text == "I had it written down."
     assert observed == ["written once"]
 
@@ -66,7 +66,10 @@ async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(h
     script = {"slow": [ChatTurn(text="at last", wait_before=held)]}
     settings = {"data_dir": str(home / "data"), "run_agent": {"detach_seconds": 0.5}}
     with anyio.fail_after(60):
-        async with agents_app.open_agents_app(home, script, {"slow": {}}, **settings) as house, client(house) as caller:
+        async with (
+            agents_app.open_agents_app(home, script, {"slow": {}}, **settings) as hosted,
+            open_client(hosted) as caller,
+        ):
             detached = await caller.call_tool("run_slow", {"query": "take your time"})
             run = detached.meta["outrider/run"]
             held.set()
@@ -79,8 +82,8 @@ async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(h
 
 
 @asynccontextmanager
-async def client(house: AgentsApp) -> AsyncGenerator[Client]:
-    async with connect_client(house.app.build_server(), NEWEST_VERSION) as caller:
+async def open_client(hosted: AgentsApp) -> AsyncGenerator[Client]:
+    async with connect_client(hosted.app.build_server(), NEWEST_VERSION) as caller:
         yield caller
 
 
@@ -89,20 +92,20 @@ async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
     script = {"slow": [ChatTurn(text="finished alone", wait_before=held)]}
     with anyio.fail_after(60):
         async with (
-            agents_app.open_agents_app(home, script, {"slow": {}}, data_dir=str(home / "data")) as house,
-            http_servers.serve_app(build_http_app(house.app.build_servers())) as url,
+            agents_app.open_agents_app(home, script, {"slow": {}}, data_dir=str(home / "data")) as hosted,
+            http_servers.serve_app(build_http_app(hosted.app.build_servers())) as url,
         ):
             with pytest.raises(httpx2.ReadTimeout):
-                await lost(url)
+                await call_without_reading(url)
             held.set()
-            (run,) = await runs_of(house)
-            async for _ in house.app.runs.follow(run):
+            (run,) = await list_run_ids(hosted)
+            async for _ in hosted.app.runs.follow(run):
                 pass
-            left = await house.app.runs.get(run)
+            left = await hosted.app.runs.get(run)
     assert (left.answer, left.identity) == ("finished alone", "ann@a.example")
 
 
-async def lost(url: str) -> None:
+async def call_without_reading(url: str) -> None:
     """Calls the agent over HTTP and hangs up while it works."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": NEWEST_VERSION,
@@ -123,7 +126,7 @@ async def lost(url: str) -> None:
         raise AssertionError(answer.text)
 
 
-async def runs_of(house: AgentsApp) -> list[str]:
+async def list_run_ids(hosted: AgentsApp) -> list[str]:
     from outrider.agents.run import RunStore
 
-    return [run.id for run in await RunStore(house.app.database).list_runs()]
+    return [run.id for run in await RunStore(hosted.app.database).list_runs()]

@@ -1,4 +1,4 @@
-"""The client's own model, only where nothing else exists: sampling, in the versions of the protocol that have it."""
+"""Test that agents use the client's model if no other is configured."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 OLDER = [HANDSHAKE_VERSION, OLDEST_VERSION]
 
 
-class Lends:
+class SamplingClient:
     """A client's model: it says the last thing again."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Lends:
 
 
 @asynccontextmanager
-async def house(home: Path, **settings: Any) -> AsyncGenerator[App]:
+async def open_agents_app(home: Path, **settings: Any) -> AsyncGenerator[App]:
     folder = home / ".outrider" / "agents"
     folder.mkdir(parents=True)
     (folder / "poet.md").write_text(agent_file("poet"))
@@ -45,8 +45,8 @@ async def house(home: Path, **settings: Any) -> AsyncGenerator[App]:
 
 @pytest.mark.parametrize("era", OLDER)
 async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(era: str, home: Path):
-    lends = Lends()
-    async with house(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
+    lends = SamplingClient()
+    async with open_agents_app(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_poet", {"query": "A line on rain."})
     assert not result.is_error
     answer: Any = result.content[0]
@@ -60,31 +60,31 @@ async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(
 
 @pytest.mark.parametrize("era", OLDER)
 async def test_an_agent_with_tools_says_that_sampling_has_none(era: str, home: Path):
-    lends = Lends()
-    async with house(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
+    lends = SamplingClient()
+    async with open_agents_app(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_clerk", {"query": "Plan."})
     assert lends.asked == []
     assert read_error(result)["code"] == "no_model"
-    assert "lends its own, but without tools, and agent 'clerk' has some" in read_error(result)["message"]
+    assert "cannot use tools, and agent 'clerk' has tools" in read_error(result)["message"]
     assert "ANTHROPIC_API_KEY" in read_error(result)["hint"]
 
 
 @pytest.mark.parametrize(
-    ("era", "lends"), [(NEWEST_VERSION, Lends()), (HANDSHAKE_VERSION, None), (OLDEST_VERSION, None)]
+    ("era", "lends"), [(NEWEST_VERSION, SamplingClient()), (HANDSHAKE_VERSION, None), (OLDEST_VERSION, None)]
 )
-async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: Lends | None, home: Path):
+async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: SamplingClient | None, home: Path):
     options: dict[str, Any] = {"sampling_callback": lends} if lends else {}
-    async with house(home) as app, connect_client(app.build_server(), era, **options) as client:
+    async with open_agents_app(home) as app, connect_client(app.build_server(), era, **options) as client:
         result = await client.call_tool("run_poet", {"query": "A line."})
     assert (read_error(result)["code"], read_error(result)["message"]) == ("no_model", "no model is configured")
     assert not lends or lends.asked == []
 
 
 async def test_a_configured_model_is_never_passed_over(home: Path):
-    lends = Lends()
+    lends = SamplingClient()
     models = {"local": False, "default": ["mine"], "profiles": {"mine": {"provider": "openai", "key": "NO_SUCH_KEY"}}}
     async with (
-        house(home, models=models) as app,
+        open_agents_app(home, models=models) as app,
         connect_client(app.build_server(), HANDSHAKE_VERSION, sampling_callback=lends) as client,
     ):
         result = await client.call_tool("run_poet", {"query": "A line."})
@@ -97,7 +97,7 @@ async def test_a_client_that_refuses_is_quoted(home: Path):
         raise MCPError(code=-1, message="the user said no")
 
     async with (
-        house(home) as app,
+        open_agents_app(home) as app,
         connect_client(app.build_server(), HANDSHAKE_VERSION, sampling_callback=refuses) as client,
     ):
         result = await client.call_tool("run_poet", {"query": "A line."})

@@ -1,4 +1,4 @@
-"""What the tests of agents share: a database in a file."""
+"""Fixtures for the tests of agents."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

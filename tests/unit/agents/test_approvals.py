@@ -1,4 +1,4 @@
-"""What people decide about runs: once, whoever else decides at the same time, and remembered if they say so."""
+"""Test that questions are decided exactly once and that allowances are remembered."""
 
 import os
 import subprocess
@@ -21,11 +21,13 @@ from outrider.core.tool import Tool
 pytestmark = pytest.mark.anyio
 
 
-async def nothing() -> str:
+async def return_nothing() -> str:
     return ""
 
 
-SEND = Tool("send_mail", "Send mail", "Send a mail.", "act", nothing, toolset="mail", private=frozenset({"password"}))
+SEND = Tool(
+    "send_mail", "Send mail", "Send a mail.", "act", return_nothing, toolset="mail", private=frozenset({"password"})
+)
 ROW: dict[str, Any] = {
     "conversation_id": "cnv_1",
     "message_id": "msg_1",
@@ -60,7 +62,7 @@ async def questions(database: Database) -> Questions:
     return Questions(database)
 
 
-async def asked(questions: Questions, run: str = "left", call: str = "c1", **more: Any) -> Question:
+async def ask_question(questions: Questions, run: str = "left", call: str = "c1", **overrides: Any) -> Question:
     asking = SimpleNamespace(id=run, root_run_id="root", agent="clerk")
     values: dict[str, Any] = {
         "kind": "approval",
@@ -69,12 +71,12 @@ async def asked(questions: Questions, run: str = "left", call: str = "c1", **mor
         "stake": "high",
         "message": "Send it?",
     }
-    return await questions.ask(asking, call, **(values | more))
+    return await questions.ask(asking, call, **(values | overrides))
 
 
 async def test_a_question_asked_twice_is_one(questions: Questions):
-    first = await asked(questions)
-    assert await asked(questions, message="again") == first
+    first = await ask_question(questions)
+    assert await ask_question(questions, message="again") == first
     assert (first.conversation_id, first.message_id, first.tool, first.arguments) == (
         "cnv_1",
         "msg_1",
@@ -84,11 +86,11 @@ async def test_a_question_asked_twice_is_one(questions: Questions):
 
 
 async def test_what_is_private_is_not_written_down(questions: Questions):
-    assert (await asked(questions, arguments={"password": "hunter2"})).arguments == {"password": "(not kept)"}
+    assert (await ask_question(questions, arguments={"password": "hunter2"})).arguments == {"password": "(not kept)"}
 
 
 async def test_decisions_in_parts_are_kept_and_the_rest_stays_open(questions: Questions):
-    left, right = await asked(questions), await asked(questions, "right")
+    left, right = await ask_question(questions), await ask_question(questions, "right")
     assert [each.id for each in await questions.list_pending("root")] == [left.id, right.id]
     still_open = await questions.apply_answers(
         "root", {left.id: QuestionAnswer("rejected", "not today"), "stranger": QuestionAnswer("approved")}
@@ -101,14 +103,14 @@ async def test_decisions_in_parts_are_kept_and_the_rest_stays_open(questions: Qu
 
 
 async def test_the_first_decision_stands_and_the_second_hears_it(questions: Questions):
-    made = await asked(questions)
+    made = await ask_question(questions)
     await questions.decide(made.id, "approved", by="ann")
     late = await questions.decide(made.id, "rejected", reason="too late", by="bob")
     assert (late.decision, late.reason, late.decided_by) == ("approved", "", "ann")
 
 
 async def test_of_many_who_decide_at_once_one_wins(questions: Questions):
-    made = await asked(questions)
+    made = await ask_question(questions)
     heard: set[tuple[Any, ...]] = set()
 
     async def decide(name: str) -> None:
@@ -141,7 +143,7 @@ anyio.run(main, *sys.argv[1:])
 
 
 async def test_of_processes_that_decide_at_once_the_first_wins(questions: Questions, database: Database):
-    made = await asked(questions)
+    made = await ask_question(questions)
     path = Path(database.url.split("///", 1)[1])
     processes = [
         subprocess.Popen(
@@ -167,13 +169,13 @@ async def test_of_processes_that_decide_at_once_the_first_wins(questions: Questi
     ("kind", "decision"), [("approval", "answered"), ("authentication", "always_approved"), ("question", "approved")]
 )
 async def test_a_decision_must_fit_the_question(questions: Questions, kind: str, decision: Any):
-    made = await asked(questions, kind=kind)
+    made = await ask_question(questions, kind=kind)
     with pytest.raises(InvalidInput, match="decision"):
         await questions.decide(made.id, decision)
 
 
 async def test_a_question_of_words_is_answered_in_words(questions: Questions):
-    made = await asked(questions, kind="question", message="Which Bob?")
+    made = await ask_question(questions, kind="question", message="Which Bob?")
     await questions.apply_answers("root", {made.id: QuestionAnswer("answered", value="Bob Miller")})
     decided = await questions.find_decision("left", "c1")
     assert decided is not None
@@ -186,7 +188,7 @@ async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
 
 
 async def test_always_is_remembered_for_person_workspace_agent_and_tool(questions: Questions):
-    made = await asked(questions)
+    made = await ask_question(questions)
     assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")
     await questions.decide(made.id, "always_approved")
     assert await questions.is_always_allowed(ANN, "clerk", "send_mail")
@@ -199,7 +201,7 @@ async def test_always_is_remembered_for_person_workspace_agent_and_tool(question
 
 
 async def test_an_always_that_came_too_late_allows_nothing(questions: Questions):
-    made = await asked(questions)
+    made = await ask_question(questions)
     await questions.decide(made.id, "rejected")
     await questions.decide(made.id, "always_approved")
     assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")

@@ -1,4 +1,4 @@
-"""A tool that needs a person stops the run without holding anything; decisions let it go on, once."""
+"""Test runs that block on a person and continue after the decision."""
 
 from pathlib import Path
 
@@ -17,97 +17,97 @@ ASKS = play_turns(
 
 
 async def test_a_blocked_run_is_at_rest_and_goes_on_when_it_is_allowed(home: Path):
-    async with open_scripted_app(ASKS) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(ASKS) as scripted:
+        run = await scripted.run_to_end()
         assert (run.status, run.stop_reason, run.attempt) == ("blocked", "blocked", 1)
         assert [line.split()[1] for line in read_ledger_lines(home)] == ["before"]
-        (question,) = await house.app.runs.questions.list_pending(run.id)
+        (question,) = await scripted.app.runs.questions.list_pending(run.id)
         assert (question.tool, question.arguments, question.stake) == ("send", {"text": "hello"}, "high")
-        await house.app.runs.questions.decide(question.id, "approved")
-        resumed = await house.app.runs.resume(run.id)
+        await scripted.app.runs.questions.decide(question.id, "approved")
+        resumed = await scripted.app.runs.resume(run.id)
         assert resumed.attempt == 2
-        ended = await house.wait_for_end(resumed)
+        ended = await scripted.wait_for_end(resumed)
     assert (ended.status, ended.answer) == ("completed", "Sent or not.")
     assert [line.split()[1] for line in read_ledger_lines(home)] == ["before", "hello"]
     assert ended.usage["requests"] == 2
 
 
 async def test_a_rejection_carries_its_reason_to_the_agent(home: Path):
-    async with open_scripted_app(ASKS) as house:
-        run = await house.run_to_end()
-        (question,) = await house.app.runs.questions.list_pending(run.id)
-        await house.app.runs.questions.decide(question.id, "rejected", reason="not on Sundays")
-        ended = await house.wait_for_end(await house.app.runs.resume(run.id))
+    async with open_scripted_app(ASKS) as scripted:
+        run = await scripted.run_to_end()
+        (question,) = await scripted.app.runs.questions.list_pending(run.id)
+        await scripted.app.runs.questions.decide(question.id, "rejected", reason="not on Sundays")
+        ended = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
     assert ended.status == "completed"
-    assert "not on Sundays" in house.model_server.requests[1].results[1]
+    assert "not on Sundays" in scripted.model_server.requests[1].results[1]
     assert [line.split()[1] for line in read_ledger_lines(home)] == ["before"]
 
 
 async def test_what_is_always_allowed_is_not_asked_again(home: Path):
-    async with open_scripted_app(ASKS) as house:
-        run = await house.run_to_end()
-        (question,) = await house.app.runs.questions.list_pending(run.id)
-        await house.app.runs.questions.decide(question.id, "always_approved")
-        await house.wait_for_end(await house.app.runs.resume(run.id))
-        second = await house.run_to_end()
+    async with open_scripted_app(ASKS) as scripted:
+        run = await scripted.run_to_end()
+        (question,) = await scripted.app.runs.questions.list_pending(run.id)
+        await scripted.app.runs.questions.decide(question.id, "always_approved")
+        await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
+        second = await scripted.run_to_end()
     assert second.status == "completed"
     assert sorted(line.split()[1] for line in read_ledger_lines(home)) == ["before", "before", "hello", "hello"]
 
 
 async def test_a_resume_before_the_decision_asks_the_same_question_again():
-    async with open_scripted_app(ASKS) as house:
-        run = await house.run_to_end()
-        (asked,) = await house.app.runs.questions.list_pending(run.id)
-        again = await house.wait_for_end(await house.app.runs.resume(run.id))
-        (still,) = await house.app.runs.questions.list_pending(run.id)
+    async with open_scripted_app(ASKS) as scripted:
+        run = await scripted.run_to_end()
+        (asked,) = await scripted.app.runs.questions.list_pending(run.id)
+        again = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
+        (still,) = await scripted.app.runs.questions.list_pending(run.id)
     assert (again.status, again.attempt) == ("blocked", 2)
     assert asked.id == still.id
 
 
 async def test_two_questions_of_one_step_are_asked_together_and_decided_in_parts(home: Path):
     turns = play_turns(ModelTurn(calls=[("send", {"text": "a"}), ("enter", {})]), ModelTurn(text="End."))
-    async with open_scripted_app(turns) as house:
-        run = await house.run_to_end()
-        asked = {each.tool: each for each in await house.app.runs.questions.list_pending(run.id)}
+    async with open_scripted_app(turns) as scripted:
+        run = await scripted.run_to_end()
+        asked = {each.tool: each for each in await scripted.app.runs.questions.list_pending(run.id)}
         assert (asked["send"].kind, asked["enter"].kind) == ("approval", "authentication")
         assert asked["enter"].details == {"provider": "shop"}
-        await house.app.runs.questions.decide(asked["send"].id, "approved")
-        half = await house.wait_for_end(await house.app.runs.resume(run.id))
+        await scripted.app.runs.questions.decide(asked["send"].id, "approved")
+        half = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
         assert half.status == "blocked"
-        await house.app.runs.questions.decide(asked["enter"].id, "approved")
-        ended = await house.wait_for_end(await house.app.runs.resume(run.id))
+        await scripted.app.runs.questions.decide(asked["enter"].id, "approved")
+        ended = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
     assert ended.status == "completed"
-    assert "in, from half way" in house.model_server.requests[1].results[1]
+    assert "in, from half way" in scripted.model_server.requests[1].results[1]
     assert len(read_ledger_lines(home)) == 1
 
 
 async def test_stakes_of_a_workspaces_agent_can_only_be_raised():
     async with open_scripted_app(
         play_turns(ModelTurn(calls=[("send", {"text": "x"}), ("note", {"text": "y"})]), ModelTurn(text="."))
-    ) as house:
-        strange = await house.run_to_end(origin="workspace", stakes={"send": "never_ask", "note": "high"})
-        asked = {each.tool for each in await house.app.runs.questions.list_pending(strange.id)}
-        ours = await house.run_to_end(origin="home", stakes={"send": "never_ask"})
+    ) as scripted:
+        strange = await scripted.run_to_end(origin="workspace", stakes={"send": "never_ask", "note": "high"})
+        asked = {each.tool for each in await scripted.app.runs.questions.list_pending(strange.id)}
+        ours = await scripted.run_to_end(origin="home", stakes={"send": "never_ask"})
     assert (strange.status, asked) == ("blocked", {"send", "note"})
     assert ours.status == "completed"
 
 
 async def test_cancelling_a_blocked_run_ends_it():
-    async with open_scripted_app(ASKS) as house:
-        run = await house.run_to_end()
-        await house.app.runs.cancel(run.id)
-        assert (await house.app.runs.get(run.id)).status == "cancelled"
-        assert (await house.app.runs.resume(run.id)).status == "cancelled"
+    async with open_scripted_app(ASKS) as scripted:
+        run = await scripted.run_to_end()
+        await scripted.app.runs.cancel(run.id)
+        assert (await scripted.app.runs.get(run.id)).status == "cancelled"
+        assert (await scripted.app.runs.resume(run.id)).status == "cancelled"
 
 
 async def test_cancelling_stops_the_model_and_the_followers():
     held = anyio.Event()
-    async with open_scripted_app(play_turns(ModelTurn(text="Never to be finished.", wait_between=held))) as house:
-        run = await house.start_run()
-        async for event in house.app.runs.follow(run.id):
+    async with open_scripted_app(play_turns(ModelTurn(text="Never to be finished.", wait_between=held))) as scripted:
+        run = await scripted.start_run()
+        async for event in scripted.app.runs.follow(run.id):
             if event.kind == "text":
-                await house.app.runs.cancel(run.id)
-        ended = await house.app.runs.get(run.id)
+                await scripted.app.runs.cancel(run.id)
+        ended = await scripted.app.runs.get(run.id)
         held.set()
     assert (ended.status, ended.stop_reason) == ("cancelled", "cancelled")
 
@@ -115,8 +115,8 @@ async def test_cancelling_stops_the_model_and_the_followers():
 async def test_tools_that_are_not_offered_are_named(home: Path):
     from outrider.core.errors import NotFound
 
-    async with open_scripted_app(ASKS) as house:
+    async with open_scripted_app(ASKS) as scripted:
         with pytest.raises(NotFound) as caught:
-            await house.start_run(toolsets=["ledgr"])
+            await scripted.start_run(toolsets=["ledgr"])
     assert "ledger" in caught.value.hint
     assert not isinstance(caught.value, Refused)

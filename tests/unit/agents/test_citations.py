@@ -1,4 +1,4 @@
-"""A child's citations in its parent's references: none attributed to the wrong source."""
+"""Test that a child's citations keep their sources in the parent's references."""
 
 import re
 from typing import Any
@@ -16,18 +16,18 @@ pytestmark = pytest.mark.anyio
 BLOCKS = re.compile(r":cite\[([^\[\]]*)\]")
 
 
-def sources(*names: str) -> dict[str, dict[str, Any]]:
+def build_sources(*names: str) -> dict[str, dict[str, Any]]:
     return {name: {"title": f"source {name}"} for name in names}
 
 
 def test_the_example_of_the_contract():
-    told = rewrite_references("Paris has 2.1 M people :cite[k3d,zz9].", sources("k3d", "zz9"), ["p0q", "7ab"])
+    told = rewrite_references("Paris has 2.1 M people :cite[k3d,zz9].", build_sources("k3d", "zz9"), ["p0q", "7ab"])
     assert told.text == "Paris has 2.1 M people :cite[p0q,7ab]."
     assert told.refs == {"p0q": {"title": "source k3d"}, "7ab": {"title": "source zz9"}}
 
 
 def test_a_new_reference_that_is_also_an_old_one_is_not_replaced_twice():
-    told = rewrite_references("one :cite[aaa], two :cite[bbb]", sources("aaa", "bbb"), ["bbb", "aaa"])
+    told = rewrite_references("one :cite[aaa], two :cite[bbb]", build_sources("aaa", "bbb"), ["bbb", "aaa"])
     assert told.text == "one :cite[bbb], two :cite[aaa]"
     assert told.refs == {"bbb": {"title": "source aaa"}, "aaa": {"title": "source bbb"}}
 
@@ -49,13 +49,13 @@ def test_a_new_reference_that_is_also_an_old_one_is_not_replaced_twice():
     ],
 )
 def test_blocks_are_cleaned_and_nothing_else_is_touched(text: str, expected: str):
-    assert rewrite_references(text, sources("aaa", "bbb"), ["p0q", "7ab"]).text == expected
+    assert rewrite_references(text, build_sources("aaa", "bbb"), ["p0q", "7ab"]).text == expected
 
 
 def test_no_more_references_are_used_than_the_parent_has():
     names = list(build_references()[:70])
     text = " ".join(f"fact{number} :cite[{name}]" for number, name in enumerate(names))
-    told = rewrite_references(text, sources(*names), build_references()[1000 : 1000 + MAX_REFERENCES])
+    told = rewrite_references(text, build_sources(*names), build_references()[1000 : 1000 + MAX_REFERENCES])
     assert len(told.refs) == MAX_REFERENCES
     assert told.text.endswith("fact68 fact69")
 
@@ -76,24 +76,24 @@ PIECES = st.one_of(st.text(":cite[], abx", max_size=12), INSIDE.map(lambda insid
     st.lists(st.sampled_from(build_references()[:16]), unique=True, max_size=14),
 )
 def test_no_reference_ever_stands_for_another_source(text: str, known: set[str], fresh: list[str]):
-    told = rewrite_references(text, sources(*known), fresh)
+    told = rewrite_references(text, build_sources(*known), fresh)
     back = {new: citation["title"].removeprefix("source ") for new, citation in told.refs.items()}
     named = [block.split(",") for block in BLOCKS.findall(told.text)]
     assert all(name in back for names in named for name in names)
     assert all(len(set(names)) == len(names) for names in named)
     assert set(back) <= set(fresh)
-    assert list(back.values()) == list_references(text, sources(*known))[: len(fresh)]
+    assert list(back.values()) == list_references(text, build_sources(*known))[: len(fresh)]
     # Told back in the child's own references it is the child's text, without what it could not prove.
     again = rewrite_references(
         told.text, {new: {} for new in back}, [back[new] for new in list_references(told.text, back)]
     )
-    assert again.text == rewrite_references(text, sources(*back.values()), list(back.values())).text
+    assert again.text == rewrite_references(text, build_sources(*back.values()), list(back.values())).text
 
 
 async def test_references_come_from_the_slice_that_the_host_reserved(database: Database):
     call = Call(citations=(100, 2))
     told = await adopt_citations(
-        CitationPool(database), call, "a :cite[x1x] b :cite[y2y] c :cite[z3z]", sources("x1x", "y2y", "z3z")
+        CitationPool(database), call, "a :cite[x1x] b :cite[y2y] c :cite[z3z]", build_sources("x1x", "y2y", "z3z")
     )
     one, two = build_references()[100:102]
     assert told.text == f"a :cite[{one}] b :cite[{two}] c"
@@ -102,13 +102,13 @@ async def test_references_come_from_the_slice_that_the_host_reserved(database: D
 
 async def test_without_a_slice_two_children_of_one_message_share_no_reference(database: Database):
     citations, call = CitationPool(database), Call(session="s", message="m")
-    first = await adopt_citations(citations, call, "a :cite[x1x]", sources("x1x"))
-    second = await adopt_citations(citations, call, "b :cite[x1x]", sources("x1x"))
+    first = await adopt_citations(citations, call, "a :cite[x1x]", build_sources("x1x"))
+    second = await adopt_citations(citations, call, "b :cite[x1x]", build_sources("x1x"))
     assert not first.refs.keys() & second.refs.keys()
 
 
 async def test_an_answer_survives_the_end_of_the_pool(database: Database):
     told = await adopt_citations(
-        CitationPool(database), Call(citations=(len(build_references()), 64)), "a :cite[x1x].", sources("x1x")
+        CitationPool(database), Call(citations=(len(build_references()), 64)), "a :cite[x1x].", build_sources("x1x")
     )
     assert (told.text, told.refs) == ("a.", {})

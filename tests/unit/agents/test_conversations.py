@@ -1,4 +1,4 @@
-"""Conversations with agents: how deep, whose, and what is attached."""
+"""Test nesting, visibility and attachments of conversations."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def conversations(database: Database) -> Conversations:
     return Conversations(database)
 
 
-def run_in(conversation: Conversation) -> RunContext:
+def build_run_context(conversation: Conversation) -> RunContext:
     """A run that answers in that conversation."""
     return RunContext(
         "run", "root", conversation.id, conversation.agent, conversation.depth, tuple(conversation.ancestors)
@@ -25,7 +25,7 @@ def run_in(conversation: Conversation) -> RunContext:
 
 async def test_a_child_lies_one_deeper_unlisted_and_for_the_same_person(conversations: Conversations):
     parent = await conversations.create(ANN, "a", title="talk", visibility="listed")
-    child = await conversations.create(ANN, "b", title="run_agent a > b", parent=run_in(parent))
+    child = await conversations.create(ANN, "b", title="run_agent a > b", parent=build_run_context(parent))
     assert (parent.depth, parent.visibility, parent.ancestors) == (0, "listed", ())
     assert (child.depth, child.visibility, child.ancestors, child.parent_id) == (1, "unlisted", ("a",), parent.id)
     assert (child.identity, child.workspace) == ("ann@a.example", "w")
@@ -35,19 +35,19 @@ async def test_a_child_lies_one_deeper_unlisted_and_for_the_same_person(conversa
 async def test_the_fifth_level_is_refused(conversations: Conversations):
     last = await conversations.create(ANN, "a0", title="t")
     for number in range(1, 5):
-        last = await conversations.create(ANN, f"a{number}", title="t", parent=run_in(last))
+        last = await conversations.create(ANN, f"a{number}", title="t", parent=build_run_context(last))
     assert last.depth == 4
     with pytest.raises(Refused, match="4 levels deep") as refused:
-        await conversations.create(ANN, "a5", title="t", parent=run_in(last))
+        await conversations.create(ANN, "a5", title="t", parent=build_run_context(last))
     assert refused.value.code == "agent_depth"
 
 
 @pytest.mark.parametrize("again", ["a", "b"])
 async def test_an_agent_at_work_above_is_not_called_again(conversations: Conversations, again: str):
     first = await conversations.create(ANN, "a", title="t")
-    second = await conversations.create(ANN, "b", title="t", parent=run_in(first))
+    second = await conversations.create(ANN, "b", title="t", parent=build_run_context(first))
     with pytest.raises(Refused, match=f"a > b > {again}|a > {again}") as refused:
-        await conversations.create(ANN, again, title="t", parent=run_in(second))
+        await conversations.create(ANN, again, title="t", parent=build_run_context(second))
     assert refused.value.code == "agent_cycle"
 
 

@@ -1,4 +1,4 @@
-"""An agent's file: what it may say, and what is said about one that is wrong."""
+"""Test agents' files and the errors for invalid ones."""
 
 from pathlib import Path
 
@@ -79,16 +79,16 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return home, workspace
 
 
-def put(folder: Path, name: str, description: str) -> None:
+def write_agent_file(folder: Path, name: str, description: str) -> None:
     (folder / f"{name}.md").write_text(f"---\ndescription: {description}\n---\nDo.\n")
 
 
 def test_your_own_file_replaces_a_kind_and_a_workspaces_replaces_nothing(folders: tuple[Path, Path]):
     home, workspace = folders
-    put(home, "researcher", "mine")
-    put(workspace, "researcher", "theirs")
-    put(workspace, "browser", "theirs")
-    put(workspace, "helper", "theirs")
+    write_agent_file(home, "researcher", "mine")
+    write_agent_file(workspace, "researcher", "theirs")
+    write_agent_file(workspace, "browser", "theirs")
+    write_agent_file(workspace, "helper", "theirs")
     catalogue = Catalogue(home, workspace)
     found = catalogue.load_files()
     assert (found["researcher"].description, found["researcher"].origin) == ("mine", "home")
@@ -100,9 +100,9 @@ def test_your_own_file_replaces_a_kind_and_a_workspaces_replaces_nothing(folders
 def test_files_are_read_again_when_they_change(folders: tuple[Path, Path]):
     home, workspace = folders
     catalogue = Catalogue(home, workspace)
-    put(home, "a", "one")
+    write_agent_file(home, "a", "one")
     assert catalogue.load_files()["a"].description == "one"
-    put(home, "a", "number two")
+    write_agent_file(home, "a", "number two")
     assert catalogue.load_files()["a"].description == "number two"
     (home / "a.md").write_text("broken")
     assert "a" not in catalogue.load_files()
@@ -132,9 +132,9 @@ async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path
 
 
 def test_budgets_are_filled_in_and_held_under_others():
-    own, house = Budgets(steps=90, cost=1), Budgets(steps=50, seconds=600)
-    assert own.fill_from(house) == Budgets(steps=90, seconds=600, cost=1)
-    assert own.clamp_to(house) == Budgets(steps=50, seconds=600, cost=1)
+    own, scripted = Budgets(steps=90, cost=1), Budgets(steps=50, seconds=600)
+    assert own.fill_from(scripted) == Budgets(steps=90, seconds=600, cost=1)
+    assert own.clamp_to(scripted) == Budgets(steps=50, seconds=600, cost=1)
 
 
 def test_an_agent_is_fixed():

@@ -1,4 +1,4 @@
-"""Agents that would not stop by themselves are stopped, and what they had found by then is kept."""
+"""Test that limits stop runs and keep their partial answers."""
 
 from typing import Any
 
@@ -9,22 +9,22 @@ from support.apps.agent_runs import open_scripted_app
 from support.fakes.model_apis import ModelTurn, ScriptedRequest, play_turns
 
 
-def busy(asked: ScriptedRequest) -> ModelTurn:
+def call_tool_forever(asked: ScriptedRequest) -> ModelTurn:
     if asked.body.get("tool_choice") == "none":
         return ModelTurn(text="What I have: little.")
     return ModelTurn(text=f"Step {asked.turn_count + 1}.", calls=[("count", {})])
 
 
 async def test_after_its_steps_a_run_sums_up_once_without_tools():
-    async with open_scripted_app(busy) as house:
-        run = await house.run_to_end(budgets={"steps": 3})
+    async with open_scripted_app(call_tool_forever) as scripted:
+        run = await scripted.run_to_end(budgets={"steps": 3})
     assert (run.status, run.stop_reason, run.answer) == ("partial", "steps", "What I have: little.")
     assert run.usage["requests"] == 4
 
 
 async def test_a_run_that_needs_all_its_steps_is_complete():
-    async with open_scripted_app(play_turns(ModelTurn(calls=[("count", {})]), ModelTurn(text="Done."))) as house:
-        run = await house.run_to_end(budgets={"steps": 2})
+    async with open_scripted_app(play_turns(ModelTurn(calls=[("count", {})]), ModelTurn(text="Done."))) as scripted:
+        run = await scripted.run_to_end(budgets={"steps": 2})
     assert (run.status, run.stop_reason) == ("completed", "done")
 
 
@@ -32,12 +32,12 @@ async def test_a_run_that_needs_all_its_steps_is_complete():
     ("budget", "reason"), [({"tokens": 250}, "tokens"), ({"cost": 0.0025}, "cost")], ids=["tokens", "cost"]
 )
 async def test_tokens_and_money_are_limits(budget: dict[str, Any], reason: str):
-    async with open_scripted_app(busy) as house:
-        profiles = house.app.loaded.settings.models.profiles
+    async with open_scripted_app(call_tool_forever) as scripted:
+        profiles = scripted.app.loaded.settings.models.profiles
         from outrider.agents.settings import TokenPrice
 
         profiles["scripted"] = profiles["scripted"].model_copy(update={"price": TokenPrice(input=10, output=10)})
-        run = await house.run_to_end(budgets=budget)
+        run = await scripted.run_to_end(budgets=budget)
     assert (run.status, run.stop_reason, run.answer) == ("partial", reason, "Step 3.")
     assert run.cost == pytest.approx(0.0033)
 
@@ -47,35 +47,35 @@ async def test_time_ends_a_run_in_the_middle_of_a_word():
     answers = iter([ModelTurn(text="Short.")])
     async with open_scripted_app(
         lambda asked: next(answers, ModelTurn(text="A long answer, never finished.", wait_between=held))
-    ) as house:
-        await house.run_to_end()  # loads what is heavy
-        held_again = await house.run_to_end(budgets={"seconds": 1})
+    ) as scripted:
+        await scripted.run_to_end()  # loads what is heavy
+        held_again = await scripted.run_to_end(budgets={"seconds": 1})
         held.set()
     assert (held_again.status, held_again.stop_reason) == ("partial", "time")
     assert held_again.answer.startswith("A long")
 
 
 async def test_going_in_circles_is_noticed_told_and_ended():
-    async with open_scripted_app(play_turns(ModelTurn(text="Again.", calls=[("look", {"text": "a"})]))) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(play_turns(ModelTurn(text="Again.", calls=[("look", {"text": "a"})]))) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.stop_reason, run.answer) == ("partial", "repetition", "Again.")
-    assert len(house.model_server.requests) == 5
-    assert "same call 3 times" in house.model_server.requests[3].results[-1]
+    assert len(scripted.model_server.requests) == 5
+    assert "same call 3 times" in scripted.model_server.requests[3].results[-1]
 
 
 async def test_the_same_call_with_new_results_is_no_circle():
     def patient(asked: ScriptedRequest) -> ModelTurn:
         return ModelTurn(calls=[("count", {})]) if asked.turn_count < 8 else ModelTurn(text="Eight.")
 
-    async with open_scripted_app(patient) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(patient) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.answer) == ("completed", "Eight.")
 
 
 async def test_the_houses_budgets_hold_for_agents_of_a_workspace():
-    async with open_scripted_app(busy, agents={"budgets": {"steps": 2}}) as house:
-        strange = await house.start_run(budgets={"steps": 900}, origin="workspace")
-        ours = await house.start_run(budgets={"steps": 3}, origin="home")
+    async with open_scripted_app(call_tool_forever, agents={"budgets": {"steps": 2}}) as scripted:
+        strange = await scripted.start_run(budgets={"steps": 900}, origin="workspace")
+        ours = await scripted.start_run(budgets={"steps": 3}, origin="home")
         assert (strange.budgets["steps"], ours.budgets["steps"]) == (2, 3)
-        await house.wait_for_end(strange)
-        await house.wait_for_end(ours)
+        await scripted.wait_for_end(strange)
+        await scripted.wait_for_end(ours)

@@ -1,4 +1,4 @@
-"""Counters that several processes share: never more than the limit in all of them."""
+"""Test that counters shared by processes never exceed their limit."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -26,7 +26,7 @@ async def replicas(tmp_path: Path) -> AsyncGenerator[list[QuotaCounters]]:
         yield [QuotaCounters(each) for each in databases]
 
 
-async def taken(counters: QuotaCounters, tries: int, limit: int, name: str = "x", ends: int = END) -> int:
+async def count_calls(counters: QuotaCounters, tries: int, limit: int, name: str = "x", ends: int = END) -> int:
     return sum([await counters.count_one(name, ends, limit) for _ in range(tries)])
 
 
@@ -35,7 +35,7 @@ async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replic
     done: list[int] = []
 
     async def work(counters: QuotaCounters) -> None:
-        done.append(await taken(counters, limit, limit))
+        done.append(await count_calls(counters, limit, limit))
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
@@ -45,13 +45,13 @@ async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replic
 
 
 async def test_one_replica_gets_exactly_the_limit(replicas: list[QuotaCounters]):
-    assert await taken(replicas[0], 130, 123) == 123
+    assert await count_calls(replicas[0], 130, 123) == 123
 
 
 async def test_windows_and_names_are_counted_apart(replicas: list[QuotaCounters]):
-    assert await taken(replicas[0], 5, 2) == 2
-    assert await taken(replicas[0], 5, 2, ends=END + 60) == 2
-    assert await taken(replicas[0], 5, 2, name="y") == 2
+    assert await count_calls(replicas[0], 5, 2) == 2
+    assert await count_calls(replicas[0], 5, 2, ends=END + 60) == 2
+    assert await count_calls(replicas[0], 5, 2, name="y") == 2
 
 
 async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list[QuotaCounters]):

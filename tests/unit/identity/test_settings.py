@@ -1,4 +1,4 @@
-"""What an operator may say of an identity provider, and what is refused with a word of what is missing."""
+"""Test the validation of identity settings."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Workspaces, their members, and what a token of a member is good for."""
+"""Test workspaces, members and the rights of members' tokens."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -25,7 +25,7 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     await made.close()
 
 
-async def settled(database: Database) -> WorkspaceDirectory:
+async def directory(database: Database) -> WorkspaceDirectory:
     workspaces = WorkspaceDirectory(database)
     for name in ("acme", "beta"):
         await workspaces.create(name)
@@ -33,7 +33,7 @@ async def settled(database: Database) -> WorkspaceDirectory:
     return workspaces
 
 
-async def held(database: Database, shown: str) -> Principal:
+async def authenticate_token(database: Database, shown: str) -> Principal:
     return await TokenStore(database).authenticate(token_format.hash_token(shown))
 
 
@@ -45,13 +45,13 @@ async def test_a_name_that_could_be_mistaken_is_refused(database: Database, name
 
 @pytest.mark.parametrize("person", ["", "  ", "a\u202eb", "a\0b", "x" * 201])
 async def test_a_person_that_would_not_be_seen_as_written_is_refused(database: Database, person: str):
-    workspaces = await settled(database)
+    workspaces = await directory(database)
     with pytest.raises(InvalidInput):
         await workspaces.add_member("acme", person)
 
 
 async def test_a_member_gets_another_role_and_keeps_one_place(database: Database):
-    workspaces = await settled(database)
+    workspaces = await directory(database)
     await workspaces.add_member("acme", "ann", "owner")
     assert [(each.person, each.role) for each in await workspaces.list_members("acme")] == [("ann", "owner")]
     with pytest.raises(NotFound, match="'gamma' does not exist"):
@@ -59,31 +59,34 @@ async def test_a_member_gets_another_role_and_keeps_one_place(database: Database
 
 
 async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(database: Database):
-    await settled(database)
+    await directory(database)
     tokens = TokenStore(database)
     _, everywhere = await tokens.create("ann")
     _, named = await tokens.create("ann", workspaces=["beta", "acme"], role="viewer")
-    assert (await held(database, everywhere)).memberships == (
+    assert (await authenticate_token(database, everywhere)).memberships == (
         Membership("acme", "member"),
         Membership("beta", "viewer"),
     )
-    assert (await held(database, named)).memberships == (Membership("beta", "viewer"), Membership("acme", "viewer"))
+    assert (await authenticate_token(database, named)).memberships == (
+        Membership("beta", "viewer"),
+        Membership("acme", "viewer"),
+    )
     with pytest.raises(InvalidInput, match="not a member of workspace 'gamma'"):
         await tokens.create("ann", workspaces=["gamma"])
 
 
 async def test_a_token_ends_by_time_and_by_revoking(database: Database):
-    await settled(database)
+    await directory(database)
     tokens = TokenStore(database)
     short, expired = await tokens.create("ann", days=-1)
     token, shown = await tokens.create("ann", days=None)
     with pytest.raises(InvalidCredentialError, match="expired"):
-        await held(database, expired)
-    inside = await held(database, shown)
+        await authenticate_token(database, expired)
+    inside = await authenticate_token(database, shown)
     assert await find_lost_principals({inside}, database, 0, members=True) == set()
     await tokens.revoke(token.id)
     with pytest.raises(InvalidCredentialError, match="revoked"):
-        await held(database, shown)
+        await authenticate_token(database, shown)
     assert await find_lost_principals({inside}, database, 0, members=True) == {inside}
     assert {each.id: each.compute_state(token.created_at) for each in await tokens.list_tokens("ann")} == {
         token.id: "revoked",
@@ -92,22 +95,22 @@ async def test_a_token_ends_by_time_and_by_revoking(database: Database):
 
 
 async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(database: Database):
-    workspaces = await settled(database)
+    workspaces = await directory(database)
     _, shown = await TokenStore(database).create("ann")
-    inside = await held(database, shown)
+    inside = await authenticate_token(database, shown)
     await workspaces.remove_member("acme", "ann")
-    assert [each.workspace for each in (await held(database, shown)).memberships] == ["beta"]
+    assert [each.workspace for each in (await authenticate_token(database, shown)).memberships] == ["beta"]
     assert await find_lost_principals({inside}, database, 0, members=True) == set()
     await workspaces.remove_member("beta", "ann")
     assert await find_lost_principals({inside}, database, 0, members=True) == {inside}
 
 
 async def test_the_time_of_use_is_written_down_once_in_a_while(database: Database):
-    await settled(database)
+    await directory(database)
     tokens = TokenStore(database)
     token, shown = await tokens.create("ann")
-    await held(database, shown)
+    await authenticate_token(database, shown)
     first = (await tokens.get(token.id)).used_at
-    await held(database, shown)
+    await authenticate_token(database, shown)
     assert first is not None
     assert (await tokens.get(token.id)).used_at == first

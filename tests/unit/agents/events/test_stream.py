@@ -1,4 +1,4 @@
-"""Events of runs: told at once where they happen, complete and in order everywhere else."""
+"""Test that followers get every event once and in order."""
 
 import anyio
 import pytest

@@ -1,4 +1,4 @@
-"""Events of runs on a real Postgres: what one process says, another hears with the ring that tells of it."""
+"""Test that notifications deliver events between processes on Postgres."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 LONG = "ä long word " * 2_000  # more than a ring takes
 
 
-class Counting(Database):
+class CountingDatabase(Database):
     """A database that knows how often it was asked."""
 
     asked = 0
@@ -37,17 +37,19 @@ class Counting(Database):
 
 
 @asynccontextmanager
-async def two(server: postgres.PostgresServer) -> AsyncGenerator[tuple[EventStreams, EventStreams, Database, Counting]]:
+async def stream_pair(
+    server: postgres.PostgresServer,
+) -> AsyncGenerator[tuple[EventStreams, EventStreams, Database, CountingDatabase]]:
     """Two processes' streams on one database."""
     address = server.create_migrated_database()
-    databases = Database(address), Counting(address)
+    databases = Database(address), CountingDatabase(address)
     streams = EventStreams(databases[0]), EventStreams(databases[1])
     yield *streams, *databases
     for each in (*streams, *databases):
         await each.close()
 
 
-async def listening(streams: EventStreams) -> None:
+async def wait_until_connected(streams: EventStreams) -> None:
     with anyio.fail_after(30):
         while not streams.notifier.is_connected:
             await anyio.sleep(0.01)
@@ -56,12 +58,12 @@ async def listening(streams: EventStreams) -> None:
 async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for_a_ring(
     server: postgres.PostgresServer,
 ):
-    async with two(server) as (here, there, database, _), anyio.create_task_group() as tasks:
+    async with stream_pair(server) as (here, there, database, _), anyio.create_task_group() as tasks:
         run = await add_active_run(database)
         await here.open_run(run)
         theirs: list[RunEvent] = []
         tasks.start_soon(collect_stream, there, run, theirs)
-        await listening(there)
+        await wait_until_connected(there)
         pen = EventWriter(here, run)
         for step, words in enumerate(("short ", LONG, "again ", "end")):
             pen.write("text", {"step": step, "text": words})
@@ -75,12 +77,12 @@ async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for
 
 
 async def test_what_is_heard_is_not_read_from_the_table(server: postgres.PostgresServer):
-    async with two(server) as (here, there, database, elsewhere), anyio.create_task_group() as tasks:
+    async with stream_pair(server) as (here, there, database, elsewhere), anyio.create_task_group() as tasks:
         run = await add_active_run(database)
         await here.open_run(run)
         theirs: list[RunEvent] = []
         tasks.start_soon(collect_stream, there, run, theirs)
-        await listening(there)
+        await wait_until_connected(there)
         before = elsewhere.asked
         for step in range(50):
             here.publish(run, "text", {"step": step, "text": f"{step} "})
@@ -93,11 +95,11 @@ async def test_what_is_heard_is_not_read_from_the_table(server: postgres.Postgre
 
 
 async def test_news_between_which_something_is_missing_are_completed_from_the_table(server: postgres.PostgresServer):
-    async with two(server) as (here, there, database, _), anyio.create_task_group() as tasks:
+    async with stream_pair(server) as (here, there, database, _), anyio.create_task_group() as tasks:
         run = await add_active_run(database)
         theirs: list[RunEvent] = []
         tasks.start_soon(collect_stream, there, run, theirs)
-        await listening(there)
+        await wait_until_connected(there)
         silent = "INSERT INTO run_events (run_id, seq, at, kind, data) VALUES (:run, 1, 0, 'text', :data)"
         async with database.write() as connection:
             await connection.execute(text(silent), {"run": run, "data": '{"step": 1, "text": "unheard "}'})
@@ -109,7 +111,7 @@ async def test_news_between_which_something_is_missing_are_completed_from_the_ta
 
 
 async def test_what_many_write_behind_one_another_at_the_same_time_is_all_there(server: postgres.PostgresServer):
-    async with two(server) as (here, there, database, _):
+    async with stream_pair(server) as (here, there, database, _):
         run = await add_active_run(database)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:

@@ -1,4 +1,4 @@
-"""Which model is used where, and what is said when there is none."""
+"""Test which models are chosen and the errors if there is none."""
 
 from collections.abc import AsyncGenerator, Callable
 

@@ -1,4 +1,4 @@
-"""What a token looks like."""
+"""Test the format of tokens."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Arguments that may be passwords: an agent can use them, a run can go on with them, and no file holds them."""
+"""Test that private arguments are usable but never saved in plain text."""
 
 from pathlib import Path
 
@@ -14,44 +14,44 @@ UNLOCK = play_turns(
 )
 
 
-def holds(home: Path, text: str) -> list[str]:
+def list_files_with(home: Path, text: str) -> list[str]:
     """The files of this home in which the text stands as it is."""
     files = [each for each in home.rglob("*") if each.is_file() and each.name != "ledger.txt"]
     return [each.name for each in files if text.encode() in each.read_bytes()]
 
 
 async def test_a_run_goes_on_with_what_its_model_gave_and_no_file_holds_it(home: Path):
-    async with open_scripted_app(UNLOCK) as house:
-        run = await house.run_to_end()
-        (question,) = await house.app.runs.questions.list_pending(run.id)
+    async with open_scripted_app(UNLOCK) as scripted:
+        run = await scripted.run_to_end()
+        (question,) = await scripted.app.runs.questions.list_pending(run.id)
         assert question.arguments == {"door": "cellar", "password": "(not kept)"}
-    assert holds(home, "cellar")
-    assert holds(home, SECRET) == []
-    async with open_scripted_app(UNLOCK) as house:
-        await house.app.runs.questions.decide(question.id, "approved")
-        ended = await house.wait_for_end(await house.app.runs.resume(run.id))
-        assert holds(home, SECRET) == []
+    assert list_files_with(home, "cellar")
+    assert list_files_with(home, SECRET) == []
+    async with open_scripted_app(UNLOCK) as scripted:
+        await scripted.app.runs.questions.decide(question.id, "approved")
+        ended = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
+        assert list_files_with(home, SECRET) == []
     assert (ended.status, ended.answer) == ("completed", "It is open.")
     assert [line.split(maxsplit=1)[1] for line in read_ledger_lines(home)] == [f"cellar {len(SECRET)} {SECRET[::-1]}"]
-    assert SECRET in house.model_server.requests[0].text
-    assert holds(home, SECRET) == []
+    assert SECRET in scripted.model_server.requests[0].text
+    assert list_files_with(home, SECRET) == []
 
 
 async def test_afterwards_not_even_the_agent_remembers(home: Path):
-    async with open_scripted_app(UNLOCK) as house:
-        run = await house.run_to_end(stakes={"unlock": "low"})
-        history = (await house.app.runs.get(run.id)).history
+    async with open_scripted_app(UNLOCK) as scripted:
+        run = await scripted.run_to_end(stakes={"unlock": "low"})
+        history = (await scripted.app.runs.get(run.id)).history
     assert SECRET not in str(history)
     assert "(not kept)" in str(history)
 
 
 async def test_under_another_key_the_run_says_what_is_missing():
-    async with open_scripted_app(UNLOCK, serve={"state_key": "a" * 40}) as house:
-        run = await house.run_to_end()
-        (question,) = await house.app.runs.questions.list_pending(run.id)
-    async with open_scripted_app(UNLOCK, serve={"state_key": "b" * 40}) as house:
-        await house.app.runs.questions.decide(question.id, "approved")
-        ended = await house.wait_for_end(await house.app.runs.resume(run.id))
+    async with open_scripted_app(UNLOCK, serve={"state_key": "a" * 40}) as scripted:
+        run = await scripted.run_to_end()
+        (question,) = await scripted.app.runs.questions.list_pending(run.id)
+    async with open_scripted_app(UNLOCK, serve={"state_key": "b" * 40}) as scripted:
+        await scripted.app.runs.questions.decide(question.id, "approved")
+        ended = await scripted.wait_for_end(await scripted.app.runs.resume(run.id))
     assert (ended.status, ended.stop_reason) == ("failed", "error")
     assert ended.error is not None
     assert ended.error["code"] == "sealed_elsewhere"
@@ -61,7 +61,7 @@ async def test_under_another_key_the_run_says_what_is_missing():
 @pytest.mark.parametrize("broken", ['{"door": "cellar", "password": "correct-horse-9182', "correct-horse-9182"])
 async def test_arguments_that_are_no_json_are_not_kept_either(home: Path, broken: str):
     turns = play_turns(ModelTurn(calls=[("unlock", broken)]), ModelTurn(text="I give up."))
-    async with open_scripted_app(turns) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(turns) as scripted:
+        run = await scripted.run_to_end()
     assert run.answer == "I give up."
-    assert holds(home, SECRET) == []
+    assert list_files_with(home, SECRET) == []

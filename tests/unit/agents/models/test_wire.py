@@ -1,4 +1,4 @@
-"""Agents think with any of the usual wire formats: thinking, text and tools, streamed over HTTP."""
+"""Test thinking, text and tools in every wire format over HTTP."""
 
 import json
 
@@ -14,10 +14,10 @@ async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
         ModelTurn(thinking="First I look.", text="Looking.", calls=[("look", {"text": "a"}), ("note", {"text": "b"})]),
         ModelTurn(thinking="Now I know.", text="It is **done**: ü.", tokens=(200, 20)),
     )
-    async with open_scripted_app(turns, wire) as house:
-        run = await house.start_run("What is there?")
-        events = await house.collect_events(run)
-        ended = await house.app.runs.get(run.id)
+    async with open_scripted_app(turns, wire) as scripted:
+        run = await scripted.start_run("What is there?")
+        events = await scripted.collect_events(run)
+        ended = await scripted.app.runs.get(run.id)
     assert (ended.status, ended.stop_reason, ended.answer) == ("completed", "done", "It is **done**: ü.")
     assert ended.thoughts == "First I look.\n\nNow I know."
     assert (ended.usage["requests"], ended.usage["input_tokens"], ended.usage["output_tokens"]) == (2, 300, 30)
@@ -35,7 +35,7 @@ async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
     outcomes = {event.data["tool"]: event.data["outcome"] for event in events if event.kind == "tool_ended"}
     assert outcomes == {"look": "ok", "note": "ok"}
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
-    asked = house.model_server.requests
+    asked = scripted.model_server.requests
     assert "What is there?" in asked[0].text
     assert {"look", "note", "send"} <= set(asked[0].tool_names)
     assert ["seen: a" in result or "noted: b" in result for result in asked[1].results] == [True, True]
@@ -43,9 +43,9 @@ async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
 
 @pytest.mark.parametrize("wire", API_FORMATS)
 async def test_the_key_reaches_the_provider_and_nothing_else(wire: str, home):
-    async with open_scripted_app(play_turns(ModelTurn(status=400)), wire) as house:
-        run = await house.run_to_end()
-        assert SCRIPTED_API_KEY in json.dumps(dict(house.model_server.requests[0].headers))
+    async with open_scripted_app(play_turns(ModelTurn(status=400)), wire) as scripted:
+        run = await scripted.run_to_end()
+        assert SCRIPTED_API_KEY in json.dumps(dict(scripted.model_server.requests[0].headers))
         assert (run.status, run.stop_reason) == ("failed", "model_error")
         assert "HTTP 400" in run.error["message"]
     kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
@@ -57,15 +57,15 @@ async def test_a_conversation_goes_on_where_it_was():
     def play(asked: ScriptedRequest) -> ModelTurn:
         return ModelTurn(text=f"Turn {asked.turn_count}.", thinking="Hm.")
 
-    async with open_scripted_app(play) as house:
-        first = await house.run_to_end("One?")
-        conversation = await house.app.runs.conversations.get(first.conversation_id)
-        agent = (await house.app.runs.get(first.id)).definition
+    async with open_scripted_app(play) as scripted:
+        first = await scripted.run_to_end("One?")
+        conversation = await scripted.app.runs.conversations.get(first.conversation_id)
+        agent = (await scripted.app.runs.get(first.id)).definition
         from outrider.agents.assignment import Assignment
         from outrider.agents.definition import Agent
         from outrider.core.context import Call
 
-        second = await house.app.runs.start(Agent(**agent), Assignment("Two?"), Call(), conversation)
-        ended = await house.wait_for_end(second)
+        second = await scripted.app.runs.start(Agent(**agent), Assignment("Two?"), Call(), conversation)
+        ended = await scripted.wait_for_end(second)
     assert (first.answer, ended.answer) == ("Turn 0.", "Turn 1.")
-    assert "One?" in house.model_server.requests[1].text
+    assert "One?" in scripted.model_server.requests[1].text

@@ -1,4 +1,4 @@
-"""Whose run begins next: fair between users, within the limits, and each in one process only."""
+"""Test that the queue is fair, obeys limits and starts each run once."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -37,7 +37,7 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGener
     await opened.close()
 
 
-async def waiting(database: Database, *users: str, agent: str = "tester", model: str = "acme:one") -> None:
+async def queue_runs(database: Database, *users: str, agent: str = "tester", model: str = "acme:one") -> None:
     """One run for each user named, in this order; a run's query is its user and its number."""
     for number, user in enumerate(users):
         conversation = await Conversations(database).create(Call(identity=user), agent, title="")
@@ -54,37 +54,37 @@ async def waiting(database: Database, *users: str, agent: str = "tester", model:
         await RunStore(database).add_run(made | {"model": model, "created_at": made["created_at"] + number})
 
 
-async def begun(database: Database, queue: RunQueue, worker: str, places: int) -> list[str]:
+async def take_queries(database: Database, queue: RunQueue, worker: str, places: int) -> list[str]:
     rows = RunStore(database)
     return [(await rows.get(each.id)).query for each in await queue.take_runs(worker, places)]
 
 
 async def test_users_take_turns_however_much_one_of_them_has_sent(database: Database):
-    await waiting(database, "ann", "ann", "ann", "ann", "bob", "bob", "eve")
+    await queue_runs(database, "ann", "ann", "ann", "ann", "bob", "bob", "eve")
     queue = RunQueue(database, NONE)
-    one_by_one = [await begun(database, queue, "w", 1) for _ in range(4)]
+    one_by_one = [await take_queries(database, queue, "w", 1) for _ in range(4)]
     assert one_by_one == [["ann0"], ["bob4"], ["eve6"], ["ann1"]]
-    assert await begun(database, queue, "w", 9) == ["bob5", "ann2", "ann3"]
+    assert await take_queries(database, queue, "w", 9) == ["bob5", "ann2", "ann3"]
     assert not await queue.has_waiting()
 
 
 async def test_no_user_agent_or_model_has_more_at_work_than_it_may_over_all_processes(database: Database):
-    await waiting(database, "ann", "ann", "ann", "bob")
+    await queue_runs(database, "ann", "ann", "ann", "bob")
     limits = RunLimits(user=2)
-    assert await begun(database, RunQueue(database, limits), "w1", 2) == ["ann0", "bob3"]
-    assert await begun(database, RunQueue(database, limits), "w2", 9) == ["ann1"]
-    assert await begun(database, RunQueue(database, RunLimits(agents={"tester": 3})), "w", 9) == []
-    assert await begun(database, RunQueue(database, RunLimits(models={"acme": 3})), "w", 9) == []
-    assert await begun(database, RunQueue(database, RunLimits(models={"acme:two": 0})), "w", 9) == ["ann2"]
+    assert await take_queries(database, RunQueue(database, limits), "w1", 2) == ["ann0", "bob3"]
+    assert await take_queries(database, RunQueue(database, limits), "w2", 9) == ["ann1"]
+    assert await take_queries(database, RunQueue(database, RunLimits(agents={"tester": 3})), "w", 9) == []
+    assert await take_queries(database, RunQueue(database, RunLimits(models={"acme": 3})), "w", 9) == []
+    assert await take_queries(database, RunQueue(database, RunLimits(models={"acme:two": 0})), "w", 9) == ["ann2"]
 
 
 async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: Database):
-    await waiting(database, *("ann", "bob", "eve") * 5)
+    await queue_runs(database, *("ann", "bob", "eve") * 5)
     found: list[str] = []
 
     async def look(worker: str) -> None:
         for _ in range(3):
-            found.extend(await begun(database, RunQueue(database, NONE), worker, 2))
+            found.extend(await take_queries(database, RunQueue(database, NONE), worker, 2))
 
     async with anyio.create_task_group() as tasks:
         for number in range(4):
@@ -102,15 +102,15 @@ async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_h
             Database(server.build_address(name)),
             Database(f"postgresql://outrider@127.0.0.1:{wire.port}/{name}"),
         )
-        await waiting(lively, "ann")
+        await queue_runs(lively, "ann")
         async with anyio.create_task_group() as tasks:
             async with lively.write() as connection:  # keeps it in the middle of its giving
                 await connection.execute(text("SELECT 1 FROM runs FOR UPDATE"))
                 tasks.start_soon(RunQueue(silent, NONE).take_runs, "silent", 1)
-                await happens(server, name, "SELECT count(*) FROM pg_locks WHERE NOT granted")
+                await wait_for_query(server, name, "SELECT count(*) FROM pg_locks WHERE NOT granted")
                 wire.stall_connections()
             with anyio.fail_after(60):
-                while not (found := await begun(lively, RunQueue(lively, NONE), "w", 1)):
+                while not (found := await take_queries(lively, RunQueue(lively, NONE), "w", 1)):
                     await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()
             wire.cut_connections()
@@ -119,7 +119,7 @@ async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_h
     assert found == ["ann0"]
 
 
-async def happens(server: postgres.PostgresServer, name: str, query: str) -> None:
+async def wait_for_query(server: postgres.PostgresServer, name: str, query: str) -> None:
     """Waits until the query counts something."""
     with anyio.fail_after(60):
         while await anyio.to_thread.run_sync(server.run_sql, query, name) == "0":

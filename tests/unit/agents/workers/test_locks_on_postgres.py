@@ -1,4 +1,4 @@
-"""The locks of workers on a Postgres that goes away and comes back."""
+"""Test worker locks while the Postgres server restarts."""
 
 from collections.abc import AsyncGenerator
 

@@ -1,4 +1,4 @@
-"""The durable engine's own tables on a real Postgres."""
+"""Test the tables of the durable engine on Postgres."""
 
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ RESTRICTED = """
 MADE = "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbos'"
 
 
-async def counted(database: Database, query: str) -> int:
+async def count_rows(database: Database, query: str) -> int:
     async with database.read() as connection:
         return (await connection.execute(text(query))).scalar_one()
 
@@ -41,9 +41,9 @@ async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_th
             await connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
             await connection.execute(text("SELECT 1"))
             tasks.start_soon(prepare_tables, make_url(database.url))
-            while not await counted(database, f"{BUILDING} AND pid <> pg_backend_pid()"):
+            while not await count_rows(database, f"{BUILDING} AND pid <> pg_backend_pid()"):
                 await anyio.lowlevel.checkpoint()
-    assert await counted(database, MADE)
+    assert await count_rows(database, MADE)
     await database.close()
 
 
@@ -59,8 +59,8 @@ async def test_a_replica_that_may_change_no_table_works_after_an_administrators_
     server.run_sql(RESTRICTED, name)
     async with open_scripted_app(
         play_turns(ModelTurn(text="Done.")), database=address.replace("outrider@", "replica@")
-    ) as house:
-        run = await house.run_to_end()
+    ) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.answer) == ("completed", "Done.")
     assert server.run_sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
 
@@ -70,19 +70,19 @@ async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_wo
 ):
     address = server.create_migrated_database()
     name = make_url(address).database or ""
-    async with open_scripted_app(play_turns(ModelTurn(text="Done.")), database=address) as house:
-        old = {(await house.run_to_end()).id for _ in range(3)}
+    async with open_scripted_app(play_turns(ModelTurn(text="Done.")), database=address) as scripted:
+        old = {(await scripted.run_to_end()).id for _ in range(3)}
     held = anyio.Event()
     async with open_scripted_app(
         play_turns(ModelTurn(text="Slow.", wait_before=held)), database=address, keep_days=1e-9
-    ) as house:
-        run = await house.start_run()
+    ) as scripted:
+        run = await scripted.start_run()
         with anyio.fail_after(60):
             while old & set(begun := server.run_sql(BEGUN, name).split()):
                 await anyio.sleep(0.05)
         assert begun == [run.id]
         held.set()
-        await house.wait_for_end(run)
+        await scripted.wait_for_end(run)
 
 
 async def test_a_server_that_is_gone_when_the_engine_opens_is_told_as_such_and_can_be_tried_again(tmp_path: Path):

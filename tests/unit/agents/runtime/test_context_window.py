@@ -1,4 +1,4 @@
-"""Long runs: what their model gets to read stays within its limit, and nothing that counts is lost by it."""
+"""Test that long runs stay within the context window without losing sources."""
 
 import json
 from collections.abc import Callable
@@ -35,8 +35,8 @@ LIMIT = 5_000
 FINDINGS = "Findings: tea [p01], hills [p02]."
 
 
-def reader(
-    pages: int = PAGES, *, summary: ModelTurn | None = None, most: int = 10**9
+def read_pages(
+    pages: int = PAGES, *, summary: ModelTurn | None = None, max_bytes: int = 10**9
 ) -> Callable[[ScriptedRequest], ModelTurn]:
     """A model that reads one page after the other; a request of more than `most` bytes is too long for it."""
     read = 0
@@ -45,7 +45,7 @@ def reader(
         nonlocal read
         if "Summarise the work below" in asked.text:
             return summary or ModelTurn(text=FINDINGS)
-        if len(asked.text) > most:
+        if len(asked.text) > max_bytes:
             return ModelTurn(status=400, message="this model's maximum context length is 4096 tokens")
         read += 1
         return (
@@ -57,12 +57,12 @@ def reader(
     return play
 
 
-def thought(asked: list[ScriptedRequest]) -> list[ScriptedRequest]:
+def list_step_requests(asked: list[ScriptedRequest]) -> list[ScriptedRequest]:
     """The requests that are no summaries."""
     return [each for each in asked if "Summarise the work below" not in each.text]
 
 
-def pairs(asked: ScriptedRequest) -> tuple[list[str], list[str]]:
+def list_calls_and_results(asked: ScriptedRequest) -> tuple[list[str], list[str]]:
     """The calls of a request and the results in it, in order, by id."""
     calls, results = [], []
     for message in asked.body["messages"]:
@@ -76,77 +76,77 @@ def pairs(asked: ScriptedRequest) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("wire", ["chat", "anthropic"])
 async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str):
-    async with open_scripted_app(reader(), wire) as house:
-        run = await house.run_to_end("Read about tea.", budgets={"context": LIMIT})
+    async with open_scripted_app(read_pages(), wire) as scripted:
+        run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT})
     assert (run.status, run.stop_reason) == ("completed", "done")
-    requests = thought(house.model_server.requests)
+    requests = list_step_requests(scripted.model_server.requests)
     assert len(requests) == PAGES + 1
     assert max(len(json.dumps(each.body["messages"])) / BYTES_PER_TOKEN for each in requests) < LIMIT * 1.1
     for each in requests:
-        calls, results = pairs(each)
+        calls, results = list_calls_and_results(each)
         assert calls == results
         assert "Read about tea." in each.text
     assert "Page 9 ends." in requests[-1].text
 
 
 async def test_what_was_removed_can_still_be_cited():
-    async with open_scripted_app(reader()) as house:
-        run = await house.run_to_end(budgets={"context": LIMIT})
-    last = thought(house.model_server.requests)[-1]
+    async with open_scripted_app(read_pages()) as scripted:
+        run = await scripted.run_to_end(budgets={"context": LIMIT})
+    last = list_step_requests(scripted.model_server.requests)[-1]
     for number in range(1, PAGES + 1):
         assert f"[p{number:02}] Page {number} <https://pages.example/{number}>" in last.text
     assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGES + 1)}
 
 
 async def test_old_results_go_before_anything_is_summarised():
-    async with open_scripted_app(reader(5)) as house:
-        await house.run_to_end(budgets={"context": LIMIT})
-    assert len(thought(house.model_server.requests)) == len(house.model_server.requests)
-    assert "removed to save space; call the tool again" in house.model_server.requests[-1].text
-    assert "Page 5 ends." in house.model_server.requests[-1].text
+    async with open_scripted_app(read_pages(5)) as scripted:
+        await scripted.run_to_end(budgets={"context": LIMIT})
+    assert len(list_step_requests(scripted.model_server.requests)) == len(scripted.model_server.requests)
+    assert "removed to save space; call the tool again" in scripted.model_server.requests[-1].text
+    assert "Page 5 ends." in scripted.model_server.requests[-1].text
 
 
 async def test_then_the_middle_becomes_a_summary_by_the_model():
-    async with open_scripted_app(reader(30)) as house:
-        run = await house.run_to_end("Read about tea.", budgets={"context": LIMIT, "steps": 100})
+    async with open_scripted_app(read_pages(30)) as scripted:
+        run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT, "steps": 100})
     assert run.status == "completed"
-    assert len(house.model_server.requests) > len(thought(house.model_server.requests))
-    assert FINDINGS in thought(house.model_server.requests)[-1].text
-    assert run.usage["requests"] == len(house.model_server.requests)
+    assert len(scripted.model_server.requests) > len(list_step_requests(scripted.model_server.requests))
+    assert FINDINGS in list_step_requests(scripted.model_server.requests)[-1].text
+    assert run.usage["requests"] == len(scripted.model_server.requests)
 
 
 async def test_a_summary_that_fails_is_made_without_a_model():
-    async with open_scripted_app(reader(30, summary=ModelTurn(status=500))) as house:
-        run = await house.run_to_end(budgets={"context": LIMIT, "steps": 100})
+    async with open_scripted_app(read_pages(30, summary=ModelTurn(status=500))) as scripted:
+        run = await scripted.run_to_end(budgets={"context": LIMIT, "steps": 100})
     assert run.status == "completed"
-    assert "Called read_page" in thought(house.model_server.requests)[-1].text
+    assert "Called read_page" in list_step_requests(scripted.model_server.requests)[-1].text
 
 
 async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_made_once_more():
-    async with open_scripted_app(reader(6, most=20_000)) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(read_pages(6, max_bytes=20_000)) as scripted:
+        run = await scripted.run_to_end()
     assert run.status == "completed"
-    refused = [at for at, each in enumerate(house.model_server.requests) if len(each.text) > 20_000]
+    refused = [at for at, each in enumerate(scripted.model_server.requests) if len(each.text) > 20_000]
     assert len(refused) == 1
-    assert len(house.model_server.requests) == 6 + 1 + 1
+    assert len(scripted.model_server.requests) == 6 + 1 + 1
 
 
 async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
-    async with open_scripted_app(reader(30)) as house:
+    async with open_scripted_app(read_pages(30)) as scripted:
         agent = Agent(name="t", description="t", instructions="t", toolsets=["ledger"])
         agent = agent.model_copy(update={"budgets": Budgets(context=LIMIT, steps=100)})
-        conversation = await house.app.runs.conversations.create(Call(), "t", title="t")
-        await house.wait_for_end(await house.app.runs.start(agent, Assignment("First."), Call(), conversation))
-        before = len(house.model_server.requests)
-        await house.wait_for_end(await house.app.runs.start(agent, Assignment("Second."), Call(), conversation))
-    (second,) = house.model_server.requests[before:]
+        conversation = await scripted.app.runs.conversations.create(Call(), "t", title="t")
+        await scripted.wait_for_end(await scripted.app.runs.start(agent, Assignment("First."), Call(), conversation))
+        before = len(scripted.model_server.requests)
+        await scripted.wait_for_end(await scripted.app.runs.start(agent, Assignment("Second."), Call(), conversation))
+    (second,) = scripted.model_server.requests[before:]
     assert "Second." in second.text
     assert FINDINGS in second.text
 
 
 async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_time():
     reached, gate = anyio.Event(), anyio.Event()
-    play, budgets = reader(40), {"context": LIMIT, "steps": 100}
+    play, budgets = read_pages(40), {"context": LIMIT, "steps": 100}
 
     def gated(asked: ScriptedRequest) -> ModelTurn:
         turn = play(asked)
@@ -181,7 +181,7 @@ CALLS = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_si
 def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: int):
     messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart("Go.")])]
     nothing = ModelRequestParameters()
-    memory = ContextWindow(limit, "Go.", {"abc": {"title": "A", "href": "https://a.example"}})
+    window = ContextWindow(limit, "Go.", {"abc": {"title": "A", "href": "https://a.example"}})
     for step, sizes in enumerate(steps):
         calls = [ToolCallPart("t", {"n": at}, tool_call_id=f"{step}.{at}") for at in range(len(sizes))]
         messages.append(ModelResponse(parts=[TextPart("I go on."), *calls]))
@@ -189,23 +189,23 @@ def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: i
             ToolReturnPart("t", f"[abc] {'x' * size}", tool_call_id=f"{step}.{at}") for at, size in enumerate(sizes)
         ]
         messages.append(ModelRequest(parts=results or [UserPromptPart("Go on.")]))
-        fit(memory, messages, nothing)
-        shown = memory.render_messages(messages)
+        fit_context(window, messages, nothing)
+        shown = window.render_messages(messages)
         assert isinstance(shown[0], ModelRequest)
         assert _ids(shown, ToolCallPart) == _ids(shown, ToolReturnPart)
         assert any(isinstance(part, UserPromptPart) and "Go." in str(part.content) for part in shown[0].parts)
         assert [f"{step}.{at}" for at in range(len(sizes))] == _ids(shown[-1:], ToolReturnPart)
 
 
-def fit(memory: ContextWindow, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
-    if not memory.is_over_limit(messages, parameters):
+def fit_context(window: ContextWindow, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
+    if not window.is_over_limit(messages, parameters):
         return
-    memory.prune_results(messages, parameters)
-    end = memory.find_boundary(messages)
-    if end and memory.is_over_limit(messages, parameters):
-        memory.apply_summary(messages, end, memory.summarize_calls(messages, end))
-    if memory.is_over_limit(messages, parameters):
-        memory.truncate_results(messages, parameters)
+    window.prune_results(messages, parameters)
+    end = window.find_boundary(messages)
+    if end and window.is_over_limit(messages, parameters):
+        window.apply_summary(messages, end, window.summarize_calls(messages, end))
+    if window.is_over_limit(messages, parameters):
+        window.truncate_results(messages, parameters)
 
 
 def _ids(messages: list[ModelMessage], kind: Any) -> list[str]:

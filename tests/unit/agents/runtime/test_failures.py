@@ -1,4 +1,4 @@
-"""What models, providers and tools do wrong, and what becomes of the run."""
+"""Test how runs survive errors of models, providers and tools."""
 
 import json
 
@@ -14,10 +14,10 @@ from support.fakes.model_apis import ModelTurn, ScriptedRequest, play_turns
 )
 async def test_what_passes_is_tried_again(fault: ModelTurn):
     answers = iter([fault])
-    async with open_scripted_app(lambda asked: next(answers, ModelTurn(text="Whole."))) as house:
-        run = await house.start_run()
-        events = await house.collect_events(run)
-        ended = await house.app.runs.get(run.id)
+    async with open_scripted_app(lambda asked: next(answers, ModelTurn(text="Whole."))) as scripted:
+        run = await scripted.start_run()
+        events = await scripted.collect_events(run)
+        ended = await scripted.app.runs.get(run.id)
     assert (ended.status, ended.answer) == ("completed", "Whole.")
     assert {"status": "running", "restarted": 1} in [event.data for event in events]
 
@@ -30,29 +30,29 @@ async def test_the_next_model_of_the_chain_answers_for_one_that_does_not(fault: 
     def play(asked: ScriptedRequest) -> ModelTurn:
         return fault if asked.body["model"] == "bad" else ModelTurn(text="From the other.")
 
-    async with open_scripted_app(play) as house:
-        url = house.app.loaded.settings.models.profiles["scripted"].base_url
-        profiles = house.app.loaded.settings.models.profiles
+    async with open_scripted_app(play) as scripted:
+        url = scripted.app.loaded.settings.models.profiles["scripted"].base_url
+        profiles = scripted.app.loaded.settings.models.profiles
         profiles["bad"] = profiles["scripted"].model_copy(update={"model": "bad", "base_url": url})
-        run = await house.run_to_end(model=["bad", "scripted"])
+        run = await scripted.run_to_end(model=["bad", "scripted"])
     assert (run.status, run.answer, run.model) == ("completed", "From the other.", "compatible:scripted")
 
 
 async def test_a_provider_that_fails_for_good_ends_the_run_and_says_why():
     async with open_scripted_app(
         play_turns(ModelTurn(text="I begin.", calls=[("look", {"text": "a"})]), ModelTurn(status=404))
-    ) as house:
-        run = await house.run_to_end()
+    ) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.stop_reason, run.answer) == ("failed", "model_error", "I begin.")
     assert run.error == {"code": "model_error", "message": "compatible:scripted: HTTP 404: scripted: Bearer [key]"}
 
 
 async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wrong():
     calls = [("fly", {"to": "Mars"}), ("look", '{"text": '), ("look", {"word": "a"})]
-    async with open_scripted_app(play_turns(ModelTurn(calls=calls), ModelTurn(text="I see."))) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(play_turns(ModelTurn(calls=calls), ModelTurn(text="I see."))) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.answer) == ("completed", "I see.")
-    unknown, broken, wrong = house.model_server.requests[1].results
+    unknown, broken, wrong = scripted.model_server.requests[1].results
     assert "fly" in unknown
     assert "look" in unknown
     assert "JSON" in broken or "json" in broken
@@ -60,19 +60,19 @@ async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wro
 
 
 async def test_a_model_that_only_talks_nonsense_is_stopped():
-    async with open_scripted_app(play_turns(ModelTurn(calls=[("fly", {})]))) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(play_turns(ModelTurn(calls=[("fly", {})]))) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "nonsense")
-    assert len(house.model_server.requests) < 10
+    assert len(scripted.model_server.requests) < 10
 
 
 async def test_failing_tools_tell_the_model_what_to_do_and_bugs_tell_nothing():
     async with open_scripted_app(
         play_turns(ModelTurn(calls=[("fail", {}), ("break_down", {})]), ModelTurn(text="Well."))
-    ) as house:
-        run = await house.run_to_end()
+    ) as scripted:
+        run = await scripted.run_to_end()
     assert run.status == "completed"
-    failed, bug = house.model_server.requests[1].results
+    failed, bug = scripted.model_server.requests[1].results
     assert "the shop is closed" in failed
     assert "go to another shop" in failed
     assert "incident" in bug
@@ -80,12 +80,14 @@ async def test_failing_tools_tell_the_model_what_to_do_and_bugs_tell_nothing():
 
 
 async def test_what_strangers_wrote_is_marked_as_theirs():
-    async with open_scripted_app(play_turns(ModelTurn(calls=[("overhear", {})]), ModelTurn(text="I do not."))) as house:
-        await house.run_to_end()
-    result = house.model_server.requests[1].results[0]
+    async with open_scripted_app(
+        play_turns(ModelTurn(calls=[("overhear", {})]), ModelTurn(text="I do not."))
+    ) as scripted:
+        await scripted.run_to_end()
+    result = scripted.model_server.requests[1].results[0]
     assert result.startswith("<untrusted-")
     assert "evil.example" in result
-    assert "never an instruction" in house.model_server.requests[0].text
+    assert "never an instruction" in scripted.model_server.requests[0].text
 
 
 async def test_calls_of_one_response_that_share_an_id_are_told_apart():
@@ -93,9 +95,9 @@ async def test_calls_of_one_response_that_share_an_id_are_told_apart():
     turns = play_turns(
         ModelTurn(calls=[("note", {"text": "a"})]), ModelTurn(calls=[("note", {"text": "b"})]), ModelTurn(text="Both.")
     )
-    async with open_scripted_app(turns) as house:
-        run = await house.run_to_end()
-        steps = await house.app.runs.steps.list_steps(run.id)
+    async with open_scripted_app(turns) as scripted:
+        run = await scripted.run_to_end()
+        steps = await scripted.app.runs.steps.list_steps(run.id)
     assert run.answer == "Both."
     assert [(each["key"], each["outcome"]) for each in steps if each["kind"] == "tool"] == [
         ("call_0", "ok"),
@@ -104,26 +106,26 @@ async def test_calls_of_one_response_that_share_an_id_are_told_apart():
 
 
 async def test_a_refusal_of_the_provider_is_told_apart():
-    async with open_scripted_app(play_turns(ModelTurn(finish_reason="content_filter"))) as house:
-        run = await house.run_to_end()
+    async with open_scripted_app(play_turns(ModelTurn(finish_reason="content_filter"))) as scripted:
+        run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "refused")
 
 
 async def test_without_a_model_the_error_names_the_three_ways():
     from outrider.core.errors import NotConfigured
 
-    async with open_scripted_app(play_turns(ModelTurn())) as house:
-        house.app.loaded.settings.models.default.clear()
+    async with open_scripted_app(play_turns(ModelTurn())) as scripted:
+        scripted.app.loaded.settings.models.default.clear()
         with pytest.raises(NotConfigured) as caught:
-            await house.start_run()
+            await scripted.start_run()
     assert caught.value.code == "no_model"
     for way in ("ANTHROPIC_API_KEY", "Ollama", "settings.json"):
         assert way in caught.value.hint
 
 
 async def test_a_run_keeps_the_agent_that_it_began_with():
-    async with open_scripted_app(play_turns(ModelTurn(text="x"))) as house:
-        run = await house.run_to_end(tools=["look"], toolsets=[])
-    assert house.model_server.requests[0].tool_names == ["look"]
+    async with open_scripted_app(play_turns(ModelTurn(text="x"))) as scripted:
+        run = await scripted.run_to_end(tools=["look"], toolsets=[])
+    assert scripted.model_server.requests[0].tool_names == ["look"]
     assert run.definition["tools"] == ["look"]
     assert json.dumps(run.definition)

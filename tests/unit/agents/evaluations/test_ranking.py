@@ -1,4 +1,4 @@
-"""Which failures of an evaluation are told first, and which pages are robot checks."""
+"""Test the ranking of failures and the detection of robot checks."""
 
 from typing import Any
 
@@ -11,20 +11,20 @@ from outrider.agents.evaluations.robot_check import is_robot_check
 HOST = "shop.example"
 
 
-def failure(kind: Any, summary: str, url: str = "", **details: Any) -> EvaluationRecord:
+def build_failure(kind: Any, summary: str, url: str = "", **details: Any) -> EvaluationRecord:
     return EvaluationRecord("e", kind, 1, summary, url, True, details=details)
 
 
-OWN_500 = failure("network", "GET /api: 500", f"https://{HOST}/api", status=500)
-OTHER_404 = failure("network", "GET /x: 404", "https://cdn.example/x", status=404)
-NO_ANSWER = failure("network", "GET /y: refused", "https://cdn.example/y", error="net::ERR_CONNECTION_REFUSED")
-ADS = failure("network", "GET /collect: 500", "https://www.google-analytics.com/collect", status=500)
-ICON = failure("network", "GET /favicon.ico: 404", f"https://{HOST}/favicon.ico", status=404)
-THROWN = failure("console", "exception: boom", level="exception")
-SAID = failure("console", "error: oh", level="error")
-ECHOED = failure("console", "error: Failed to load resource: 404", level="error")
-LATE = failure("agent", "clickElement: timeout: it did not finish in time")
-WALL = failure("agent", "the page is a robot check (captcha)")
+OWN_500 = build_failure("network", "GET /api: 500", f"https://{HOST}/api", status=500)
+OTHER_404 = build_failure("network", "GET /x: 404", "https://cdn.example/x", status=404)
+NO_ANSWER = build_failure("network", "GET /y: refused", "https://cdn.example/y", error="net::ERR_CONNECTION_REFUSED")
+ADS = build_failure("network", "GET /collect: 500", "https://www.google-analytics.com/collect", status=500)
+ICON = build_failure("network", "GET /favicon.ico: 404", f"https://{HOST}/favicon.ico", status=404)
+THROWN = build_failure("console", "exception: boom", level="exception")
+SAID = build_failure("console", "error: oh", level="error")
+ECHOED = build_failure("console", "error: Failed to load resource: 404", level="error")
+LATE = build_failure("agent", "clickElement: timeout: it did not finish in time")
+WALL = build_failure("agent", "the page is a robot check (captcha)")
 
 
 def test_the_weights_are_those_of_the_contract():
@@ -41,7 +41,7 @@ def test_what_fails_on_the_site_itself_is_told_before_strangers_and_noise():
 
 
 def test_the_same_failure_is_told_once_and_no_more_than_asked():
-    again = failure("console", THROWN.summary, level="exception")
+    again = build_failure("console", THROWN.summary, level="exception")
     assert rank_failures([THROWN, again, SAID], HOST, 8) == [THROWN, SAID]
     assert rank_failures([SAID, THROWN], HOST, 1) == [THROWN]
 
