@@ -72,7 +72,7 @@ async def launch_browser(
     found = find_browser(executable)
     if not headless and not flags.has_display():
         raise NotConfigured(
-            "a window needs a display",
+            "no display for a window",
             code="no_display",
             hint="open it headless, or start Outrider where there is a display",
         )
