@@ -111,7 +111,7 @@ async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(
             "**Stores Available**: 1 stores", "**Total Content**: 1 items",
         ]  # fmt: skip
         assert (await app.render_context("browser")).prompt.startswith("# Browser Sessions\n")
-        count = len(app.toolbox.only("web").tools)
+        count = len(app.toolbox.select_toolset("web").tools)
         assert (await app.render_context("web")).prompt == (
             f"# web Server Status\n**Server**: web\n**Status**: Active\n**Available Tools**: {count} tools"
         )
@@ -124,7 +124,7 @@ async def test_what_is_not_served_has_no_context(home: Path):
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
             await client.read_resource("context://workspace")
-        with pytest.raises(MCPError, match="unknown prompt 'context_workspace'"):
+        with pytest.raises(MCPError, match="no prompt 'context_workspace'"):
             await client.get_prompt("context_workspace")
 
 

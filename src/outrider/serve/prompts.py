@@ -71,7 +71,7 @@ async def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str], 
             if missing:
                 raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(missing)}")
             return _build_prompt_result(prompt.description, prompt.render(arguments))
-    raise MCPError(code=INVALID_PARAMS, message=f"unknown prompt {name[:100]!r}; prompts/list shows all")
+    raise MCPError(code=INVALID_PARAMS, message=f"no prompt {name[:100]!r}; prompts/list shows all")
 
 
 def _to_mcp_prompt(prompt: Prompt) -> McpPrompt:

@@ -239,7 +239,7 @@ async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
     await view.open_path(f"/live?session={session}")
     await view.wait_for_text("Watching")
     assert (control.holder, control.paused) == (None, False)
-    again = await dashboard_stage.house.call("snapshotPage", sessionId=session)
+    again = await dashboard_stage.house.call_tool("snapshotPage", sessionId=session)
     assert "a person had control" in format_result_text(again)
 
 
