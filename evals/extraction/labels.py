@@ -1,4 +1,4 @@
-"""Which blocks of a page are its main content: an alignment with the reference text."""
+"""Label the blocks of a page by aligning them with the reference text."""
 
 from collections import Counter
 
