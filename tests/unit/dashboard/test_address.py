@@ -13,8 +13,8 @@ PLACE = "http://127.0.0.1:4321/"
 ABANDON = """
 import os, sys
 from pathlib import Path
-from outrider.dashboard.address import Posted
-Posted(Path(sys.argv[1]), "http://127.0.0.1:4322/", "token", kind="mcp")
+from outrider.dashboard.address import AddressFile
+AddressFile(Path(sys.argv[1]), "http://127.0.0.1:4322/", "token", kind="mcp")
 os._exit(0)
 """
 
