@@ -99,7 +99,7 @@ async def test_todos_are_changed_moved_and_removed_by_id(home: Path):
 async def test_an_unknown_id_is_an_error_that_changes_nothing(home: Path):
     async with opened(home) as app:
         await app.call("add_todo", MINE, name="one")
-        with pytest.raises(NotFound, match="no todo 9") as caught:
+        with pytest.raises(NotFound, match="no such todo: 9") as caught:
             await app.call("clear_todos", MINE, ids=[1, 9])
         assert len((await state(app))["todos"]) == 1
     assert caught.value.hint == "the ids are 1"

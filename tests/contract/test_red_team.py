@@ -183,7 +183,8 @@ async def test_runs_and_conversations_of_other_sessions_are_out_of_reach(home: P
         "other": {"tools": ["look"]},
     }
     pages: dict[str, str] = {}
-    scripts = {"other": lambda asked: ModelTurn(text="It is 4711." if "4711" in asked.text else "Nobody has told me.")}
+    secret = "BLUE-HERON"
+    scripts = {"other": lambda asked: ModelTurn(text=f"It is {secret}." if secret in asked.text else "Unknown.")}
 
     def play(url: str) -> Any:
         return dispatch_by_agent(scripts | {"reader": obey_orders(("web_fetch", {"url": f"{url}/tea"}))})
@@ -192,7 +193,7 @@ async def test_runs_and_conversations_of_other_sessions_are_out_of_reach(home: P
         with anyio.fail_after(60):
             async with connect_client(house.app.build_server(), HANDSHAKE_VERSION[-1]) as client:
                 theirs = await client.call_tool(
-                    "run_other", {"query": "My PIN is 4711."}, meta={"session_id": "theirs"}
+                    "run_other", {"query": "My PIN is BLUE-HERON."}, meta={"session_id": "theirs"}
                 )
                 run = theirs.meta["outrider/run"]
                 pages["tea"] = build_hostile_page(
@@ -207,7 +208,7 @@ async def test_runs_and_conversations_of_other_sessions_are_out_of_reach(home: P
     assert "no run" in cancelled
     assert "Nobody has told me." in repeated, "another id begins a new conversation"
     assert run["runId"] not in listed
-    assert "4711" not in str(house.model_server.requests[-1].results)
+    assert "BLUE-HERON" not in str(house.model_server.requests[-1].results)
 
 
 async def test_citations_that_a_page_made_up_stand_for_nothing(home: Path):

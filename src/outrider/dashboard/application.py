@@ -52,7 +52,7 @@ def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, ho
         exception_handlers={OutriderError: _handle_error, HTTPException: _handle_http_error},
         max_body_size=max_body_bytes,
     )
-    app.state.house = services
+    app.state.services = services
     app.state.pages = found
     app.state.feeds = TopicFeeds(services, {topic: source for page in found for topic, source in page.feeds.items()})
     return app

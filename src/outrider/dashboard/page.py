@@ -40,7 +40,7 @@ class DashboardPage:
 
 def get_services(connection: HTTPConnection) -> DashboardServices:
     """Return the services of the dashboard that this request is for."""
-    return connection.app.state.house
+    return connection.app.state.services
 
 
 def get_viewer(connection: HTTPConnection) -> str:

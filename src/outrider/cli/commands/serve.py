@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import print_notes, run_async
 from outrider.core.errors import NotConfigured
 from outrider.settings import LoadedSettings
+
+if TYPE_CHECKING:
+    from outrider.app.dashboard import MountedDashboard
 
 
 @click.command()
@@ -58,8 +62,9 @@ async def _serve_http(settings: LoadedSettings) -> None:
         if app.cluster is not None:
             own = await find_advertised_address(format_socket_url(taken), settings.settings.database)
             app.cluster.replicas.address = chosen.internal_url or own
-        dashboard = stack.enter_context(site.state.dashboard.posted(format_socket_url(taken)))
-        told = partial(_announce_addresses, format_socket_url(taken), metrics, dashboard)
+        dashboard: MountedDashboard = site.state.dashboard
+        dashboard_url = stack.enter_context(dashboard.publish_address(format_socket_url(taken)))
+        told = partial(_announce_addresses, format_socket_url(taken), metrics, dashboard_url)
         server = DrainingServer(
             config, streams=streams, stop_requested=leaving, on_started=told, drain_notice_s=chosen.notice_seconds
         )

@@ -185,7 +185,7 @@ async def test_new_tabs_are_counted_from_one(opened, site):
     assert await session.read_title() == "On lighthouses"
     await session.switch_tab(1)
     assert await session.read_title() == "Order form"
-    with pytest.raises(NotFound, match="no tab 7"):
+    with pytest.raises(NotFound, match="no such tab: 7"):
         await session.switch_tab(7)
 
 
