@@ -193,7 +193,7 @@ async def test_runs_and_conversations_of_other_sessions_are_out_of_reach(home: P
         with anyio.fail_after(60):
             async with connect_client(house.app.build_server(), HANDSHAKE_VERSION[-1]) as client:
                 theirs = await client.call_tool(
-                    "run_other", {"query": "My PIN is BLUE-HERON."}, meta={"session_id": "theirs"}
+                    "run_other", {"query": f"My password is {secret}."}, meta={"session_id": "theirs"}
                 )
                 run = theirs.meta["outrider/run"]
                 pages["tea"] = build_hostile_page(
@@ -206,9 +206,9 @@ async def test_runs_and_conversations_of_other_sessions_are_out_of_reach(home: P
     _, found, cancelled, repeated, listed = house.model_server.requests[-1].results
     assert "no run" in found
     assert "no run" in cancelled
-    assert "Nobody has told me." in repeated, "another id begins a new conversation"
+    assert "Unknown." in repeated, "another id begins a new conversation"
     assert run["runId"] not in listed
-    assert "BLUE-HERON" not in str(house.model_server.requests[-1].results)
+    assert secret not in str(house.model_server.requests[-1].results)
 
 
 async def test_citations_that_a_page_made_up_stand_for_nothing(home: Path):
