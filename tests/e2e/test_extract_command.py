@@ -73,11 +73,11 @@ async def test_json_has_the_facts(home: Path):
 @pytest.mark.parametrize(
     ("name", "body", "code", "said"),
     [
-        ("missing.docx", None, 2, "there is no file"),
+        ("missing.docx", None, 2, "no such file"),
         (".", None, 2, "cannot be read"),
         ("broken.docx", office_files.build_all_kinds()["word"][:-30], 4, "broken"),
         ("files.7z", b"7z\xbc\xaf\x27\x1c" + bytes(99), 5, "archive"),
-        ("empty.html", b"", 0, "there is no readable text"),
+        ("empty.html", b"", 0, "has no readable text"),
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
     ],
 )

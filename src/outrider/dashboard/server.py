@@ -1,20 +1,16 @@
 """Serve the dashboard on its own loopback port."""
 
 import asyncio
-import logging
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from contextlib import ExitStack
 
 import anyio
 import uvicorn
 
-from outrider.core.egress.server_shutdown import stop_listening
-from outrider.core.errors import NotConfigured
 from outrider.dashboard.address import publish_address
 from outrider.dashboard.application import build_dashboard_app
 from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.sign_in_tokens import SignInTokens
+from outrider.serve.uvicorn_server import EmbeddedServer, bind_server_socket
 
 
 class DashboardServer:
@@ -36,7 +32,7 @@ class DashboardServer:
         self._port = services.settings.port if port is None else port
         self._tokens = SignInTokens(services.settings.token)
         self.application = build_dashboard_app(services, self._tokens)
-        self._server: _EmbeddedServer | None = None
+        self._server: EmbeddedServer | None = None
         self._task: asyncio.Task[None] | None = None
         self._address_file = ExitStack()
         self.base_url = ""
@@ -61,15 +57,15 @@ class DashboardServer:
             host=loopback_host,
             port=self._port,
             log_config=None,
-            access_log=False,  # addresses are nobody's business, the first one least of all
+            access_log=False,  # the first address holds the sign-in token
             lifespan="off",
             server_header=False,
             ws_per_message_deflate=False,  # pictures are compressed already
             timeout_graceful_shutdown=shutdown_grace_s,
         )
-        taken = _bind_socket(config)
+        taken = bind_server_socket(config, "dashboard.port")
         self.base_url = f"http://{loopback_host}:{taken.getsockname()[1]}/"
-        self._server = _EmbeddedServer(config)
+        self._server = EmbeddedServer(config)
         self._task = asyncio.create_task(self._server.serve(sockets=[taken]))
         await self._server.listening.wait()
         self._services.artifacts.dashboard_url = self.base_url
@@ -88,45 +84,3 @@ class DashboardServer:
         with anyio.CancelScope(shield=True):
             await self._task
         self._server = self._task = None
-
-
-class _EmbeddedServer(uvicorn.Server):
-    """A uvicorn server that leaves signals to its process."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listening = anyio.Event()
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-    async def startup(self, sockets: Any = None) -> None:
-        try:
-            await super().startup(sockets)
-        finally:
-            self.listening.set()
-
-    async def shutdown(self, sockets: Any = None) -> None:
-        for server in self.servers:
-            await stop_listening(server)
-        await super().shutdown(sockets)
-
-
-def _bind_socket(config: uvicorn.Config) -> Any:
-    """Bind the listening socket. Raises NotConfigured."""
-    with suppress(SystemExit), _silence_logger(logging.getLogger("uvicorn.error")):
-        return config.bind_socket()
-    raise NotConfigured(
-        f"dashboard.port {config.port} cannot be listened on", hint="set another, or 0, which takes a free one"
-    )
-
-
-@contextmanager
-def _silence_logger(logger: logging.Logger) -> Generator[None]:
-    """Silence uvicorn's messages, which are logged elsewhere."""
-    before, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = before
