@@ -53,7 +53,7 @@ async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(hom
             apps.append(app)
 
             async def evaluate() -> None:
-                given = {"url": f"{url}/form", "task": "Read it", "step_timeout_s": HELD * 0.8}
+                given = {"url": f"{url}/form", "task": "Read it"}
                 result.append(await client.call_tool("web_eval_agent", given))
 
             async with open_dashboard(home, chromium, app) as office, anyio.create_task_group() as tasks:
