@@ -44,7 +44,20 @@ def read_fictionbook(source: ReaderInput) -> Document:
         notice = f"\n\n{describe_skipped_depth(budget.skipped_deep)}"
         document = replace(document, markdown=document.markdown + notice, text=document.text + notice)
     cut = {"cut": True} if budget.is_spent or budget.skipped_deep else {}
-    return replace(document, kind="fictionbook", metadata=document.metadata | cut, **_read_facts(root))
+    info = root.find("description", "title-info") or XmlElement("")
+    authors = (
+        " ".join(_read_text(author, part) for part in ("first-name", "middle-name", "last-name"))
+        for author in info.iter_named("author")
+    )
+    return replace(
+        document,
+        kind="fictionbook",
+        metadata=document.metadata | cut,
+        title=_read_text(info, "book-title"),
+        author=to_single_line(", ".join(filter(None, (" ".join(author.split()) for author in authors)))),
+        language=_read_text(info, "lang")[:20],
+        published=_read_text(info, "date")[:40],
+    )
 
 
 def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
@@ -57,8 +70,14 @@ def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
         return
     opening, closing = _build_tags(element)
     yield opening
-    is_notes = element.name == "body" and element.get("name") in ("notes", "comments")
-    for child in _drop_titles(element) if is_notes else _group_code_lines(element.children):
+    children = _group_code_lines(element.children)
+    if element.name == "body" and element.get("name") in ("notes", "comments"):
+        # The titles of notes repeat the reference marks.
+        children = (
+            replace(note, children=[part for part in note.children if isinstance(part, str) or part.name != "title"])
+            for note in element.iter_named("section")
+        )
+    for child in children:
         if isinstance(child, str):
             yield escape(child)
         else:
@@ -70,22 +89,18 @@ def _group_code_lines(children: list[XmlElement | str]) -> Iterator[XmlElement |
     """Yield children with successive code-only paragraphs joined into one listing."""
     lines: list[str] = []
     for child in children:
-        code = _get_code_line(child)
-        if code is None and not (lines and isinstance(child, str) and child.isspace()):
+        code = None
+        if isinstance(child, XmlElement) and child.name == "p":
+            parts = [part for part in child.children if isinstance(part, XmlElement) or part.strip()]
+            if len(parts) == 1 and isinstance(parts[0], XmlElement) and parts[0].name == "code":
+                code = parts[0].text
+        if code is not None:
+            lines.append(code)
+        elif not (lines and isinstance(child, str) and child.isspace()):
             yield from _build_listing(lines)
             lines = []
             yield child
-        elif code is not None:
-            lines.append(code)
     yield from _build_listing(lines)
-
-
-def _get_code_line(child: XmlElement | str) -> str | None:
-    if isinstance(child, str) or child.name != "p":
-        return None
-    parts = [part for part in child.children if isinstance(part, XmlElement) or part.strip()]
-    is_code = len(parts) == 1 and isinstance(parts[0], XmlElement) and parts[0].name == "code"
-    return parts[0].text if is_code else None
 
 
 def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
@@ -94,13 +109,6 @@ def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
         yield XmlElement("pre", {}, ["\n".join(lines)])
     elif lines:
         yield XmlElement("p", {}, [XmlElement("code", {}, [lines[0]])])
-
-
-def _drop_titles(body: XmlElement) -> Iterator[XmlElement]:
-    """Yield the notes without their titles, which repeat the reference marks."""
-    for note in body.iter_named("section"):
-        children = [child for child in note.children if isinstance(child, str) or child.name != "title"]
-        yield replace(note, children=children)
 
 
 def _build_tags(element: XmlElement) -> tuple[str, str]:
@@ -117,20 +125,6 @@ def _build_tags(element: XmlElement) -> tuple[str, str]:
 def _join_words(element: XmlElement) -> str:
     pieces = (child if isinstance(child, str) else _join_words(child) for child in element.children)
     return " ".join("".join(pieces).split())
-
-
-def _read_facts(root: XmlElement) -> dict[str, str]:
-    info = root.find("description", "title-info") or XmlElement("")
-    authors = (
-        " ".join(_read_text(author, part) for part in ("first-name", "middle-name", "last-name"))
-        for author in info.iter_named("author")
-    )
-    return {
-        "title": _read_text(info, "book-title"),
-        "author": to_single_line(", ".join(filter(None, (" ".join(author.split()) for author in authors)))),
-        "language": _read_text(info, "lang")[:20],
-        "published": _read_text(info, "date")[:40],
-    }
 
 
 def _read_text(element: XmlElement, name: str) -> str:

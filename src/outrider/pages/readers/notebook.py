@@ -34,7 +34,13 @@ def read_notebook(source: ReaderInput) -> Document:
             break
         _write_cell(cell, language, draft)
     draft.is_cut = draft.is_cut or draft.is_full or len(cells) > max_cells
-    facts = _read_facts(book)
+    metadata = _get_metadata(book)
+    authors = metadata.get("authors")
+    people = [author for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
+    facts = {
+        "title": _join_lines(metadata.get("title") or metadata.get("name")),
+        "author": ", ".join(filter(None, (_join_lines(person.get("name")) for person in people))),
+    }
     heading = TOP_HEADING.search("".join(draft.blocks)[:20_000])
     facts["title"] = facts["title"] or (heading[1] if heading else "")
     return draft.build_document(facts, metadata={"cells": len(cells), "language": language})
@@ -119,16 +125,6 @@ def _find_language(book: dict[str, Any]) -> str:
         if isinstance(section, dict) and isinstance(section.get(key), str):
             return re.sub(r"[^\w+#-]", "", section[key])[:30].lower()
     return "python"
-
-
-def _read_facts(book: dict[str, Any]) -> dict[str, str]:
-    metadata = _get_metadata(book)
-    authors = metadata.get("authors")
-    people = [author for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
-    return {
-        "title": _join_lines(metadata.get("title") or metadata.get("name")),
-        "author": ", ".join(filter(None, (_join_lines(person.get("name")) for person in people))),
-    }
 
 
 reader = DocumentReader("notebook", ("application/x-ipynb+json",), read_notebook, suffixes=(".ipynb",), rank=20)

@@ -213,16 +213,13 @@ class PdfConverter:
             self.first_heading = self.first_heading or block.full_text
             self.draft.add_heading(level, block.full_text)
         elif block.kind == "item":
-            self.draft.add_item(self._find_item_depth(block), block.text, block.marker)
+            # The items before this one that begin further left, each inside the other, give its depth.
+            left, tolerance = block.lines[0].left, 0.5 * block.size
+            self.item_lefts = [*(outer for outer in self.item_lefts if outer < left - tolerance), left]
+            self.draft.add_item(len(self.item_lefts) - 1, block.text, block.marker)
         else:
             self.draft.add_block(block.text)
         self.item_lefts = self.item_lefts if block.kind == "item" else []
-
-    def _find_item_depth(self, block: PdfBlock) -> int:
-        """Return how many of the items before this one, each inside the other, begin further left."""
-        left, tolerance = block.lines[0].left, 0.5 * block.size
-        self.item_lefts = [*(outer for outer in self.item_lefts if outer < left - tolerance), left]
-        return len(self.item_lefts) - 1
 
     def _find_heading_level(self, block: PdfBlock, page: int) -> int:
         """Return a block's heading level, 0 if it is not a heading."""

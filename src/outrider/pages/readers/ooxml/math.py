@@ -38,15 +38,14 @@ def render_latex(element: XmlElement) -> str:
 
 
 def _render_children(element: XmlElement | None) -> str:
-    return "".join(_render_element(child) for child in element.iter_children()) if element else ""
-
-
-def _render_element(element: XmlElement) -> str:
-    local = element.name.removeprefix("m:")
-    if local in ELEMENT_RENDERERS:
-        return ELEMENT_RENDERERS[local](element)
-    is_property = local.endswith("Pr")
-    return "" if is_property else _render_children(element)
+    pieces: list[str] = []
+    for child in element.iter_children() if element else ():
+        local = child.name.removeprefix("m:")
+        if local in ELEMENT_RENDERERS:
+            pieces.append(ELEMENT_RENDERERS[local](child))
+        elif not local.endswith("Pr"):  # a property
+            pieces.append(_render_children(child))
+    return "".join(pieces)
 
 
 def _render_text(element: XmlElement) -> str:

@@ -71,7 +71,13 @@ def to_reading_order(letters: Sequence[PlacedLetter], size: float, *, page: bool
         size: The type size in points.
         page: Whether the page is read from right to left.
     """
-    cells = list(_split_by_gap(_normalize_letters(letters, size), size))
+    min_cell_gap_em = 1.0
+    cells: list[list[PlacedLetter]] = [[]]
+    for letter in _normalize_letters(letters, size):
+        if letter.text.isspace() and letter.right - letter.left > min_cell_gap_em * size:
+            cells.append([])
+        else:
+            cells[-1].append(letter)
     is_rtl = _is_rtl_line([letter for cell in cells for letter in cell], page=page)
     ordered: list[PlacedLetter] = []
     for cell in reversed(cells) if is_rtl else cells:
@@ -117,19 +123,6 @@ def _join_lam_alef(letters: list[PlacedLetter]) -> list[PlacedLetter]:
         else:
             joined.append(letter)
     return joined
-
-
-def _split_by_gap(letters: list[PlacedLetter], size: float) -> Iterator[list[PlacedLetter]]:
-    """Yield the cells between wide gaps."""
-    min_cell_gap_em = 1.0
-    cell: list[PlacedLetter] = []
-    for letter in letters:
-        if letter.text.isspace() and letter.right - letter.left > min_cell_gap_em * size:
-            yield cell
-            cell = []
-        else:
-            cell.append(letter)
-    yield cell
 
 
 def _is_rtl_line(letters: list[PlacedLetter], *, page: bool) -> bool:

@@ -78,7 +78,13 @@ class PdfBlock:
         left = min(line.left for line in self.lines)
         widths = [(cell.right - cell.left) / len(cell.text) for line in self.lines for cell in line.cells if cell.text]
         width = max(median(widths), 0.1)
-        return "\n".join(_indent_cells(line, left, width) for line in self.lines)
+        rows: list[str] = []
+        for line in self.lines:
+            row = ""
+            for cell in line.cells:
+                row += " " * max(bool(row), min(200, round((cell.left - left) / width)) - len(row)) + cell.text
+            rows.append(row)
+        return "\n".join(rows)
 
 
 def _choose_separator(line: PdfLine) -> str:
@@ -138,13 +144,6 @@ def _count_most_common(positions: Iterable[float]) -> int:
     """Return how many positions are about the same, within 6 to 12 points."""
     counts = Counter(round(position / 6) for position in positions)
     return max((count + counts[key + 1] for key, count in counts.items()), default=0)
-
-
-def _indent_cells(line: PdfLine, left: float, width: float) -> str:
-    text = ""
-    for cell in line.cells:
-        text += " " * max(bool(text), min(200, round((cell.left - left) / width)) - len(text)) + cell.text
-    return text
 
 
 def _merge_rows(lines: list[PdfLine]) -> list[PdfLine]:
@@ -327,15 +326,14 @@ def _is_next_item(block: PdfBlock, line: PdfLine) -> bool:
     above = LETTER_LABEL.match(first.text)
     if not (label and above) or block.kind not in ("text", "item") or line.bold:
         return False
-    return abs(first.left - line.left) <= line.size and label[2] == above[2] and label[1] in _list_next_labels(above[1])
-
-
-def _list_next_labels(label: str) -> tuple[str, ...]:
-    """Return what can follow a label: the next letter, and the next Roman number."""
+    if abs(first.left - line.left) > line.size or label[2] != above[2]:
+        return False
+    # The next letter, or the next Roman number.
     numerals = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "")
-    roman = numerals[numerals.index(label.lower()) + 1] if label.lower() in numerals[:-1] else ""
-    letter = chr(ord(label) + 1) if len(label) == 1 else ""
-    return letter, roman if label.islower() else roman.upper()
+    last = above[1]
+    roman = numerals[numerals.index(last.lower()) + 1] if last.lower() in numerals[:-1] else ""
+    letter = chr(ord(last) + 1) if len(last) == 1 else ""
+    return label[1] in (letter, roman if last.islower() else roman.upper())
 
 
 def _is_block_continuation(block: PdfBlock, line: PdfLine, edges: LineEdges) -> bool:

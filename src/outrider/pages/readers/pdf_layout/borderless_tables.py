@@ -46,12 +46,18 @@ def _is_table_header(line: PdfLine) -> bool:
 
 def _replace_table(lines: list[PdfLine], header: PdfLine) -> list[PdfLine]:
     min_levels = 3
+    max_cell_chars = 1_500
+    max_first_cell_chars = 60  # of tables with two columns
     table = _BorderlessTable(header, max(line.right for line in lines))
     candidates = [line for line in lines if line is not header and line.top <= header.bottom + 0.3 * header.size]
     inside = table.take_lines(candidates)
     rows = table.build_rows()
     # Tables whose cells all have one line are found by their gaps instead.
-    if len(table.levels) < min_levels or len(rows) == len(table.levels) or len(rows) < 2 or not _has_table_cells(rows):
+    if len(table.levels) < min_levels or len(rows) == len(table.levels) or len(rows) < 2:
+        return lines
+    longest, longest_first = max(len(cell) for row in rows for cell in row), max(len(row[0]) for row in rows)
+    # Longer cells are columns of text.
+    if longest > max_cell_chars or (len(rows[0]) <= 2 and longest_first > max_first_cell_chars):
         return lines
     table_line = PdfLine(
         (PdfCell("", header.left, max(line.right for line in (header, *inside))),),
@@ -62,14 +68,6 @@ def _replace_table(lines: list[PdfLine], header: PdfLine) -> list[PdfLine]:
     )
     replaced = {id(line) for line in inside}
     return [table_line if line is header else line for line in lines if id(line) not in replaced]
-
-
-def _has_table_cells(rows: list[list[str]]) -> bool:
-    """Return whether cells are short enough for a table: longer ones are columns of text."""
-    max_cell_chars = 1_500
-    max_first_cell_chars = 60  # of tables with two columns
-    longest = max(len(cell) for row in rows for cell in row)
-    return longest <= max_cell_chars and (len(rows[0]) > 2 or max(len(row[0]) for row in rows) <= max_first_cell_chars)
 
 
 class _BorderlessTable:
@@ -102,7 +100,14 @@ class _BorderlessTable:
 
     def build_rows(self) -> list[list[str]]:
         """Return the rows, the lines of each cell joined."""
-        self._column_ends = [self._find_column_end(column) for column in range(len(self._headers))]
+        min_prose_chars = 25
+        column_ends: list[float] = []
+        for column, end in enumerate(self._column_ends):
+            cells = [level.cells[column] for level in self.levels if column in level.cells]
+            # A column of prose ends with its longest line.
+            has_prose = any(len(cell.text) >= min_prose_chars for cell in cells)
+            column_ends.append(min(end, max(cell.right for cell in cells) + self._size) if has_prose else end)
+        self._column_ends = column_ends
         rows: list[dict[int, str]] = []
         for previous, level in pairwise([self.levels[0], *self.levels]):
             if rows and previous is not level and self._is_row_continuation(previous, level, rows[-1]):
@@ -127,15 +132,6 @@ class _BorderlessTable:
             if not under and header.left - slack <= cell.left and cell.right <= end - 0.2 * self._size:
                 return column
         return None
-
-    def _find_column_end(self, column: int) -> float:
-        """Return the right edge of a column; where it holds prose, that of its longest line."""
-        min_prose_chars = 25
-        cells = [level.cells[column] for level in self.levels if column in level.cells]
-        end = self._column_ends[column]
-        if not any(len(cell.text) >= min_prose_chars for cell in cells):
-            return end
-        return min(end, max(cell.right for cell in cells) + self._size)
 
     def _is_row_continuation(self, previous: TableLevel, level: TableLevel, row: dict[int, str]) -> bool:
         """Return whether a level continues the row above: some cells go on, others only begin."""

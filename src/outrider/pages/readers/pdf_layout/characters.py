@@ -284,7 +284,10 @@ class PageCharacters:
             is_jump = not row_box[1] < (after[1] + after[3]) / 2 < row_box[3] and after[0] < before[2]
             # In right-to-left text the next word is on the left, or past the left-to-right words in between.
             is_wide = max(after[0] - before[2], before[0] - after[2]) > MIN_CELL_GAP_EM * size
-            if is_jump or (is_wide and (gaps is None or _has_gap_between(before, after, gaps))):
+            if is_wide and gaps is not None:
+                near, far = min(before[2], after[2]), max(before[0], after[0])
+                is_wide = any(near <= start + 1 and end <= far + 1 for start, end in gaps)
+            if is_jump or is_wide:
                 cells.append(_build_cell(self._slice_text(cell_start, space.start()), cell_box, before))
                 cell_start, cell_box = space.end(), after
             if is_jump:
@@ -355,12 +358,6 @@ class PageCharacters:
             pieces = (char + " " if index in self._missing_spaces else char for index, char in enumerate(text, start))
             text = "".join(pieces).strip()
         return text.replace(SECOND_HALF_MARK, "")
-
-
-def _has_gap_between(one: CharBox, other: CharBox, gaps: list[tuple[float, float]]) -> bool:
-    """Return whether any of the gaps is between two characters."""
-    left, right = min(one[2], other[2]), max(one[0], other[0])
-    return any(left <= start + 1 and end <= right + 1 for start, end in gaps)
 
 
 def _build_cell(text: str, first: CharBox, last: CharBox) -> PdfCell:

@@ -27,9 +27,17 @@ class RuledGrid:
         Args:
             read_text: Returns the text in a rectangle.
         """
+        inset_pt = 1.0  # excludes text that touches the rules from outside
         texts: dict[tuple[int, int], str] = {}
         for cells in self._group_merged_cells():
-            texts |= dict.fromkeys(cells, read_text(self._compute_text_box(cells)))
+            rows, columns = [row for row, _ in cells], [column for _, column in cells]
+            text_box = Box(
+                self.columns[min(columns)] + inset_pt,
+                self.rows[max(rows) + 1] + inset_pt,
+                self.columns[max(columns) + 1] - inset_pt,
+                self.rows[min(rows)] - inset_pt,
+            )
+            texts |= dict.fromkeys(cells, read_text(text_box))
         return [[texts[row, column] for column in range(len(self.columns) - 1)] for row in range(len(self.rows) - 1)]
 
     def _group_merged_cells(self) -> list[list[tuple[int, int]]]:
@@ -55,16 +63,6 @@ class RuledGrid:
         for cell in range(width * height):
             groups.setdefault(find_root(cell), []).append(divmod(cell, width))
         return list(groups.values())
-
-    def _compute_text_box(self, cells: list[tuple[int, int]]) -> Box:
-        inset_pt = 1.0  # excludes text that touches the rules from outside
-        rows, columns = [row for row, _ in cells], [column for _, column in cells]
-        return Box(
-            self.columns[min(columns)] + inset_pt,
-            self.rows[max(rows) + 1] + inset_pt,
-            self.columns[max(columns) + 1] - inset_pt,
-            self.rows[min(rows)] - inset_pt,
-        )
 
 
 def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
