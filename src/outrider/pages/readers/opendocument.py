@@ -50,8 +50,16 @@ def read_opendocument(source: ReaderInput) -> Document:
     writer = OdfWriter(draft, odf_styles, objects)
     writer.write_body(body)
     draft.record_budget(budget)
-    facts = _read_facts(meta)
-    facts["title"] = facts["title"] or writer.title
+    properties = meta.find("office:meta") or XmlElement("")
+    texts = {element.name: " ".join(element.text.split()) for element in properties.iter_children()}
+    date = ISO_DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
+    facts = {
+        "title": texts.get("dc:title") or writer.title,
+        "author": texts.get("meta:initial-creator") or texts.get("dc:creator", ""),
+        "description": texts.get("dc:description") or texts.get("dc:subject", ""),
+        "language": texts.get("dc:language", ""),
+        "published": date[0] if date else "",
+    }
     return draft.build_document(facts, metadata=writer.metadata)
 
 
@@ -96,19 +104,6 @@ class EmbeddedObjects:
             return XmlElement("", {}, [parse_tree(body, self.budget)]) if body else XmlElement("")
         except MalformedXML:
             return XmlElement("")
-
-
-def _read_facts(root: XmlElement) -> dict[str, str]:
-    meta = root.find("office:meta") or XmlElement("")
-    texts = {element.name: " ".join(element.text.split()) for element in meta.iter_children()}
-    date = ISO_DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
-    return {
-        "title": texts.get("dc:title", ""),
-        "author": texts.get("meta:initial-creator") or texts.get("dc:creator", ""),
-        "description": texts.get("dc:description") or texts.get("dc:subject", ""),
-        "language": texts.get("dc:language", ""),
-        "published": date[0] if date else "",
-    }
 
 
 @dataclass

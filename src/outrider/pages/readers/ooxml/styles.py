@@ -176,6 +176,7 @@ class WordLists:
 
         The marker is empty for a paragraph that continues an item, which some programs write as a blank bullet.
         """
+        max_number = 100_000
         word_list = self._lists.get(name)
         if word_list is None:
             return None
@@ -184,11 +185,6 @@ class WordLists:
             return None
         if list_level.format == "bullet":
             return "-" if list_level.text.strip() or not list_level.text else ""
-        return self._format_marker(word_list, level, list_level)
-
-    @staticmethod
-    def _format_marker(word_list: WordList, level: int, list_level: ListLevel) -> str:
-        max_number = 100_000
         counters, start = word_list.counters, list_level.start
         if level in word_list.restarts:
             counters.pop(level, None)

@@ -59,11 +59,18 @@ def _find_edge_bands(pages: list[PdfPage], body: float) -> set[int]:
     Type larger than the text is excluded, since slides have their titles there.
     """
     min_page_share = 0.6
+    max_offset_pt = 2.0
     header_ids: set[int] = set()
     min_pages = max(MIN_REPEATED_PAGES, min_page_share * sum(bool(page.lines) for page in pages))
     for upper in (True, False):
         bands = [band for page in pages for band in _iter_edge_band(page, body, upper=upper)]
-        for group in _group_by_height(sorted(bands, key=lambda band: band[0])):
+        groups: list[list[EdgeBand]] = []  # those at the same height
+        for band in sorted(bands, key=lambda band: band[0]):
+            if groups and band[0] - groups[-1][-1][0] <= max_offset_pt:
+                groups[-1].append(band)
+            else:
+                groups.append([band])
+        for group in groups:
             # Headers of long chapters repeat words, others hold numbers.
             texts = [" ".join(sorted(map(_mask_digits, lines))) for _, lines in group]
             numbered = sum("#" in text for text in texts)
@@ -95,16 +102,3 @@ def _iter_edge_band(page: PdfPage, body: float, *, upper: bool) -> Iterator[Edge
     gap = min(line.bottom for line in above) - max(line.top for line in below)
     if gap >= min_gap_em * median(line.size for line in rest):
         yield abs((page.top if upper else page.bottom) - middle), band
-
-
-def _group_by_height(bands: list[EdgeBand]) -> Iterator[list[EdgeBand]]:
-    """Group sorted bands that are at the same height."""
-    max_offset_pt = 2.0
-    group: list[EdgeBand] = []
-    for band in bands:
-        if group and band[0] - group[-1][0] > max_offset_pt:
-            yield group
-            group = []
-        group.append(band)
-    if group:
-        yield group
