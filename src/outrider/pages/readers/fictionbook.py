@@ -44,20 +44,7 @@ def read_fictionbook(source: ReaderInput) -> Document:
         notice = f"\n\n{describe_skipped_depth(budget.skipped_deep)}"
         document = replace(document, markdown=document.markdown + notice, text=document.text + notice)
     cut = {"cut": True} if budget.is_spent or budget.skipped_deep else {}
-    info = root.find("description", "title-info") or XmlElement("")
-    authors = (
-        " ".join(_read_text(author, part) for part in ("first-name", "middle-name", "last-name"))
-        for author in info.iter_named("author")
-    )
-    return replace(
-        document,
-        kind="fictionbook",
-        metadata=document.metadata | cut,
-        title=_read_text(info, "book-title"),
-        author=to_single_line(", ".join(filter(None, (" ".join(author.split()) for author in authors)))),
-        language=_read_text(info, "lang")[:20],
-        published=_read_text(info, "date")[:40],
-    )
+    return replace(document, kind="fictionbook", metadata=document.metadata | cut, **_read_facts(root))
 
 
 def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
@@ -125,6 +112,20 @@ def _build_tags(element: XmlElement) -> tuple[str, str]:
 def _join_words(element: XmlElement) -> str:
     pieces = (child if isinstance(child, str) else _join_words(child) for child in element.children)
     return " ".join("".join(pieces).split())
+
+
+def _read_facts(root: XmlElement) -> dict[str, str]:
+    info = root.find("description", "title-info") or XmlElement("")
+    authors = (
+        " ".join(_read_text(author, part) for part in ("first-name", "middle-name", "last-name"))
+        for author in info.iter_named("author")
+    )
+    return {
+        "title": _read_text(info, "book-title"),
+        "author": to_single_line(", ".join(filter(None, (" ".join(author.split()) for author in authors)))),
+        "language": _read_text(info, "lang")[:20],
+        "published": _read_text(info, "date")[:40],
+    }
 
 
 def _read_text(element: XmlElement, name: str) -> str:

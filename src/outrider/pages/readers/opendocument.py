@@ -193,7 +193,10 @@ class OdfWriter:
 
     def _write_list(self, element: XmlElement, level: int, style: str) -> None:
         style = element.get("text:style-name") or style
-        number = self._find_previous_number(element, style)
+        continues = element.get("text:continue-numbering") == "true"
+        number = self._list_counts.get(f"style {style}", 0) if continues else 0
+        if element.get("text:continue-list"):
+            number = self._list_counts.get(self._get_list_id(element), 0)
         for item in element.iter_named("text:list-item", "text:list-header"):
             start = item.get("text:start-value")
             counts = item.name == "text:list-item" and any(True for _ in item.iter_named("text:p", "text:h"))
@@ -215,12 +218,6 @@ class OdfWriter:
                     has_marker = False  # further paragraphs continue the item
         for name in (element.get("id"), f"style {style}", self._get_list_id(element)):
             self._list_counts[name] = number
-
-    def _find_previous_number(self, element: XmlElement, style: str) -> int:
-        """Return the last number of the list that this one continues; 0 if it starts anew."""
-        if element.get("text:continue-list"):
-            return self._list_counts.get(self._get_list_id(element), 0)
-        return self._list_counts.get(f"style {style}", 0) if element.get("text:continue-numbering") == "true" else 0
 
     @staticmethod
     def _get_list_id(element: XmlElement) -> str:

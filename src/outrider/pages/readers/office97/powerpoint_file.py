@@ -122,7 +122,7 @@ class Presentation:
             previous, directory, document = struct.unpack_from("<LLL", self._data, record.start + 8)
             self._document = self._document or document
             table = self._read_record(directory)
-            is_directory = table is not None and table.kind == RecordType.PERSIST_DIRECTORY
+            is_directory = table and table.kind == RecordType.PERSIST_DIRECTORY
             at, end = (table.start, table.end) if table and is_directory else (0, 0)
             while at + 4 <= end:
                 header = struct.unpack_from("<L", self._data, at)[0]

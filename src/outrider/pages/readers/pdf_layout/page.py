@@ -149,17 +149,16 @@ def _filter_visible(lines: list[PdfLine], page: Box, graphics: PageGraphics) -> 
         is_scan = is_scan or width * height / page_area > min_picture_share
     # Where all type is tiny, the page is drawn to another scale.
     min_size = min_type_size_pt if any(line.size > 2 * min_type_size_pt for line in lines) else 0
-    return [line for line in lines if line.size >= min_size and _is_visible(line, page, graphics, is_scan=is_scan)]
-
-
-def _is_visible(line: PdfLine, page: Box, graphics: PageGraphics, *, is_scan: bool) -> bool:
-    if line.right < page.left or line.left > page.right:
-        return False
-    if line.top < page.bottom or line.bottom > page.top:
-        return False
-    if line.ink == "none":
-        return is_scan
-    return line.ink != "white" or graphics.has_background((line.left + line.right) / 2, (line.bottom + line.top) / 2)
+    visible: list[PdfLine] = []
+    for line in lines:
+        is_beside = line.right < page.left or line.left > page.right
+        if line.size < min_size or is_beside or line.top < page.bottom or line.bottom > page.top:
+            continue
+        is_drawn = line.ink != "none" or is_scan
+        middle = (line.left + line.right) / 2, (line.bottom + line.top) / 2
+        if is_drawn and (line.ink != "white" or graphics.has_background(*middle)):
+            visible.append(line)
+    return visible
 
 
 def _is_underlined(line: PdfLine, rules: list[Box]) -> bool:
