@@ -11,6 +11,8 @@ from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 
 def read_opml(source: ReaderInput) -> Document:
     """Return the outline as a nested list of links. Never raises."""
+    max_depth = 8
+    url_attributes = ("htmlurl", "xmlurl", "url")
     draft, depth, title, in_title = DocumentDraft(source, "outline"), 0, "", False
     tag_count = 0
     for token in iter_tokens(source.text, max_tags=source.max_tags, xml=True):
@@ -22,8 +24,6 @@ def read_opml(source: ReaderInput) -> Document:
         elif token.name == "outline" and token.closing:
             depth = max(0, depth - 1)
         elif token.name == "outline":
-            max_depth = 8
-            url_attributes = ("htmlurl", "xmlurl", "url")
             label = to_single_line(token.get("text") or token.get("title"), 300)
             urls = [draft.resolve_link(value, label) for name in url_attributes if (value := token.get(name))]
             url = next(filter(None, urls), "")

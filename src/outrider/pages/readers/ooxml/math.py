@@ -43,7 +43,7 @@ def _render_children(element: XmlElement | None) -> str:
         local = child.name.removeprefix("m:")
         if local in ELEMENT_RENDERERS:
             pieces.append(ELEMENT_RENDERERS[local](child))
-        elif not local.endswith("Pr"):  # a property
+        elif not local.endswith("Pr"):  # properties are not shown
             pieces.append(_render_children(child))
     return "".join(pieces)
 

@@ -121,7 +121,7 @@ def convert_rst(text: str) -> ConvertedMarkup:
         elif not RST_TARGET.fullmatch(line):
             bare = line.rstrip()
             announces_literal = bare.endswith("::") and not bare.startswith(".. ")
-            announcement = "" if bare.strip() == "::" else bare[:-1]
+            announcement = "" if bare.strip() == "::" else bare[:-1]  # without its second colon
             text = announcement if announces_literal else line
             converted.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", text)))
             if announces_literal and not lines.peek().strip():
