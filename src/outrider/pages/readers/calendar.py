@@ -52,7 +52,17 @@ def _write_event(draft: DocumentDraft, event: Component) -> None:
     )
     max_people = 20
     draft.add_heading(2, KIND_PREFIXES[event.name] + (to_single_line(event.get_first("summary").text) or "(no title)"))
-    facts = [("when", _format_when(event)), ("due", _format_moment(event.get_first("due")))]
+    begin, end = _format_moment(event.get_first("dtstart")), _format_moment(event.get_first("dtend"))
+    if len(end) == len("2024-01-01"):
+        # The end of an all-day event is exclusive: the day after its last one (section 3.6.1).
+        with suppress(ValueError, OverflowError):
+            end = (date.fromisoformat(end) - timedelta(days=1)).isoformat()
+    zone = event.get_first("dtstart").parameters.get("tzid", "")
+    if end and end[:10] == begin[:10] and len(end) > len("2024-01-01"):
+        end = end[11:]
+    period = f"{begin} to {end}" if end and end != begin else begin
+    when = f"{period} ({zone})" if zone and period else period
+    facts = [("when", when), ("due", _format_moment(event.get_first("due")))]
     facts += [(word, to_single_line(event.get_first(name).text)) for name, word in fact_names]
     facts += [("organizer", _format_person(event.get_first("organizer")))]
     people = [_format_person(attendee) for attendee in event.get_all("attendee")]
@@ -63,19 +73,6 @@ def _write_event(draft: DocumentDraft, event: Component) -> None:
             draft.add_item(0, f"{word}: {fact}")
     draft.resolve_link(event.get_first("url").value, event.get_first("summary").text)
     draft.add_block(event.get_first("description").text)
-
-
-def _format_when(event: Component) -> str:
-    begin, end = _format_moment(event.get_first("dtstart")), _format_moment(event.get_first("dtend"))
-    if len(end) == len("2024-01-01"):
-        # The end of an all-day event is exclusive: the day after its last one (section 3.6.1).
-        with suppress(ValueError, OverflowError):
-            end = (date.fromisoformat(end) - timedelta(days=1)).isoformat()
-    zone = event.get_first("dtstart").parameters.get("tzid", "")
-    if end and end[:10] == begin[:10] and len(end) > len("2024-01-01"):
-        end = end[11:]
-    period = f"{begin} to {end}" if end and end != begin else begin
-    return f"{period} ({zone})" if zone and period else period
 
 
 def _format_moment(moment: Property) -> str:

@@ -2,7 +2,7 @@
 
 from outrider.pages.document import Document, to_single_line
 from outrider.pages.reader import DocumentReader, ReaderInput
-from outrider.pages.readers.parsing.content_lines import Component, Property, parse_components
+from outrider.pages.readers.parsing.content_lines import Component, parse_components
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error
 
@@ -36,25 +36,22 @@ def _write_card(draft: DocumentDraft, card: Component) -> None:
         ("org", "organisation"), ("title", "position"), ("role", "role"), ("tel", "telephone"), ("email", "e-mail"),
         ("adr", "address"), ("url", "link"), ("bday", "birthday"), ("nickname", "nickname"), ("impp", "chat"),
     )  # fmt: skip
+    contact_kinds = frozenset({"home", "work", "cell", "mobile", "fax", "pager", "main", "other"})
     draft.add_heading(2, _format_name(card))
     for name, word in fact_names:
         for entry in card.get_all(name):
-            if entry.fields:
-                draft.add_item(0, f"{word}{_format_kind(entry)}: {', '.join(map(to_single_line, entry.fields))}")
+            if not entry.fields:
+                continue
+            types = entry.parameters.get("type", "").lower().split(",")  # of a number or an address
+            kinds = ", ".join(kind for kind in types if kind in contact_kinds)
+            label = f"{word} ({kinds})" if kinds else word
+            draft.add_item(0, f"{label}: {', '.join(map(to_single_line, entry.fields))}")
     draft.add_block(card.get_first("note").text)
 
 
 def _format_name(card: Component) -> str:
     parts = card.get_first("n").fields
     return to_single_line(card.get_first("fn").text) or to_single_line(" ".join(reversed(parts[:2]))) or "(no name)"
-
-
-def _format_kind(entry: Property) -> str:
-    """Return what a number or an address is for, in brackets; vCard 2.1 omits the parameter's name."""
-    contact_kinds = frozenset({"home", "work", "cell", "mobile", "fax", "pager", "main", "other"})
-    kinds = entry.parameters.get("type", "").lower().split(",")
-    known = [kind for kind in kinds if kind in contact_kinds]
-    return f" ({', '.join(known)})" if known else ""
 
 
 reader = DocumentReader(

@@ -58,7 +58,15 @@ def _write_chapter(draft: DocumentDraft, body: bytes, title: str, labels: set[st
         return
     if title and "#" not in text[:heading_chars] and not text.lower().startswith(title.lower()):
         draft.add_heading(2, tidy_text(title))
-    draft.add_block(_relabel_notes(text, labels))
+    # Most books count notes from 1 in each chapter; make their labels unique in the book.
+    own = set(NOTE_LABEL.findall(text))
+    if own & labels:
+        prefixes = range(2, MAX_CHAPTERS + 2)
+        prefix = next(number for number in prefixes if not any(f"{number}-{label}" in labels for label in own))
+        text = NOTE_LABEL.sub(rf"[^{prefix}-\1]", text)
+        own = {f"{prefix}-{label}" for label in own}
+    labels |= own
+    draft.add_block(text)
     for link in page.links:
         draft.resolve_link(link.url, link.text)
     draft.tables += page.tables[: max(0, 500 - len(draft.tables))]
@@ -81,18 +89,6 @@ def _mark_notes(source: str) -> str:
     return NAMED_ANCHOR.sub(rename_anchor, source)
 
 
-def _relabel_notes(text: str, labels: set[str]) -> str:
-    """Make a chapter's note labels unique in the book, since most books count from 1 in each chapter."""
-    own = set(NOTE_LABEL.findall(text))
-    if own & labels:
-        prefixes = range(2, MAX_CHAPTERS + 2)
-        prefix = next(number for number in prefixes if not any(f"{number}-{label}" in labels for label in own))
-        text = NOTE_LABEL.sub(rf"[^{prefix}-\1]", text)
-        own = {f"{prefix}-{label}" for label in own}
-    labels |= own
-    return text
-
-
 @dataclass
 class EpubPackage:
     """The package document of a book: its parts and their order."""
@@ -107,7 +103,12 @@ class EpubPackage:
         self.path = next((path for path in paths if path in self.archive), "")
         if not self.path:
             raise build_broken_error(self.source, EPUB_KIND, "its package document is missing")
-        self._refuse_encrypted()
+        # Obfuscated fonts do not hide the text, anything else that is encrypted does.
+        font_algorithms = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+        for entry in self._parse_part("META-INF/encryption.xml").iter_descendants("enc:EncryptedData"):
+            method = entry.get_value("enc:EncryptionMethod", attribute="Algorithm")
+            if method not in font_algorithms:
+                raise build_encrypted_error(self.source, EPUB_KIND, "is protected by digital rights management")
         self.root = self._parse_part(self.path)
         if self.root.find("opf:spine") is None:
             raise build_broken_error(self.source, EPUB_KIND, "its package document names no chapters")
@@ -170,14 +171,6 @@ class EpubPackage:
             if element.name.startswith(("dc:", "dcterms:")) and text:
                 texts.setdefault(element.name, []).append(text)
         return texts
-
-    def _refuse_encrypted(self) -> None:
-        """Raise Refused if anything but fonts is encrypted: obfuscated fonts do not hide the text."""
-        font_algorithms = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-        for entry in self._parse_part("META-INF/encryption.xml").iter_descendants("enc:EncryptedData"):
-            method = entry.get_value("enc:EncryptionMethod", attribute="Algorithm")
-            if method not in font_algorithms:
-                raise build_encrypted_error(self.source, EPUB_KIND, "is protected by digital rights management")
 
     def _parse_part(self, path: str) -> XmlElement:
         body = self.archive.read(path)

@@ -69,7 +69,20 @@ class WorkbookWriter:
         self.formats = NumberFormats.from_styles(
             self.package.parse_part(self.package.find_part(main, "styles")), since_1904=since_1904
         )
-        self.strings = self._read_shared_strings()
+        max_strings = 1_000_000
+        part = self.package.find_part(main, "sharedStrings")
+        self.strings: list[str] = []
+        if part is None or part not in self.package.archive:
+            return
+        budget = ElementBudget(self.draft.source.max_tags * ELEMENTS_PER_TAG)
+        try:
+            for item in iter_elements(self.package.archive.iter_chunks(part), ("s:si",), budget):
+                self.strings.append(_join_rich_text(item))
+                if len(self.strings) >= max_strings:
+                    break
+        except MalformedXML:
+            raise build_broken_error(self.package.source, EXCEL_KIND, "its texts are malformed") from None
+        self.draft.record_budget(budget)
 
     def build_document(self) -> Document:
         sheets = self.root.find("s:sheets") or XmlElement("")
@@ -82,39 +95,20 @@ class WorkbookWriter:
                 hidden += 1
                 continue
             relation = self.package.get_relationships(self.package.main_part).get(sheet.get("r:id"))
-            if relation:
-                self.sheet_names.append(sheet.get("name"))
-                self._write_sheet(sheet.get("name"), relation.target)
+            if not relation:
+                continue
+            self.sheet_names.append(sheet.get("name"))
+            cells, part = SheetCells(sheet.get("name")), relation.target
+            if part in self.package.archive:
+                self._read_rows(cells, part)
+                self._add_comments(cells, part)
+            cells.write(self.draft)
+            for drawing in self.package.find_parts(part, "drawing"):
+                for text in iter_drawing_texts(self.package, drawing, self.draft):
+                    self.draft.add_block(text)
         report_hidden_sheets(self.draft, hidden)
         self.draft.record_budget(self.package.budget)
         return self.draft.build_document(self.package.read_facts(), metadata={"sheets": self.sheet_names})
-
-    def _read_shared_strings(self) -> list[str]:
-        """Return the strings that cells share; those past the bound are missing."""
-        max_strings = 1_000_000
-        part, texts = self.package.find_part(self.package.main_part, "sharedStrings"), []
-        if part is None or part not in self.package.archive:
-            return []
-        budget = ElementBudget(self.draft.source.max_tags * ELEMENTS_PER_TAG)
-        try:
-            for item in iter_elements(self.package.archive.iter_chunks(part), ("s:si",), budget):
-                texts.append(_join_rich_text(item))
-                if len(texts) >= max_strings:
-                    break
-        except MalformedXML:
-            raise build_broken_error(self.package.source, EXCEL_KIND, "its texts are malformed") from None
-        self.draft.record_budget(budget)
-        return texts
-
-    def _write_sheet(self, name: str, part: str) -> None:
-        sheet = SheetCells(name)
-        if part in self.package.archive:
-            self._read_rows(sheet, part)
-            self._add_comments(sheet, part)
-        sheet.write(self.draft)
-        for drawing in self.package.find_parts(part, "drawing"):
-            for text in iter_drawing_texts(self.package, drawing, self.draft):
-                self.draft.add_block(text)
 
     def _read_rows(self, sheet: SheetCells, part: str) -> None:
         chunks = RowCountingChunks(self.package.archive.iter_chunks(part))
@@ -183,16 +177,12 @@ class WorkbookWriter:
             ranges = (parse_range(merge.get("ref")) for merge in element.iter_named("s:mergeCell"))
             sheet.merges += [merged for merged in ranges if merged]
         else:
-            self._add_links(sheet, element, part)
-
-    def _add_links(self, sheet: SheetCells, links: XmlElement, part: str) -> None:
-        relations = self.package.get_relationships(part)
-        for link in links.iter_named("s:hyperlink"):
-            cell, relation = parse_address(link.get("ref")), relations.get(link.get("r:id"))
-            text = sheet.rows.get(cell.row, {}).get(cell.column, "") if cell else ""
-            if cell and text and relation and relation.external:
-                url = self.draft.resolve_link(relation.target, text)
-                if url and "](" not in text:
+            relations = self.package.get_relationships(part)
+            for link in element.iter_named("s:hyperlink"):
+                cell, relation = parse_address(link.get("ref")), relations.get(link.get("r:id"))
+                text = sheet.rows.get(cell.row, {}).get(cell.column, "") if cell else ""
+                url = self.draft.resolve_link(relation.target, text) if text and relation and relation.external else ""
+                if cell and url and "](" not in text:
                     sheet.rows[cell.row][cell.column] = format_link(text, url)
 
     def _add_comments(self, sheet: SheetCells, part: str) -> None:

@@ -93,20 +93,18 @@ def _read_row(draft: DocumentDraft, sheet: SheetCells, element: XmlElement, row:
         if across or down:
             sheet.merges.append((CellAddress(row, column), CellAddress(row + down, column + across)))
         data = cell.find("ss:Data") or XmlElement("")
-        kind, style = data.get("ss:Type"), cell.get("ss:StyleID")
-        text = " ".join(_format_value(data.text, kind, style, formats).split())
+        text, kind = data.text, data.get("ss:Type")
+        if kind == "Number":
+            text = formats.format_number(text.strip(), cell.get("ss:StyleID"))
+        elif kind == "DateTime":
+            text = text.partition(".")[0].replace("T00:00:00", "").replace("T", " ")
+        elif kind == "Boolean":
+            text = {"1": "TRUE", "0": "FALSE"}.get(text.strip(), text)
+        text = " ".join(text.split())
         url = draft.resolve_link(cell.get("ss:HRef"), text) if text and cell.get("ss:HRef") else ""
         is_typed = kind in ("Number", "DateTime")
         sheet.put_cell(CellAddress(row, column), format_link(text, url) if url else text, typed=is_typed)
         column += across
-
-
-def _format_value(text: str, kind: str, style: str, formats: _StyleFormats) -> str:
-    if kind == "Number":
-        return formats.format_number(text.strip(), style)
-    if kind == "DateTime":
-        return text.partition(".")[0].replace("T00:00:00", "").replace("T", " ")
-    return {"1": "TRUE", "0": "FALSE"}.get(text.strip(), text) if kind == "Boolean" else text
 
 
 def _parse_number(text: str, default: int) -> int:

@@ -38,7 +38,12 @@ def read_excel97(source: ReaderInput) -> Document:
     if not source.body.startswith((COMPOUND_MAGIC, *BARE_WORKBOOK_STARTS)):
         raise build_broken_error(source, kind_name, "it does not start as such a file does")
     try:
-        records, facts, cut = _open_workbook(source.body)
+        records, facts, cut = source.body, dict[str, str](), False
+        if records.startswith(COMPOUND_MAGIC):
+            files = CompoundFile(source.body)
+            stream = "Book" if "Book" in files and "Workbook" not in files else "Workbook"  # Excel 5 and 95 say Book
+            records, cut = files.read(stream), files.is_truncated(stream)
+            facts = read_properties(files.read("\x05SummaryInformation"))
         book = XlrdBook(records)
         document = _build_document(DocumentDraft(source, "excel"), book, facts)
         return mark_end_missing(document) if cut or book.is_cut else document
@@ -54,15 +59,6 @@ def read_excel97(source: ReaderInput) -> Document:
         raise build_broken_error(source, kind_name, str(error)) from None
     except (ValueError, IndexError, struct.error):
         raise build_broken_error(source, kind_name, "it is damaged") from None
-
-
-def _open_workbook(body: bytes) -> tuple[bytes, dict[str, str], bool]:
-    """Return the records, the document's facts, and whether the end of the records is missing."""
-    if not body.startswith(COMPOUND_MAGIC):
-        return body, {}, False
-    files = CompoundFile(body)
-    stream = "Book" if "Book" in files and "Workbook" not in files else "Workbook"  # Excel 5 and 95 say Book
-    return files.read(stream), read_properties(files.read("\x05SummaryInformation")), files.is_truncated(stream)
 
 
 def _build_document(draft: DocumentDraft, book: XlrdBook, facts: dict[str, str]) -> Document:
@@ -116,22 +112,23 @@ def _read_sheet(draft: DocumentDraft, sheet: Sheet, formats: NumberFormats) -> S
 
 def _put_row(sheet: SheetCells, row: int, cells: list[Cell], formats: NumberFormats, *, hidden: bool) -> bool:
     """Put a row's cells into the sheet, or count it as hidden; return whether it holds any text."""
-    texts = [(column, _format_cell(cell, formats), cell.ctype > XL_CELL_TEXT) for column, cell in enumerate(cells)]
-    filled = [(column, text, typed) for column, text, typed in texts if text.strip()]
+    filled: list[tuple[int, str, bool]] = []
+    for column, cell in enumerate(cells, 1):
+        text = cell.value
+        if cell.ctype == XL_CELL_BOOLEAN:
+            text = "TRUE" if cell.value else "FALSE"
+        elif cell.ctype == XL_CELL_ERROR:
+            text = error_text_from_code.get(cell.value, "#?")
+        elif isinstance(cell.value, float):
+            text = formats.format_number(repr(cell.value), str(cell.xf_index))
+        if text.strip():
+            filled.append((column, text, cell.ctype > XL_CELL_TEXT))
     if hidden:
         sheet.hidden_rows += bool(filled)
         return bool(filled)
     for column, text, typed in filled:
-        sheet.put_cell(CellAddress(row + 1, column + 1), text, typed=typed)
+        sheet.put_cell(CellAddress(row + 1, column), text, typed=typed)
     return bool(filled)
-
-
-def _format_cell(cell: Cell, formats: NumberFormats) -> str:
-    if cell.ctype == XL_CELL_BOOLEAN:
-        return "TRUE" if cell.value else "FALSE"
-    if cell.ctype == XL_CELL_ERROR:
-        return error_text_from_code.get(cell.value, "#?")
-    return formats.format_number(repr(cell.value), str(cell.xf_index)) if isinstance(cell.value, float) else cell.value
 
 
 # Isolated although it cannot crash: the library's time over a hostile file has no bound.

@@ -55,7 +55,13 @@ class FeedParser:
         item_elements = frozenset({"item", "entry"})
         name = tag.name.removeprefix("atom:").removeprefix("rss:")
         if name in item_elements:
-            self._start_entry(closing=tag.closing)
+            self._open, self._entry = "", None
+            self._pieces.clear()
+            if not tag.closing:
+                self.total += 1
+                self._entry = {}
+                if len(self.entries) < MAX_ENTRIES:
+                    self.entries.append(self._entry)
         elif self._open and name == self._open and tag.closing:
             self._set_field(FIELD_NAMES[name], "".join(self._pieces).strip())
             self._open = ""
@@ -71,15 +77,6 @@ class FeedParser:
     def handle_text(self, text: str) -> None:
         if self._open:
             self._pieces.append(text[:MAX_VALUE_CHARS])
-
-    def _start_entry(self, *, closing: bool) -> None:
-        self._open, self._entry = "", None
-        self._pieces.clear()
-        if not closing:
-            self.total += 1
-            self._entry = {}
-            if len(self.entries) < MAX_ENTRIES:
-                self.entries.append(self._entry)
 
     def _start_field(self, name: str, tag: HtmlTag) -> None:
         """Open a field, or record an Atom link, whose values are attributes."""
@@ -109,7 +106,20 @@ def read_feed(source: ReaderInput) -> Document:
         else:
             feed.handle_text(token.text)
     about = feed.about | {"description": feed.about.get("summary", "")}
-    return _build_document(source, about, [_normalize_entry(entry) for entry in feed.entries], total=feed.total)
+    entries = []
+    for entry in feed.entries:
+        guid = entry.get("guid", "")  # the entry's URL unless it says otherwise (RSS 2.0)
+        entries.append(
+            {
+                "title": entry.get("title", ""),
+                "url": entry.get("url") or (guid if guid.startswith(("http://", "https://")) else ""),
+                "author": entry.get("author", ""),
+                "media": entry.get("media", ""),
+                "when": entry.get("when") or entry.get("updated", ""),
+                "summary": entry.get("summary") or entry.get("content", ""),
+            }
+        )
+    return _build_document(source, about, entries, total=feed.total)
 
 
 def read_json_feed(source: ReaderInput) -> Document:
@@ -121,36 +131,23 @@ def read_json_feed(source: ReaderInput) -> Document:
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list):
         return read_json(source)
-    entries = [_convert_json_item(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict)]
+    entries = []
+    for item in items[:MAX_ENTRIES]:
+        if not isinstance(item, dict):
+            continue
+        authors, media = item.get("authors"), item.get("attachments")
+        author = authors[0] if isinstance(authors, list) and authors else item.get("author")
+        attachment = media[0] if isinstance(media, list) and media else None
+        entry = {
+            "author": author.get("name") if isinstance(author, dict) else None,
+            "media": attachment.get("url") if isinstance(attachment, dict) else None,
+            "title": item.get("title"),
+            "url": item.get("url") or item.get("external_url"),
+            "when": item.get("date_published") or item.get("date_modified"),
+            "summary": item.get("summary") or item.get("content_text") or item.get("content_html"),
+        }
+        entries.append({name: value if isinstance(value, str) else "" for name, value in entry.items()})
     return _build_document(source, feed, entries, total=len(items))
-
-
-def _normalize_entry(entry: dict[str, str]) -> dict[str, str]:
-    guid = entry.get("guid", "")  # the entry's URL unless it says otherwise (RSS 2.0)
-    return {
-        "title": entry.get("title", ""),
-        "url": entry.get("url") or (guid if guid.startswith(("http://", "https://")) else ""),
-        "author": entry.get("author", ""),
-        "media": entry.get("media", ""),
-        "when": entry.get("when") or entry.get("updated", ""),
-        "summary": entry.get("summary") or entry.get("content", ""),
-    }
-
-
-def _convert_json_item(item: dict[str, Any]) -> dict[str, str]:
-    authors = item.get("authors")
-    author = authors[0] if isinstance(authors, list) and authors else item.get("author")
-    media = item.get("attachments")
-    attachment = media[0] if isinstance(media, list) and media else None
-    entry = {
-        "author": author.get("name") if isinstance(author, dict) else None,
-        "media": attachment.get("url") if isinstance(attachment, dict) else None,
-        "title": item.get("title"),
-        "url": item.get("url") or item.get("external_url"),
-        "when": item.get("date_published") or item.get("date_modified"),
-        "summary": item.get("summary") or item.get("content_text") or item.get("content_html"),
-    }
-    return {name: value if isinstance(value, str) else "" for name, value in entry.items()}
 
 
 def _build_document(

@@ -57,8 +57,14 @@ def _iter_html(element: XmlElement, depth: int) -> Iterator[str]:
         return
     opening, closing = _build_tags(element)
     yield opening
-    is_notes = element.name == "body" and element.get("name") in ("notes", "comments")
-    for child in _drop_titles(element) if is_notes else _group_code_lines(element.children):
+    children = _group_code_lines(element.children)
+    if element.name == "body" and element.get("name") in ("notes", "comments"):
+        # The titles of notes repeat the reference marks.
+        children = (
+            replace(note, children=[part for part in note.children if isinstance(part, str) or part.name != "title"])
+            for note in element.iter_named("section")
+        )
+    for child in children:
         if isinstance(child, str):
             yield escape(child)
         else:
@@ -70,22 +76,18 @@ def _group_code_lines(children: list[XmlElement | str]) -> Iterator[XmlElement |
     """Yield children with successive code-only paragraphs joined into one listing."""
     lines: list[str] = []
     for child in children:
-        code = _get_code_line(child)
-        if code is None and not (lines and isinstance(child, str) and child.isspace()):
+        code = None
+        if isinstance(child, XmlElement) and child.name == "p":
+            parts = [part for part in child.children if isinstance(part, XmlElement) or part.strip()]
+            if len(parts) == 1 and isinstance(parts[0], XmlElement) and parts[0].name == "code":
+                code = parts[0].text
+        if code is not None:
+            lines.append(code)
+        elif not (lines and isinstance(child, str) and child.isspace()):
             yield from _build_listing(lines)
             lines = []
             yield child
-        elif code is not None:
-            lines.append(code)
     yield from _build_listing(lines)
-
-
-def _get_code_line(child: XmlElement | str) -> str | None:
-    if isinstance(child, str) or child.name != "p":
-        return None
-    parts = [part for part in child.children if isinstance(part, XmlElement) or part.strip()]
-    is_code = len(parts) == 1 and isinstance(parts[0], XmlElement) and parts[0].name == "code"
-    return parts[0].text if is_code else None
 
 
 def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
@@ -94,13 +96,6 @@ def _build_listing(lines: list[str]) -> Iterator[XmlElement]:
         yield XmlElement("pre", {}, ["\n".join(lines)])
     elif lines:
         yield XmlElement("p", {}, [XmlElement("code", {}, [lines[0]])])
-
-
-def _drop_titles(body: XmlElement) -> Iterator[XmlElement]:
-    """Yield the notes without their titles, which repeat the reference marks."""
-    for note in body.iter_named("section"):
-        children = [child for child in note.children if isinstance(child, str) or child.name != "title"]
-        yield replace(note, children=children)
 
 
 def _build_tags(element: XmlElement) -> tuple[str, str]:

@@ -7,6 +7,7 @@ The place where a photo was taken is left out for privacy; the document only say
 import re
 import struct
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -104,25 +105,20 @@ def _parse_png(body: bytes, facts: ImageFacts) -> None:
             facts.texts.setdefault(key.decode("latin-1").lower(), value.decode("latin-1"))
         elif name == b"zTXt":
             key, _, value = data[:max_packed_bytes].partition(b"\x00")
-            facts.texts.setdefault(key.decode("latin-1").lower(), _decompress_text(value[1:]).decode("latin-1"))
+            text = b""
+            with suppress(zlib.error):
+                text = zlib.decompressobj().decompress(value[1:], MAX_TEXT_BYTES)
+            facts.texts.setdefault(key.decode("latin-1").lower(), text.decode("latin-1"))
         elif name == b"iTXt":
             key, _, rest = data[: MAX_TEXT_BYTES + 200].partition(b"\x00")
             if rest[:1] == b"\x00":
-                text = rest[2:].split(b"\x00", 2)[-1]
-                facts.texts.setdefault(key.decode("latin-1").lower(), text.decode("utf-8", "replace"))
+                value = rest[2:].split(b"\x00", 2)[-1]
+                facts.texts.setdefault(key.decode("latin-1").lower(), value.decode("utf-8", "replace"))
         elif name == b"eXIf":
             facts.add_exif(read_exif(data))
         at, left = at + 12 + size, left - 1
     facts.texts.setdefault("artist", facts.texts.pop("author", ""))
     facts.texts = {name: text for name, text in facts.texts.items() if text.strip()}
-
-
-def _decompress_text(data: bytes) -> bytes:
-    """Return the first bytes of a compressed text; none if it is damaged."""
-    try:
-        return zlib.decompressobj().decompress(data, MAX_TEXT_BYTES)
-    except zlib.error:
-        return b""
 
 
 def _parse_jpeg(body: bytes, facts: ImageFacts) -> None:

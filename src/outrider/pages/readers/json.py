@@ -17,7 +17,14 @@ def read_json(source: ReaderInput) -> Document:
         return read_json_lines(source)
     names = [value.get("title"), value.get("name")] if isinstance(value, dict) else []
     title = next((to_single_line(name) for name in names if isinstance(name, str)), "")
-    return _build_document(source, _indent_json(value, text), title=title)
+    max_growth = 4  # deeply nested data is left unindented rather than multiplied in length
+    try:
+        pretty = json.dumps(value, ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        pretty = text
+    if len(pretty) > max_growth * len(text) + 1_000:
+        pretty = text
+    return _build_document(source, pretty, title=title)
 
 
 def read_json_lines(source: ReaderInput) -> Document:
@@ -32,15 +39,6 @@ def read_json_lines(source: ReaderInput) -> Document:
         )
     compact = "\n".join(json.dumps(value, ensure_ascii=False) for value in values)
     return _build_document(source, compact, lines=len(lines))
-
-
-def _indent_json(value: Any, text: str) -> str:
-    max_growth = 4  # deeply nested data is left unindented rather than multiplied in length
-    try:
-        pretty = json.dumps(value, ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return text
-    return pretty if len(pretty) <= max_growth * len(text) + 1_000 else text
 
 
 def _build_document(source: ReaderInput, text: str, *, title: str = "", **facts: Any) -> Document:

@@ -1,11 +1,9 @@
 """Read e-mail: messages (eml), saved web pages (mhtml) and mailboxes (mbox, RFC 4155)."""
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from outrider.core.errors import OutriderError
 from outrider.pages.document import Document
@@ -59,20 +57,17 @@ def read_mailbox(source: ReaderInput) -> Document:
     if not starts or source.body[: starts[0]].strip():
         raise build_broken_error(source, "mailbox", "it does not start with a message")
     draft = DocumentDraft(source, "mail")
-    for message in _split_messages(source.body, starts[: max_messages + 1], len(starts)):
+    shown = starts[: max_messages + 1]
+    ends = [*starts[1:], len(source.body)] if len(shown) == len(starts) else shown[1:]
+    for start, end in zip(shown, ends, strict=False):
         if draft.is_full:
             draft.is_cut = True
             break
+        message = QUOTED_FROM.sub(rb"\1", source.body[start:end].partition(b"\n")[2])
         write_message(draft, _parse_message(source, message), 2)
     if len(starts) > max_messages:
         draft.add_block(f"(… {len(starts) - max_messages} more messages were not read)")
     return draft.build_document(metadata={"messages": len(starts)})
-
-
-def _split_messages(body: bytes, starts: list[int], total: int) -> Iterator[bytes]:
-    ends = [*starts[1:], len(body)] if total == len(starts) else starts[1:]
-    for start, end in zip(starts, ends, strict=False):
-        yield QUOTED_FROM.sub(rb"\1", body[start:end].partition(b"\n")[2])
 
 
 def _parse_message(source: ReaderInput, body: bytes) -> MailMessage:
@@ -86,31 +81,26 @@ def _parse_message(source: ReaderInput, body: bytes) -> MailMessage:
 
 def write_message(draft: DocumentDraft, mail: MailMessage, level: int) -> None:
     """Write a message, then the messages that it forwards, one heading level deeper."""
+    tnef_types = ("application/ms-tnef", "application/vnd.ms-tnef")
     draft.add_heading(level, mail.headers["Subject"] or "(no subject)")
     shown = {name: value for name, value in mail.headers.items() if value and name not in ("Subject", "Message-ID")}
     draft.add_block("\n".join(f"- {name}: {value}" for name, value in shown.items()))
     _write_text(draft, mail)
     if mail.encrypted:
         draft.add_block("(this message is encrypted for its recipient)")
-    _write_attachments(draft, mail.attachments)
-    for inner in mail.forwarded:
-        write_message(draft, inner, level + 1)
-
-
-def _write_attachments(draft: DocumentDraft, attachments: list[dict[str, Any]]) -> None:
-    if not attachments:
-        return
-    draft.add_block("Attachments:")
-    for attachment in attachments[:MAX_ATTACHMENTS]:
+    if mail.attachments:
+        draft.add_block("Attachments:")
+    for attachment in mail.attachments[:MAX_ATTACHMENTS]:
         draft.add_item(0, f"{attachment['name']} ({attachment['content_type']}, {attachment['size']} bytes)")
-    tnef_types = ("application/ms-tnef", "application/vnd.ms-tnef")
-    if any(part["content_type"] in tnef_types or part["name"].lower() == "winmail.dat" for part in attachments):
+    if any(part["content_type"] in tnef_types or part["name"].lower() == "winmail.dat" for part in mail.attachments):
         draft.add_block(
             "(winmail.dat is Outlook's container for attachments and formatting, which cannot be read here: ask for "
             "the message as HTML or plain text, or for its files one by one)"
         )
-    if len(attachments) > MAX_ATTACHMENTS:
-        draft.add_block(f"(… and {len(attachments) - MAX_ATTACHMENTS} more)")
+    if len(mail.attachments) > MAX_ATTACHMENTS:
+        draft.add_block(f"(… and {len(mail.attachments) - MAX_ATTACHMENTS} more)")
+    for inner in mail.forwarded:
+        write_message(draft, inner, level + 1)
 
 
 def _write_text(draft: DocumentDraft, mail: MailMessage) -> None:

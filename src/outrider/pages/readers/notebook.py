@@ -27,14 +27,25 @@ def read_notebook(source: ReaderInput) -> Document:
     cells = _find_cells(book)
     if cells is None:
         return read_json(source)
-    language = _find_language(book)
+    metadata = book.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    language = "python"
+    for name, key in (("kernelspec", "language"), ("language_info", "name")):  # the latter prevails
+        section = metadata.get(name)
+        if isinstance(section, dict) and isinstance(section.get(key), str):
+            language = re.sub(r"[^\w+#-]", "", section[key])[:30].lower()
     draft = DocumentDraft(source, "notebook")
     for cell in cells[:max_cells]:
         if draft.is_full:
             break
         _write_cell(cell, language, draft)
     draft.is_cut = draft.is_cut or draft.is_full or len(cells) > max_cells
-    facts = _read_facts(book)
+    authors = metadata.get("authors")
+    people = [author for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
+    facts = {
+        "title": _join_lines(metadata.get("title") or metadata.get("name")),
+        "author": ", ".join(filter(None, (_join_lines(person.get("name")) for person in people))),
+    }
     heading = TOP_HEADING.search("".join(draft.blocks)[:20_000])
     facts["title"] = facts["title"] or (heading[1] if heading else "")
     return draft.build_document(facts, metadata={"cells": len(cells), "language": language})
@@ -106,29 +117,6 @@ def _join_lines(value: Any) -> str:
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
     return value if isinstance(value, str) else ""
-
-
-def _get_metadata(book: dict[str, Any]) -> dict[str, Any]:
-    metadata = book.get("metadata")
-    return metadata if isinstance(metadata, dict) else {}
-
-
-def _find_language(book: dict[str, Any]) -> str:
-    for name, key in (("language_info", "name"), ("kernelspec", "language")):
-        section = _get_metadata(book).get(name)
-        if isinstance(section, dict) and isinstance(section.get(key), str):
-            return re.sub(r"[^\w+#-]", "", section[key])[:30].lower()
-    return "python"
-
-
-def _read_facts(book: dict[str, Any]) -> dict[str, str]:
-    metadata = _get_metadata(book)
-    authors = metadata.get("authors")
-    people = [author for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
-    return {
-        "title": _join_lines(metadata.get("title") or metadata.get("name")),
-        "author": ", ".join(filter(None, (_join_lines(person.get("name")) for person in people))),
-    }
 
 
 reader = DocumentReader("notebook", ("application/x-ipynb+json",), read_notebook, suffixes=(".ipynb",), rank=20)

@@ -50,8 +50,16 @@ def read_opendocument(source: ReaderInput) -> Document:
     writer = OdfWriter(draft, odf_styles, objects)
     writer.write_body(body)
     draft.record_budget(budget)
-    facts = _read_facts(meta)
-    facts["title"] = facts["title"] or writer.title
+    properties = meta.find("office:meta") or XmlElement("")
+    texts = {element.name: " ".join(element.text.split()) for element in properties.iter_children()}
+    date = ISO_DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
+    facts = {
+        "title": texts.get("dc:title") or writer.title,
+        "author": texts.get("meta:initial-creator") or texts.get("dc:creator", ""),
+        "description": texts.get("dc:description") or texts.get("dc:subject", ""),
+        "language": texts.get("dc:language", ""),
+        "published": date[0] if date else "",
+    }
     return draft.build_document(facts, metadata=writer.metadata)
 
 
@@ -98,19 +106,6 @@ class EmbeddedObjects:
             return XmlElement("")
 
 
-def _read_facts(root: XmlElement) -> dict[str, str]:
-    meta = root.find("office:meta") or XmlElement("")
-    texts = {element.name: " ".join(element.text.split()) for element in meta.iter_children()}
-    date = ISO_DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
-    return {
-        "title": texts.get("dc:title", ""),
-        "author": texts.get("meta:initial-creator") or texts.get("dc:creator", ""),
-        "description": texts.get("dc:description") or texts.get("dc:subject", ""),
-        "language": texts.get("dc:language", ""),
-        "published": date[0] if date else "",
-    }
-
-
 @dataclass
 class OdfWriter:
     """Write the body's blocks in order."""
@@ -152,7 +147,16 @@ class OdfWriter:
 
     def _write_block(self, element: XmlElement) -> None:
         if element.name in ("text:p", "text:h"):
-            self._write_paragraph(element)
+            style = self.styles.resolve_style("paragraph", element.get("text:style-name"))
+            runs = self.run_builder.build_runs(element)
+            boxes, self.run_builder.boxes = self.run_builder.boxes, []
+            if style.code or (is_code_line(runs) and not style.quote and element.name == "text:p"):
+                self._code.append("".join(run.text for run in runs))
+            else:
+                self._end_code()
+                self._write_text(element, runs, style)
+            for box in boxes:
+                self._write_blocks(box)
         elif element.name == "text:list":
             self._end_code()
             self._write_list(element, 0, "")
@@ -166,18 +170,6 @@ class OdfWriter:
             self.draft.add_table(rows)
         elif element.name not in OMITTED_ELEMENTS:
             self._write_blocks(element)
-
-    def _write_paragraph(self, paragraph: XmlElement) -> None:
-        style = self.styles.resolve_style("paragraph", paragraph.get("text:style-name"))
-        runs = self.run_builder.build_runs(paragraph)
-        boxes, self.run_builder.boxes = self.run_builder.boxes, []
-        if style.code or (is_code_line(runs) and not style.quote and paragraph.name == "text:p"):
-            self._code.append("".join(run.text for run in runs))
-        else:
-            self._end_code()
-            self._write_text(paragraph, runs, style)
-        for box in boxes:
-            self._write_blocks(box)
 
     def _write_text(self, paragraph: XmlElement, runs: list[TextRun], style: OdfStyle) -> None:
         plain = render_plain(runs)
@@ -201,37 +193,31 @@ class OdfWriter:
 
     def _write_list(self, element: XmlElement, level: int, style: str) -> None:
         style = element.get("text:style-name") or style
-        number = self._find_previous_number(element, style)
+        continues = element.get("text:continue-numbering") == "true"
+        number = self._list_counts.get(f"style {style}", 0) if continues else 0
+        if element.get("text:continue-list"):
+            number = self._list_counts.get(self._get_list_id(element), 0)
         for item in element.iter_named("text:list-item", "text:list-header"):
             start = item.get("text:start-value")
             counts = item.name == "text:list-item" and any(True for _ in item.iter_named("text:p", "text:h"))
             number = int(start) if start.isdigit() and len(start) < 6 else number + counts
-            self._write_item(item, number, level, style)
+            numbering = self.styles.lists.get(style, {}).get(level + 1)
+            marker = numbering.format_marker(number) if numbering else "-"
+            has_marker = (style, level + 1) not in self.styles.blank_levels
+            for child in item.iter_children():
+                if child.name == "text:list":
+                    self._write_list(child, level + 1, style)
+                elif child.name not in ("text:p", "text:h"):
+                    self._write_block(child)
+                else:
+                    text = render_inline(self.run_builder.build_runs(child))
+                    if has_marker:
+                        self.draft.add_item(level, *format_item(text, marker))
+                    else:
+                        self.draft.add_block(ITEM_INDENT * (level + 1) + text)
+                    has_marker = False  # further paragraphs continue the item
         for name in (element.get("id"), f"style {style}", self._get_list_id(element)):
             self._list_counts[name] = number
-
-    def _write_item(self, item: XmlElement, number: int, level: int, style: str) -> None:
-        numbering = self.styles.lists.get(style, {}).get(level + 1)
-        marker = numbering.format_marker(number) if numbering else "-"
-        has_marker = (style, level + 1) not in self.styles.blank_levels
-        for child in item.iter_children():
-            if child.name == "text:list":
-                self._write_list(child, level + 1, style)
-            elif child.name not in ("text:p", "text:h"):
-                self._write_block(child)
-            else:
-                text = render_inline(self.run_builder.build_runs(child))
-                if has_marker:
-                    self.draft.add_item(level, *format_item(text, marker))
-                else:
-                    self.draft.add_block(ITEM_INDENT * (level + 1) + text)
-                has_marker = False  # further paragraphs continue the item
-
-    def _find_previous_number(self, element: XmlElement, style: str) -> int:
-        """Return the last number of the list that this one continues; 0 if it starts anew."""
-        if element.get("text:continue-list"):
-            return self._list_counts.get(self._get_list_id(element), 0)
-        return self._list_counts.get(f"style {style}", 0) if element.get("text:continue-numbering") == "true" else 0
 
     @staticmethod
     def _get_list_id(element: XmlElement) -> str:

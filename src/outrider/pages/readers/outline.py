@@ -11,6 +11,8 @@ from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 
 def read_opml(source: ReaderInput) -> Document:
     """Return the outline as a nested list of links. Never raises."""
+    max_depth = 8
+    url_attributes = ("htmlurl", "xmlurl", "url")
     draft, depth, title, in_title = DocumentDraft(source, "outline"), 0, "", False
     tag_count = 0
     for token in iter_tokens(source.text, max_tags=source.max_tags, xml=True):
@@ -22,23 +24,17 @@ def read_opml(source: ReaderInput) -> Document:
         elif token.name == "outline" and token.closing:
             depth = max(0, depth - 1)
         elif token.name == "outline":
-            _write_entry(draft, token, depth)
+            label = to_single_line(token.get("text") or token.get("title"), 300)
+            urls = [draft.resolve_link(value, label) for name in url_attributes if (value := token.get(name))]
+            url = next(filter(None, urls), "")
+            feed = f" (feed: {urls[-1]})" if len(urls) > 1 and urls[-1] != url else ""
+            text = format_link(label or url, url) if url else label.replace("[", "(").replace("]", ")")
+            draft.add_item(min(depth, max_depth), text + feed)
             depth += not token.raw.rstrip().endswith("/")
     draft.is_cut = draft.is_cut or source.is_cut or tag_count >= source.max_tags
     if title:
         draft.blocks.insert(0, f"# {to_single_line(title)}")
     return draft.build_document({"title": title})
-
-
-def _write_entry(draft: DocumentDraft, tag: HtmlTag, depth: int) -> None:
-    max_depth = 8
-    url_attributes = ("htmlurl", "xmlurl", "url")
-    label = to_single_line(tag.get("text") or tag.get("title"), 300)
-    urls = [draft.resolve_link(value, label) for name in url_attributes if (value := tag.get(name))]
-    url = next(filter(None, urls), "")
-    feed = f" (feed: {urls[-1]})" if len(urls) > 1 and urls[-1] != url else ""
-    text = format_link(label or url, url) if url else label.replace("[", "(").replace("]", ")")
-    draft.add_item(min(depth, max_depth), text + feed)
 
 
 def read_sitemap(source: ReaderInput) -> Document:

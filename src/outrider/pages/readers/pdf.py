@@ -51,7 +51,17 @@ def read_pdf(source: ReaderInput) -> Document:
         with pypdfium2.PdfDocument(source.body) as document:
             return PdfConverter(document, source).convert()
     except pypdfium2.PdfiumError as error:
-        raise _explain_error(source, error) from None
+        password_error = 4  # FPDF_ERR_PASSWORD (fpdfview.h)
+        has_end = b"%%EOF" in source.body[-2_048:]  # where PDF readers look for it (ISO 32000-1 annex H.3.18)
+        needs_password = getattr(error, "err_code", None) == password_error or "password" in str(error).lower()
+        # PDFium may still report the error of an earlier file, so the file must be able to be encrypted.
+        if needs_password and (b"/Encrypt" in source.body or b"/XRef" in source.body):
+            raise build_encrypted_error(source, "PDF") from None
+        if not has_end:
+            raise build_broken_error(source, "PDF", "it is cut, its end is missing") from None
+        is_empty = re.search(rb"/Count\s+0\b", source.body)
+        reason = "it has no pages" if is_empty else "it cannot be opened"
+        raise build_broken_error(source, "PDF", reason) from None
 
 
 @dataclass
@@ -213,16 +223,13 @@ class PdfConverter:
             self.first_heading = self.first_heading or block.full_text
             self.draft.add_heading(level, block.full_text)
         elif block.kind == "item":
-            self.draft.add_item(self._find_item_depth(block), block.text, block.marker)
+            # The items before this one that begin further left, each inside the other, give its depth.
+            left, tolerance = block.lines[0].left, 0.5 * block.size
+            self.item_lefts = [*(outer for outer in self.item_lefts if outer < left - tolerance), left]
+            self.draft.add_item(len(self.item_lefts) - 1, block.text, block.marker)
         else:
             self.draft.add_block(block.text)
         self.item_lefts = self.item_lefts if block.kind == "item" else []
-
-    def _find_item_depth(self, block: PdfBlock) -> int:
-        """Return how many of the items before this one, each inside the other, begin further left."""
-        left, tolerance = block.lines[0].left, 0.5 * block.size
-        self.item_lefts = [*(outer for outer in self.item_lefts if outer < left - tolerance), left]
-        return len(self.item_lefts) - 1
 
     def _find_heading_level(self, block: PdfBlock, page: int) -> int:
         """Return a block's heading level, 0 if it is not a heading."""
@@ -291,19 +298,6 @@ def _drop_placeholder(fact: str) -> str:
 def _normalize_title(text: str) -> str:
     """Return the letters of a title in lower case, for comparison."""
     return "".join(letter for letter in text.lower() if letter.isalpha())
-
-
-def _explain_error(source: ReaderInput, error: pypdfium2.PdfiumError) -> Exception:
-    password_error = 4  # FPDF_ERR_PASSWORD (fpdfview.h)
-    has_end = b"%%EOF" in source.body[-2_048:]  # where PDF readers look for it (ISO 32000-1 annex H.3.18)
-    # PDFium may still report the error of an earlier file, so the file must be able to be encrypted.
-    can_be_encrypted = b"/Encrypt" in source.body or b"/XRef" in source.body
-    if can_be_encrypted and (getattr(error, "err_code", None) == password_error or "password" in str(error).lower()):
-        return build_encrypted_error(source, "PDF")
-    if not has_end:
-        return build_broken_error(source, "PDF", "it is cut, its end is missing")
-    is_empty = re.search(rb"/Count\s+0\b", source.body)
-    return build_broken_error(source, "PDF", "it has no pages" if is_empty else "it cannot be opened")
 
 
 reader = DocumentReader(

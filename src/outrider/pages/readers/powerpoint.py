@@ -84,23 +84,27 @@ class SlideWriter:
         title = next(filter(None, titles), "")
         self.draft.add_heading(2, title)
         for shape in shapes:
-            if shape not in title_shapes:
-                self._write_shape(shape)
+            kind = _get_placeholder(shape)
+            if shape in title_shapes or kind in ("dt", "ftr", "hdr", "sldNum", "sldImg"):  # footers and the like
+                continue
+            if shape.name == "p:pic":
+                words = " ".join((shape.get_value("p:nvPicPr", "p:cNvPr", attribute="descr") or "").split())
+                self.draft.add_block(f"(picture: {words[:500]})" if words else "")
+            elif shape.name == "p:graphicFrame":
+                self._write_graphic(shape)
+            else:
+                # Masters give bullets to these placeholders.
+                listed = kind in ("body", "obj", "")
+                write_paragraphs(shape.find("p:txBody"), self.draft, self.relations, listed=listed)
         self._write_notes()
-        self._write_comments()
+        # Comments of PowerPoint up to 2019, and threaded ones.
+        for part in self.package.find_parts(self.part, "comments"):
+            for comment in self.package.parse_part(part).iter_descendants("p:cm", "p188:cm", "p188:reply"):
+                old_text = comment.find("p:text")
+                body = comment.find("p188:txBody")
+                text = old_text.text if old_text is not None else render_line(body, self.draft, self.relations)
+                self.draft.add_quote(f"Comment: {' '.join(text.split())}" if text.strip() else "")
         return title
-
-    def _write_shape(self, shape: XmlElement) -> None:
-        kind = _get_placeholder(shape)
-        if shape.name == "p:pic":
-            words = " ".join((shape.get_value("p:nvPicPr", "p:cNvPr", attribute="descr") or "").split())
-            self.draft.add_block(f"(picture: {words[:500]})" if words else "")
-        elif shape.name == "p:graphicFrame":
-            self._write_graphic(shape)
-        elif kind not in ("dt", "ftr", "hdr", "sldNum", "sldImg"):  # footers and the like
-            # Masters give bullets to these placeholders.
-            listed = kind in ("body", "obj", "")
-            write_paragraphs(shape.find("p:txBody"), self.draft, self.relations, listed=listed)
 
     def _write_graphic(self, frame: XmlElement) -> None:
         for table in frame.iter_descendants("a:tbl"):
@@ -144,15 +148,6 @@ class SlideWriter:
                 lines += [render_line(paragraph, self.draft, relations) for paragraph in paragraphs]
         if any(lines):
             self.draft.add_quote("Notes: " + "\n".join(filter(None, lines)))
-
-    def _write_comments(self) -> None:
-        """Write comments of both kinds: those of PowerPoint up to 2019, and threaded ones."""
-        for part in self.package.find_parts(self.part, "comments"):
-            for comment in self.package.parse_part(part).iter_descendants("p:cm", "p188:cm", "p188:reply"):
-                old_text = comment.find("p:text")
-                body = comment.find("p188:txBody")
-                text = old_text.text if old_text is not None else render_line(body, self.draft, self.relations)
-                self.draft.add_quote(f"Comment: {' '.join(text.split())}" if text.strip() else "")
 
 
 def _list_shapes(tree: XmlElement) -> list[XmlElement]:

@@ -14,7 +14,7 @@ from outrider.pages.readers.office97.compound_file import (
     CompoundFileError,
     read_properties,
 )
-from outrider.pages.readers.office97.powerpoint_file import Presentation, Slide, SlideShape, SlideText
+from outrider.pages.readers.office97.powerpoint_file import Presentation, Slide, SlideShape
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error, mark_end_missing
 
@@ -78,20 +78,16 @@ def _write_slide(draft: DocumentDraft, slide: Slide) -> str:
         if shape.cells:
             draft.add_table(_build_rows(shape))
         elif shape not in title_shapes or _clean_line(shape.text.characters) != title:
-            _write_paragraphs(draft, shape.text)
+            # Paragraphs past the end of the styles inherit everything.
+            styles = [*shape.text.paragraph_styles, *[(0, None)] * (shape.text.characters.count("\r") + 1)]
+            for paragraph, (level, bullet) in zip(shape.text.characters.split("\r"), styles, strict=False):
+                if bullet or (bullet is None and shape.text.kind in (1, 7, 8)):  # bodies have bullets in their master
+                    draft.add_item(level, _clean_line(paragraph))
+                else:
+                    draft.add_block(_clean_line(paragraph))
     notes = list(filter(None, map(_clean_line, slide.notes.split("\r"))))
     draft.add_quote("Notes: " + "\n".join(notes) if notes else "")
     return title
-
-
-def _write_paragraphs(draft: DocumentDraft, text: SlideText) -> None:
-    # Paragraphs past the end of the styles inherit everything.
-    styles = [*text.paragraph_styles, *[(0, None)] * (text.characters.count("\r") + 1)]
-    for paragraph, (level, bullet) in zip(text.characters.split("\r"), styles, strict=False):
-        if bullet or (bullet is None and text.kind in (1, 7, 8)):  # bodies have bullets in their master
-            draft.add_item(level, _clean_line(paragraph))
-        else:
-            draft.add_block(_clean_line(paragraph))
 
 
 def _build_rows(table: SlideShape) -> list[list[str]]:

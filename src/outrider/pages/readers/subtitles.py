@@ -41,7 +41,20 @@ def read_subtitles(source: ReaderInput) -> Document:
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     draft = DocumentDraft(source, "subtitles")
-    cues = list(_drop_repeated_lines(_parse_cues(source, text)))
+    if "ttml" in source.content_type or TTML_ROOT.search(text[:2_000]):
+        parsed = _parse_ttml(text, source.max_tags)
+    elif SSA_HEADER.search(text[:2_000]):
+        parsed = _parse_ssa(text)
+    else:
+        parsed = _parse_srt(SBV_TIMES.sub(r"\1 --> \2", text))
+    cues: list[Cue] = []
+    previous: list[str] = []
+    for cue in parsed:
+        lines = [line for line in cue.text.split("\n") if line]
+        fresh = [line for line in lines if line not in previous]  # live captions repeat lines in the next cue
+        previous = lines
+        if fresh:
+            cues.append(Cue(cue.start, cue.end, " ".join(fresh)))
     for start, paragraph in _join_paragraphs(cues):
         minutes, seconds = divmod(int(start), 60)
         draft.add_block(f"[{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}] {paragraph}")
@@ -51,15 +64,6 @@ def read_subtitles(source: ReaderInput) -> Document:
     facts = {name.lower(): value for name, value in SETTING_LINE.findall(text.partition("-->")[0][:2_000])}
     duration_s = round(max((cue.end for cue in cues), default=0))
     return draft.build_document(facts, metadata={"cues": len(cues), "seconds": duration_s})
-
-
-def _parse_cues(source: ReaderInput, text: str) -> Iterator[Cue]:
-    """Yield the cues of a text in any of the formats."""
-    if "ttml" in source.content_type or TTML_ROOT.search(text[:2_000]):
-        return _parse_ttml(text, source.max_tags)
-    if SSA_HEADER.search(text[:2_000]):
-        return _parse_ssa(text)
-    return _parse_srt(SBV_TIMES.sub(r"\1 --> \2", text))
 
 
 def _parse_ssa(text: str) -> Iterator[Cue]:
@@ -120,17 +124,6 @@ def _parse_srt(text: str) -> Iterator[Cue]:
             block, times = [], next_times
         elif times:
             block.append(line)
-
-
-def _drop_repeated_lines(cues: Iterator[Cue]) -> Iterator[Cue]:
-    """Yield the cues without the lines that live captions repeat in the next cue."""
-    before: list[str] = []
-    for cue in cues:
-        lines = [line for line in cue.text.split("\n") if line]
-        fresh = [line for line in lines if line not in before]
-        before = lines
-        if fresh:
-            yield Cue(cue.start, cue.end, " ".join(fresh))
 
 
 def _join_paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:

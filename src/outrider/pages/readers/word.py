@@ -83,7 +83,15 @@ class WordWriter:
     def _write_block(self, element: XmlElement) -> None:
         if element.name == "w:tbl":
             self._end_code()
-            self._write_table(element)
+            elements = _find_children(element, "w:tr")
+            rows = [[self._read_cell(cell) for cell in _find_children(row, "w:tc")][: 4 * MAX_SPAN] for row in elements]
+            is_narrow = all(len(row) == 1 and not row[0].is_continued for row in rows)
+            if not rows or not is_narrow:
+                self.draft.add_table(expand_spans(rows))
+                return
+            for row in elements:  # a single column is a frame around text
+                for child in row.iter_children():
+                    self._write_block(child)
         elif element.name == "w:p":
             self._write_paragraph(element)
         else:
@@ -103,22 +111,19 @@ class WordWriter:
         else:
             self._end_code()
             if style.kind == "title" or level:
-                self._write_heading(
-                    level, render_plain(runs), self._next_marker(properties, style), title=style.kind == "title"
-                )
+                text = render_plain(runs)
+                marker = self._next_marker(properties, style)
+                if style.kind == "title":
+                    self._title_levels = 1
+                    self.draft.add_heading(1, text)
+                else:
+                    number = f"{marker} " if marker and marker != "-" and text else ""
+                    self.draft.add_heading(level + self._title_levels, number + text)
+                self.title = self.title or text
             elif style.kind != "toc":
                 self._write_text(render_inline(runs), style, properties)
         for box in boxes:
             self._write_block(box)
-
-    def _write_heading(self, level: int, text: str, marker: str | None, *, title: bool) -> None:
-        if title:
-            self._title_levels = 1
-            self.draft.add_heading(1, text)
-        else:
-            number = f"{marker} " if marker and marker != "-" and text else ""
-            self.draft.add_heading(level + self._title_levels, number + text)
-        self.title = self.title or text
 
     def _write_text(self, text: str, style: ParagraphStyle, properties: XmlElement | None) -> None:
         if style.kind == "quote":
@@ -145,16 +150,6 @@ class WordWriter:
         code, self._code = "\n".join(self._code).strip("\n"), []
         if code.strip():
             self.draft.add_block(format_code_block(code, ""))
-
-    def _write_table(self, element: XmlElement) -> None:
-        elements = _find_children(element, "w:tr")
-        rows = [[self._read_cell(cell) for cell in _find_children(row, "w:tc")][: 4 * MAX_SPAN] for row in elements]
-        if rows and all(len(row) == 1 for row in rows) and not any(cell.is_continued for row in rows for cell in row):
-            for row in elements:  # a single column is a frame around text
-                for child in row.iter_children():
-                    self._write_block(child)
-            return
-        self.draft.add_table(expand_spans(rows))
 
     def _read_cell(self, cell: XmlElement) -> WordCell:
         properties = cell.find("w:tcPr") or XmlElement("")

@@ -161,26 +161,23 @@ class Word97Writer:
                 self._cell = []
         else:
             self._end_table()
-            self._write_paragraph(runs, paragraph)
-
-    def _write_paragraph(self, runs: list[TextRun], paragraph: ParagraphProperties) -> None:
-        heading_levels = 9  # styles 1 to 9 are headings in every file (section 2.9.271)
-        level = 0
-        if 1 <= paragraph.style <= heading_levels:
-            level = paragraph.style
-        elif paragraph.outline < heading_levels:
-            level = paragraph.outline + 1
-        text = render_inline(runs)
-        list_id, list_levels = self._lists.get(paragraph.list, (0, []))
-        if level and text:
-            self.title = self.title or render_plain(runs)
-            self.draft.add_heading(level, render_plain(runs))
-        elif text and list_levels:
-            number_format, _ = list_levels[min(paragraph.level, len(list_levels) - 1)]
-            marker = self._next_marker(list_id, paragraph.level, number_format)
-            self.draft.add_item(paragraph.level, *format_item(text, marker))
-        else:
-            self.draft.add_block(text)
+            heading_levels = 9  # styles 1 to 9 are headings in every file (section 2.9.271)
+            level = 0
+            if 1 <= paragraph.style <= heading_levels:
+                level = paragraph.style
+            elif paragraph.outline < heading_levels:
+                level = paragraph.outline + 1
+            text = render_inline(runs)
+            list_id, list_levels = self._lists.get(paragraph.list, (0, []))
+            if level and text:
+                self.title = self.title or render_plain(runs)
+                self.draft.add_heading(level, render_plain(runs))
+            elif text and list_levels:
+                number_format, _ = list_levels[min(paragraph.level, len(list_levels) - 1)]
+                marker = self._next_marker(list_id, paragraph.level, number_format)
+                self.draft.add_item(paragraph.level, *format_item(text, marker))
+            else:
+                self.draft.add_block(text)
 
     def _next_marker(self, list_id: int, level: int, number_format: str) -> str:
         """Count the next item of a list and return its marker."""

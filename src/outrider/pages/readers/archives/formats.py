@@ -7,6 +7,7 @@ import lzma
 import tarfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -89,9 +90,11 @@ class TarContents:
         """Return its files up to the first damage. Raises Unavailable or Refused if there is none."""
         members: list[PackedFile] = []
         try:
-            members.extend(
-                PackedFile(info.name, info.size, _format_timestamp(info.mtime)) for info, _ in self._iter_files()
-            )
+            for info, _ in self._iter_files():
+                date = ""
+                with suppress(OverflowError, ValueError, OSError):
+                    date = datetime.fromtimestamp(info.mtime, UTC).date().isoformat() if info.mtime > 0 else ""
+                members.append(PackedFile(info.name, info.size, date))
         except OutriderError:
             if not members:
                 raise
@@ -186,13 +189,6 @@ class _XzStream:
         if not chunk and not self._unpacker.eof:
             raise EOFError("its end is missing")
         return chunk
-
-
-def _format_timestamp(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).date().isoformat() if seconds > 0 else ""
-    except (OverflowError, ValueError, OSError):
-        return ""
 
 
 def _format_date(year: int, month: int, day: int) -> str:

@@ -5,7 +5,6 @@ Each file has a header of its own, which may leave its sizes to a record after i
 
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outrider.pages.reader import ReaderInput
@@ -48,7 +47,19 @@ class TruncatedZip:
     def __init__(self, source: ReaderInput) -> None:
         self._source = source
         self._bytes_left = MAX_TOTAL_BYTES
-        self.files = list(self._iter_entries())
+        self.files: list[ZipEntry] = []
+        body, at, signature = source.body, 0, b"PK\x03\x04"
+        for _ in range(MAX_MEMBERS):
+            if not body.startswith(signature, at) or at + HEADER_BYTES > len(body):
+                break
+            entry = self._parse_entry(at)
+            if entry is None:
+                break
+            if not entry.name.endswith("/"):
+                self.files.append(entry)
+            at = body.find(signature, entry.end, entry.end + 64) if entry.is_whole else -1
+            if at < 0:
+                break
         if not self.files:
             raise build_broken_error(source, ARCHIVE_KIND, "it is cut or damaged")
 
@@ -71,20 +82,6 @@ class TruncatedZip:
         except zlib.error as error:
             raise build_broken_error(self._source, ARCHIVE_KIND, "a part of it is damaged") from error
 
-    def _iter_entries(self) -> Iterator[ZipEntry]:
-        body, at, signature = self._source.body, 0, b"PK\x03\x04"
-        for _ in range(MAX_MEMBERS):
-            if not body.startswith(signature, at) or at + HEADER_BYTES > len(body):
-                return
-            entry = self._parse_entry(at)
-            if entry is None:
-                return
-            if not entry.name.endswith("/"):
-                yield entry
-            at = body.find(signature, entry.end, entry.end + 64) if entry.is_whole else -1
-            if at < 0:
-                return
-
     def _parse_entry(self, at: int) -> ZipEntry | None:
         """Return the file whose header begins there; None if the header is cut or has no name."""
         descriptor_flag, utf8_flag = 0x8, 0x800
@@ -97,21 +94,17 @@ class TruncatedZip:
         name = body[at + HEADER_BYTES : at + HEADER_BYTES + name_bytes]
         date = ((day >> 9) + 1980, day >> 5 & 15, day & 31)
         if zip64_size in (packed, size):
-            packed, size = self._read_zip64_sizes(start - extra_bytes, start, packed, size)
+            field = start - extra_bytes
+            while field + 4 <= start:
+                kind, length = struct.unpack_from("<HH", body, field)
+                if kind == 1 and length >= 16:
+                    size, packed = struct.unpack_from("<QQ", body, field + 4)
+                field += 4 + length
         end, is_whole = start + packed, start + packed <= len(body)
         if flags & descriptor_flag and not packed:
             end, size, is_whole = self._measure_entry(start, method)
         title = name.decode("utf-8" if flags & utf8_flag else "cp437", "replace")
         return ZipEntry(title, date, flags, method, size, start, end, is_whole)
-
-    def _read_zip64_sizes(self, at: int, end: int, packed: int, size: int) -> tuple[int, int]:
-        """Return the two sizes from the zip64 field, where they take eight bytes each."""
-        while at + 4 <= end:
-            kind, length = struct.unpack_from("<HH", self._source.body, at)
-            if kind == 1 and length >= 16:
-                size, packed = struct.unpack_from("<QQ", self._source.body, at + 4)
-            at += 4 + length
-        return packed, size
 
     def _measure_entry(self, start: int, method: int) -> tuple[int, int, bool]:
         """Return the end, unpacked size and completeness of a file whose header lacks its size."""

@@ -15,7 +15,13 @@ def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], st
     """Return the cells of a table; `get_text` returns an element's text."""
     sheet = SheetCells(name)
     number = taken = 0
-    sheet.hidden_columns = _find_hidden_columns(table)
+    column = 0
+    for element in table.iter_descendants("table:table-column"):
+        times = _parse_repeat(element, "table:number-columns-repeated")
+        # A range to the end of the sheet hides no data: people trim the visible area that way.
+        if element.get("table:visibility") in HIDDEN_VISIBILITIES and times < 1_000:
+            sheet.hidden_columns |= set(range(column + 1, column + times + 1))
+        column += times
     for row in _iter_rows(table):
         times = _parse_repeat(row, "table:number-rows-repeated")
         filled = any(True for cell in row.iter_named(*CELL_ELEMENTS) if cell.children or cell.get("office:value-type"))
@@ -73,18 +79,6 @@ def _format_cell(cell: XmlElement, get_text: Callable[[XmlElement], str]) -> str
         except ValueError:
             return cell.get("office:value")
     return get_text(cell) or (cell.get("office:string-value") if kind == "string" else "")
-
-
-def _find_hidden_columns(table: XmlElement) -> set[int]:
-    hidden: set[int] = set()
-    number = 0
-    for column in table.iter_descendants("table:table-column"):
-        times = _parse_repeat(column, "table:number-columns-repeated")
-        # A range to the end of the sheet hides no data: people trim the visible area that way.
-        if column.get("table:visibility") in HIDDEN_VISIBILITIES and times < 1_000:
-            hidden |= set(range(number + 1, number + times + 1))
-        number += times
-    return hidden
 
 
 def _parse_repeat(element: XmlElement, name: str) -> int:

@@ -73,7 +73,13 @@ class OdfStyles:
             if style.name == "text:list-style":
                 self._load_list(style)
             elif style.name == "style:style":
-                self._load_style(style)
+                name = style.get("style:name")
+                parsed = replace(_parse_style(style), monospaced=self._read_monospaced(style))
+                self.styles[f"{style.get('style:family')} {name}"] = parsed
+                if style.get_value("style:table-properties", attribute="table:display") == "false":
+                    self.hidden_styles.add(name)
+                if style.get_value("style:drawing-page-properties", attribute="presentation:visibility") == "hidden":
+                    self.hidden_styles.add(name)
             elif style.get("style:family") == "paragraph":
                 self.is_all_monospaced = bool(self._read_monospaced(style))
 
@@ -94,15 +100,6 @@ class OdfStyles:
                     element.get("style:num-prefix")[:5],
                     element.get("style:num-suffix")[:5],
                 )
-
-    def _load_style(self, style: XmlElement) -> None:
-        name = style.get("style:name")
-        parsed = replace(_parse_style(style), monospaced=self._read_monospaced(style))
-        self.styles[f"{style.get('style:family')} {name}"] = parsed
-        if style.get_value("style:table-properties", attribute="table:display") == "false":
-            self.hidden_styles.add(name)
-        if style.get_value("style:drawing-page-properties", attribute="presentation:visibility") == "hidden":
-            self.hidden_styles.add(name)
 
     def resolve_style(self, family: str, name: str) -> OdfStyle:
         """Return a style's properties, inherited ones included."""
@@ -201,29 +198,22 @@ class OdfRunBuilder:
             address = self.draft.resolve_link(piece.get("xlink:href"), piece.text)
             self._visit_children(piece, replace(style, address=address, literal=False, rise=0), hidden=hidden)
         elif name in SPACE_ELEMENTS:
-            self._runs.append(TextRun(SPACE_ELEMENTS[name] * self._count_spaces(piece, style), code=style.code))
+            count = piece.get("text:c") if self._keeps_spaces or style.code else ""  # matters in code only
+            spaces = min(200, int(count)) if count.isdigit() and len(count) < 4 else 1
+            self._runs.append(TextRun(SPACE_ELEMENTS[name] * spaces, code=style.code))
         elif name in ("text:note", "office:annotation"):
-            self._add_note(piece)
+            if name == "office:annotation":
+                self.comment_count += 1
+                label, content = f"c{self.comment_count}", piece
+            else:
+                label = f"{'e' if piece.get('text:note-class') == 'endnote' else ''}{len(self.notes) + 1}"
+                content = piece.find("text:note-body") or XmlElement("")
+            self._runs.append(TextRun(f"[^{label}]", literal=True))
+            self.notes.append((label, content))
         elif name.startswith("draw:") and name not in ("draw:a", "draw:object", "draw:image"):
             self._visit_shape(piece)
         elif name not in SKIPPED_ELEMENTS:
             self._visit_children(piece, style, hidden=hidden)
-
-    def _count_spaces(self, piece: XmlElement, style: TextRun) -> int:
-        """Return the number of spaces, which matters in code only; 1 elsewhere."""
-        count = piece.get("text:c")
-        return min(200, int(count)) if (self._keeps_spaces or style.code) and count.isdigit() and len(count) < 4 else 1
-
-    def _add_note(self, note: XmlElement) -> None:
-        """Add the reference of a footnote, an endnote or a comment, and collect its content."""
-        if note.name == "office:annotation":
-            self.comment_count += 1
-            label, content = f"c{self.comment_count}", note
-        else:
-            label = f"{'e' if note.get('text:note-class') == 'endnote' else ''}{len(self.notes) + 1}"
-            content = note.find("text:note-body") or XmlElement("")
-        self._runs.append(TextRun(f"[^{label}]", literal=True))
-        self.notes.append((label, content))
 
     def _visit_shape(self, frame: XmlElement) -> None:
         """Collect text, or add a formula, a chart's numbers or a picture's description."""

@@ -113,8 +113,18 @@ def _build_mail(storage: MessageStorage, depth: int) -> MailMessage:
         mail.rtf = decompress_rtf(storage.read_bytes(Pid.RTF))
     message_class = storage.read_text(Pid.MESSAGE_CLASS).upper()
     mail.encrypted = message_class.startswith("IPM.NOTE.SMIME") and "SIGNED" not in message_class
-    for attachment in storage.iter_storages("attach"):
-        _add_attachment(mail, attachment, depth)
+    embedded_message = 5  # an attachment method
+    max_depth = 3
+    names = (Pid.ATTACH_LONG_NAME, Pid.ATTACH_FILE_NAME, Pid.DISPLAY_NAME)
+    for part in storage.iter_storages("attach"):
+        inner = MessageStorage(part.files, f"{part.path}__substg1.0_3701000D/", 24)
+        if part.read_integer(Pid.ATTACH_METHOD) == embedded_message and inner.fixed_values and depth < max_depth:
+            mail.forwarded.append(_build_mail(inner, depth + 1))
+            continue
+        name = to_single_line(next(filter(None, map(part.read_text, names)), ""), 200)
+        content_type = to_single_line(part.read_text(Pid.ATTACH_MIME), 100) or "unknown type"
+        size = part.get_size(Pid.ATTACH_DATA)
+        mail.attachments.append({"name": name or "(unnamed)", "content_type": content_type, "size": size})
     return mail
 
 
@@ -153,21 +163,3 @@ def _format_person(storage: MessageStorage, name: int, *addresses: int) -> str:
     candidates = (storage.read_text(number).strip() for number in addresses)
     address = next((candidate for candidate in candidates if "@" in candidate), "")
     return f"{person} <{address}>" if person and address and person != address else address or person
-
-
-def _add_attachment(mail: MailMessage, storage: MessageStorage, depth: int) -> None:
-    embedded_message = 5  # an attachment method
-    max_depth = 3
-    inner = MessageStorage(storage.files, f"{storage.path}__substg1.0_3701000D/", 24)
-    if storage.read_integer(Pid.ATTACH_METHOD) == embedded_message and inner.fixed_values and depth < max_depth:
-        mail.forwarded.append(_build_mail(inner, depth + 1))
-        return
-    names = (Pid.ATTACH_LONG_NAME, Pid.ATTACH_FILE_NAME, Pid.DISPLAY_NAME)
-    name = to_single_line(next(filter(None, map(storage.read_text, names)), ""), 200)
-    mail.attachments.append(
-        {
-            "name": name or "(unnamed)",
-            "content_type": to_single_line(storage.read_text(Pid.ATTACH_MIME), 100) or "unknown type",
-            "size": storage.get_size(Pid.ATTACH_DATA),
-        }
-    )

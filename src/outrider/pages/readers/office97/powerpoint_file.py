@@ -121,24 +121,19 @@ class Presentation:
                 raise CompoundFileError("its last edit is missing")
             previous, directory, document = struct.unpack_from("<LLL", self._data, record.start + 8)
             self._document = self._document or document
-            for number, offset in self._iter_persist_directory(directory):
-                offsets.setdefault(number, offset)
+            table = self._read_record(directory)
+            is_directory = table and table.kind == RecordType.PERSIST_DIRECTORY
+            at, end = (table.start, table.end) if table and is_directory else (0, 0)
+            while at + 4 <= end:
+                header = struct.unpack_from("<L", self._data, at)[0]
+                first, count = header & 0xFFFFF, min(header >> 20, (end - at) // 4 - 1)
+                for number, offset in enumerate(struct.unpack_from(f"<{count}L", self._data, at + 4), first):
+                    offsets.setdefault(number, offset)
+                at += 4 + 4 * count
             if not previous or previous >= edit:
                 break
             edit = previous
         return offsets
-
-    def _iter_persist_directory(self, at: int) -> Iterator[tuple[int, int]]:
-        """Yield the numbers of objects and their offsets."""
-        record = self._read_record(at)
-        if record is None or record.kind != RecordType.PERSIST_DIRECTORY:
-            return
-        at = record.start
-        while at + 4 <= record.end:
-            header = struct.unpack_from("<L", self._data, at)[0]
-            first, count = header & 0xFFFFF, min(header >> 20, (record.end - at) // 4 - 1)
-            yield from enumerate(struct.unpack_from(f"<{count}L", self._data, at + 4), first)
-            at += 4 + 4 * count
 
     def _list_slides(self, instance: int) -> list[tuple[int, int, list[SlideText]]]:
         """Return each slide's object number, its id, and its texts in the outline."""

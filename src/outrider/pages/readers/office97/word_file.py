@@ -108,14 +108,20 @@ class WordFile:
                 continue
             width = 1 if narrow else 2
             begin = offset + (start - first) * width
-            text = _decode_text(self.main[begin : begin + (end - start) * width], narrow=narrow)
+            body = self.main[begin : begin + (end - start) * width]
+            # One character for each position: a surrogate pair stays two characters.
+            codes = body.decode("cp1252", "replace") if narrow else map(chr, struct.unpack(f"<{len(body) // 2}H", body))
+            text = "".join(codes)
             at = 0
             while at < len(text):
                 changes = letters.find_next_start(begin + at * width)
                 limit = len(text) if changes is None else max(at + 1, (changes - begin) // width)
                 special = SPECIAL_CHAR.search(text, at, limit)
                 stop = max(at + 1, special.start() if special else min(limit, len(text)))
-                yield start + at, begin + at * width, _join_surrogates(text[at:stop])
+                stretch = text[at:stop]
+                if not stretch.isascii() and SURROGATE.search(stretch):
+                    stretch = stretch.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+                yield start + at, begin + at * width, stretch
                 at = stop
 
     def iter_pieces(self) -> Iterator[tuple[int, int, int, bool]]:
@@ -187,20 +193,6 @@ class WordFile:
             return {}
 
 
-def _decode_text(body: bytes, *, narrow: bool) -> str:
-    """Return one character for each position; a surrogate pair stays two characters."""
-    if narrow:
-        return body.decode("cp1252", "replace")
-    return "".join(map(chr, struct.unpack_from(f"<{len(body) // 2}H", body)))
-
-
-def _join_surrogates(text: str) -> str:
-    """Return the text with surrogate pairs joined."""
-    if text.isascii() or not SURROGATE.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 def _read_list_levels(table: bytes, tables: bytes, main: bytes) -> dict[int, list[tuple[str, str]]]:
     """Return format and text of each list's levels by list id; they follow the table that names the lists."""
     # MS-OSHARED section 2.2.1.3.
@@ -235,17 +227,6 @@ def _iter_properties(group: bytes) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def _parse_cells(operand: int) -> tuple[tuple[int, str], ...]:
-    """Return where the cells of a row end and what they are merged with (TDefTableOperand, section 2.9.315)."""
-    body = operand.to_bytes(max(3, (operand.bit_length() + 7) // 8), "little")
-    count = min(63, body[2])
-    body = body.ljust(5 + 2 * count + 20 * count, b"\x00")
-    ends = struct.unpack_from(f"<{count + 1}h", body, 3) if count else ()
-    flags = [struct.unpack_from("<H", body, 5 + 2 * count + 20 * cell)[0] for cell in range(count)]
-    merges = ("beside" if flag & 0x2 else "above" if flag & 0x60 == 0x20 else "" for flag in flags)
-    return tuple(zip(ends[1:], merges, strict=True))
-
-
 def _parse_character(group: bytes) -> CharacterProperties:
     values = dict(_iter_properties(group))
     return CharacterProperties(
@@ -264,6 +245,15 @@ def _parse_paragraph(page: bytes, at: int) -> ParagraphProperties:
     if len(group) < 2:
         return ParagraphProperties()
     values = dict(_iter_properties(group[2:]))
+    # Where the cells of a row end, and what they are merged with (TDefTableOperand, section 2.9.315).
+    operand = values.get(0xD608, 0)
+    body = operand.to_bytes(max(3, (operand.bit_length() + 7) // 8), "little")
+    count = min(63, body[2])
+    body = body.ljust(5 + 2 * count + 20 * count, b"\x00")
+    ends = struct.unpack_from(f"<{count + 1}h", body, 3) if count else ()
+    flags = [struct.unpack_from("<H", body, 5 + 2 * count + 20 * cell)[0] for cell in range(count)]
+    merges = ("beside" if flag & 0x2 else "above" if flag & 0x60 == 0x20 else "" for flag in flags)
+    cells = tuple(zip(ends[1:], merges, strict=True))
     return ParagraphProperties(
         group[0] | group[1] << 8,
         values.get(0x460B, 0),
@@ -271,5 +261,5 @@ def _parse_paragraph(page: bytes, at: int) -> ParagraphProperties:
         values.get(0x2640, 9),
         in_table=bool(values.get(0x2416) or values.get(0x6649)),
         row_end=bool(values.get(0x2417)),
-        cells=_parse_cells(values.get(0xD608, 0)),
+        cells=cells,
     )

@@ -108,6 +108,7 @@ class XlrdBook(Book):
     def get_record_parts(self) -> tuple[int, int, bytes]:
         """Return kind, length and content of the next record; past the end, EOF records without end."""
         ignored_kind = -1  # xlrd skips kinds that it does not know
+        max_linked_cells = 100_000
         self._records_left -= 1
         if self._records_left < 0:
             raise DamagedWorkbookError("it holds too many parts")
@@ -116,21 +117,15 @@ class XlrdBook(Book):
             return XL_EOF, 0, b""
         kind, size, data = super().get_record_parts()
         self.is_cut = self.is_cut or len(data) < size
-        return (ignored_kind if self._is_skipped(kind, data) else kind), size, data
+        is_skipped = kind in SKIPPED_RECORDS or (self._skips_optional and kind in OPTIONAL_RECORDS)
+        if kind == HYPERLINK_RECORD and len(data) >= 8 and not is_skipped:
+            top, bottom, left, right = struct.unpack_from("<4H", data)  # xlrd stores a link for each cell of its range
+            self._linked_cells += max(0, bottom - top + 1) * max(0, right - left + 1)
+            is_skipped = self._linked_cells > max_linked_cells
+        return (ignored_kind if is_skipped else kind), size, data
 
     def handle_filepass(self, data: bytes) -> None:  # noqa: ARG002 - as the library calls it
         raise EncryptedWorkbookError
-
-    def _is_skipped(self, kind: int, data: bytes) -> bool:
-        """Return whether the library must not see a record."""
-        max_linked_cells = 100_000
-        if kind in SKIPPED_RECORDS or (self._skips_optional and kind in OPTIONAL_RECORDS):
-            return True
-        if kind != HYPERLINK_RECORD or len(data) < 8:
-            return False
-        top, bottom, left, right = struct.unpack_from("<4H", data)  # xlrd stores a link for each cell of its range
-        self._linked_cells += max(0, bottom - top + 1) * max(0, right - left + 1)
-        return self._linked_cells > max_linked_cells
 
     def _load_workbook(self, stream: bytes) -> None:
         """Load the workbook's globals, as xlrd's `open_workbook` does."""

@@ -38,15 +38,14 @@ def render_latex(element: XmlElement) -> str:
 
 
 def _render_children(element: XmlElement | None) -> str:
-    return "".join(_render_element(child) for child in element.iter_children()) if element else ""
-
-
-def _render_element(element: XmlElement) -> str:
-    local = element.name.removeprefix("m:")
-    if local in ELEMENT_RENDERERS:
-        return ELEMENT_RENDERERS[local](element)
-    is_property = local.endswith("Pr")
-    return "" if is_property else _render_children(element)
+    pieces: list[str] = []
+    for child in element.iter_children() if element else ():
+        local = child.name.removeprefix("m:")
+        if local in ELEMENT_RENDERERS:
+            pieces.append(ELEMENT_RENDERERS[local](child))
+        elif not local.endswith("Pr"):  # properties are not shown
+            pieces.append(_render_children(child))
+    return "".join(pieces)
 
 
 def _render_text(element: XmlElement) -> str:
@@ -103,14 +102,13 @@ def _render_delimited(element: XmlElement) -> str:
     return rf"\left{DELIMITERS.get(opening, opening)} {body} \right{DELIMITERS.get(closing, closing)}"
 
 
-def _render_accent(element: XmlElement) -> str:
-    accent = ACCENTS.get(_read_property(element, "accPr", "chr", "̂"), r"\hat")
-    return f"{accent}{{{_render_child(element, 'e')}}}"
-
-
-def _render_bar(element: XmlElement) -> str:
-    line = r"\underline" if _read_property(element, "barPr", "pos", "bot") == "bot" else r"\overline"
-    return f"{line}{{{_render_child(element, 'e')}}}"
+def _render_mark(element: XmlElement) -> str:
+    """Render a base with an accent, or with a line below or above it."""
+    if element.name == "m:acc":
+        mark = ACCENTS.get(_read_property(element, "accPr", "chr", "̂"), r"\hat")
+    else:
+        mark = r"\underline" if _read_property(element, "barPr", "pos", "bot") == "bot" else r"\overline"
+    return f"{mark}{{{_render_child(element, 'e')}}}"
 
 
 def _render_function(element: XmlElement) -> str:
@@ -126,12 +124,11 @@ def _render_rows(element: XmlElement) -> list[str]:
 
 
 def _render_matrix(element: XmlElement) -> str:
+    """Render the rows of a matrix, or lines that are aligned with one another."""
+    if element.name == "m:eqArr":
+        return r"\begin{aligned} " + r" \\ ".join(_render_rows(element)) + r" \end{aligned}"
     rows = [" & ".join(_render_rows(row)) for row in element.iter_named("m:mr")]
     return r"\begin{matrix} " + r" \\ ".join(rows) + r" \end{matrix}"
-
-
-def _render_aligned(element: XmlElement) -> str:
-    return r"\begin{aligned} " + r" \\ ".join(_render_rows(element)) + r" \end{aligned}"
 
 
 ELEMENT_RENDERERS: dict[str, Callable[[XmlElement], str]] = {
@@ -144,11 +141,11 @@ ELEMENT_RENDERERS: dict[str, Callable[[XmlElement], str]] = {
     "sPre": _render_prescripts,
     "nary": _render_nary,
     "d": _render_delimited,
-    "acc": _render_accent,
-    "bar": _render_bar,
+    "acc": _render_mark,
+    "bar": _render_mark,
     "func": _render_function,
     "limLow": _render_function,
     "limUpp": _render_function,
     "m": _render_matrix,
-    "eqArr": _render_aligned,
+    "eqArr": _render_matrix,
 }

@@ -55,8 +55,16 @@ class Package:
         if part not in self._relations:
             folder, name = posixpath.split(part)
             root = self.parse_part(posixpath.join(folder, "_rels", f"{name}.rels"))
-            elements = islice(root.iter_named("rel:Relationship"), max_relations)
-            self._relations[part] = {element.get("Id"): _parse_relationship(element, folder) for element in elements}
+            relations: dict[str, Relationship] = {}
+            for element in islice(root.iter_named("rel:Relationship"), max_relations):
+                target, external = element.get("Target"), element.get("TargetMode").lower() == "external"
+                if not external:
+                    path = unquote(target.partition("#")[0])
+                    joined = path if path.startswith("/") else posixpath.join(folder, path)
+                    target = posixpath.normpath(joined).lstrip("/")
+                kind = element.get("Type").rpartition("/")[2]
+                relations[element.get("Id")] = Relationship(kind, target, external)
+            self._relations[part] = relations
         return self._relations[part]
 
     def find_part(self, part: str, kind: str) -> str | None:
@@ -101,13 +109,3 @@ class Package:
 
     def _build_malformed_error(self, part: str, error: Exception) -> Exception:
         return build_broken_error(self.source, self.kind, f"its part {part[:100]} is malformed ({error})")
-
-
-def _parse_relationship(element: XmlElement, folder: str) -> Relationship:
-    target, external = element.get("Target"), element.get("TargetMode").lower() == "external"
-    kind = element.get("Type").rpartition("/")[2]
-    if external:
-        return Relationship(kind, target, external)
-    path = unquote(target.partition("#")[0])
-    joined = path if path.startswith("/") else posixpath.join(folder, path)
-    return Relationship(kind, posixpath.normpath(joined).lstrip("/"), external)

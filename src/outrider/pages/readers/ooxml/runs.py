@@ -99,6 +99,11 @@ class WordRunBuilder:
         hidden = _is_toggle_on(properties, "w:vanish")
         address = next((open_field.address for open_field in reversed(self._fields) if open_field.address), address)
         alignment = properties.get_value("w:vertAlign", attribute="w:val") or ""
+        style_name = properties.get_value("w:rStyle", attribute="w:val") or ""
+        code = is_monospaced_run(properties)
+        if code is None and style_name:
+            code = self.styles.is_monospaced(style_name)
+        code = self._is_monospaced if code is None else code
         style = TextRun(
             "",
             rise={"superscript": 1, "subscript": -1}.get(alignment, 0),
@@ -106,22 +111,13 @@ class WordRunBuilder:
             italic=_is_toggle_on(properties, "w:i"),
             struck=_is_toggle_on(properties, "w:strike") or _is_toggle_on(properties, "w:dstrike"),
             address=address,
-            code=self._is_code_run(properties),
+            code=code and not self.styles.is_all_monospaced,
         )
         for piece in run.iter_children():
             if piece.name == "w:ruby":  # keep the base text, drop its pronunciation
                 self._visit_children(piece.find("w:rubyBase") or piece, address)
             else:
                 self._visit_piece(piece, style, hidden=hidden)
-
-    def _is_code_run(self, properties: XmlElement) -> bool:
-        if self.styles.is_all_monospaced:
-            return False
-        style = properties.get_value("w:rStyle", attribute="w:val") or ""
-        own = is_monospaced_run(properties)
-        if own is None and style:
-            own = self.styles.is_monospaced(style)
-        return self._is_monospaced if own is None else own
 
     def _visit_piece(self, piece: XmlElement, style: TextRun, *, hidden: bool) -> None:
         if piece.name == "w:fldChar":
@@ -147,13 +143,11 @@ class WordRunBuilder:
             return "\n"
         if piece.name in NOTE_PREFIXES:
             return f"[^{self.get_note_label(piece.name, piece.get('w:id'))}]"
-        return self._describe_drawing(piece) if piece.name in DRAWING_ELEMENTS else ""
-
-    def _describe_drawing(self, drawing: XmlElement) -> str:
-        """Return a drawing's description in brackets; its text boxes are appended to `boxes`."""
-        chosen = drawing.find("mc:Choice") if drawing.name == "mc:AlternateContent" else drawing
-        self.boxes += (chosen or drawing).iter_outermost("w:txbxContent")
-        description = self.describe_picture(chosen or drawing)
+        if piece.name not in DRAWING_ELEMENTS:
+            return ""
+        drawing = piece.find("mc:Choice") if piece.name == "mc:AlternateContent" else piece
+        self.boxes += (drawing or piece).iter_outermost("w:txbxContent")
+        description = self.describe_picture(drawing or piece)
         return f"({description})" if description else ""
 
     def _handle_field_char(self, kind: str) -> None:

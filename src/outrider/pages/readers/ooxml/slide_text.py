@@ -22,9 +22,23 @@ FORMULA_ELEMENTS = ("mc:AlternateContent", "m")  # `m` is in a namespace of Offi
 def build_runs(paragraph: XmlElement, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> list[TextRun]:
     """Return a paragraph's runs."""
     runs: list[TextRun] = []
+    true_values = ("1", "true")
     for piece in paragraph.iter_children():
         if piece.name in ("a:r", "a:fld"):
-            runs.append(_build_run(piece, draft, relations))
+            properties = piece.find("a:rPr") or XmlElement("")
+            text = "".join(part.text for part in piece.iter_named("a:t")).replace("\v", "\n").replace("_x000D_", "")
+            link = relations.get(properties.get_value("a:hlinkClick", attribute="r:id") or "")
+            rise = properties.get("baseline")
+            runs.append(
+                TextRun(
+                    format_script_digits(text, (-1 if rise.startswith("-") else 1) if rise.strip("-0") else 0),
+                    bold=properties.get("b") in true_values,
+                    italic=properties.get("i") in true_values,
+                    struck=properties.get("strike") not in ("", "noStrike"),
+                    address=draft.resolve_link(link.target, text) if link and link.external else "",
+                    code=is_monospaced_font(properties.get_value("a:latin", attribute="typeface") or ""),
+                )
+            )
         elif piece.name == "a:br":
             runs.append(TextRun("\n"))
         elif piece.name in FORMULA_ELEMENTS:
@@ -32,22 +46,6 @@ def build_runs(paragraph: XmlElement, draft: DocumentDraft, relations: Mapping[s
             formulas = (render_latex(math) for math in piece.iter_outermost("m:oMath"))
             runs += [TextRun(f"{mark}{formula}{mark}", literal=True) for formula in formulas]
     return runs
-
-
-def _build_run(piece: XmlElement, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> TextRun:
-    true_values = ("1", "true")
-    properties = piece.find("a:rPr") or XmlElement("")
-    text = "".join(part.text for part in piece.iter_named("a:t")).replace("\v", "\n").replace("_x000D_", "")
-    link = relations.get(properties.get_value("a:hlinkClick", attribute="r:id") or "")
-    rise = properties.get("baseline")
-    return TextRun(
-        format_script_digits(text, (-1 if rise.startswith("-") else 1) if rise.strip("-0") else 0),
-        bold=properties.get("b") in true_values,
-        italic=properties.get("i") in true_values,
-        struck=properties.get("strike") not in ("", "noStrike"),
-        address=draft.resolve_link(link.target, text) if link and link.external else "",
-        code=is_monospaced_font(properties.get_value("a:latin", attribute="typeface") or ""),
-    )
 
 
 def render_line(body: XmlElement | None, draft: DocumentDraft, relations: Mapping[str, Relationship]) -> str:

@@ -65,33 +65,12 @@ class WordStyles:
 
     def get_style(self, name: str) -> ParagraphStyle:
         """Return a style's properties, inherited ones included."""
-        if name not in self._resolved:
-            self._resolved[name] = self._resolve_style(name)
-        return self._resolved[name]
-
-    def is_monospaced(self, name: str) -> bool | None:
-        """Return whether a style is monospaced or one for code; None if it does not set a font."""
-        if name not in self._monospaced:
-            self._monospaced[name] = self._resolve_monospaced(name)
-        return self._monospaced[name]
-
-    def _resolve_monospaced(self, name: str) -> bool | None:
-        seen = 0
-        while name in self._elements and seen < MAX_STYLE_CHAIN:
-            element, seen = self._elements[name], seen + 1
-            title = element.get_value("w:name", attribute="w:val") or ""
-            if element.get("w:type") == "character" and is_code_style(title):
-                return True
-            is_monospaced = is_monospaced_run(element.find("w:rPr"))
-            if is_monospaced is not None:
-                return is_monospaced
-            name = element.get_value("w:basedOn", attribute="w:val") or ""
-        return None
-
-    def _resolve_style(self, name: str) -> ParagraphStyle:
+        if name in self._resolved:
+            return self._resolved[name]
         heading, kind, list_id, level, depth, seen = 0, "", "", 0, 0, 0
-        while name in self._elements and seen < MAX_STYLE_CHAIN:
-            element, seen = self._elements[name], seen + 1
+        base = name
+        while base in self._elements and seen < MAX_STYLE_CHAIN:
+            element, seen = self._elements[base], seen + 1
             title = (element.get_value("w:name", attribute="w:val") or "").lower()
             builtin_heading, builtin_list = HEADING_STYLE.match(title), NESTED_LIST_STYLE.match(title)
             heading = heading or read_outline_level(element.find("w:pPr"))
@@ -100,8 +79,23 @@ class WordStyles:
             depth = depth or (int(builtin_list[1]) - 1 if builtin_list else 0)
             if not list_id:
                 list_id, level = read_numbering(element.find("w:pPr"))
-            name = element.get_value("w:basedOn", attribute="w:val") or ""
-        return ParagraphStyle(0 if kind == "toc" else heading, kind, list_id, level, depth)
+            base = element.get_value("w:basedOn", attribute="w:val") or ""
+        self._resolved[name] = ParagraphStyle(0 if kind == "toc" else heading, kind, list_id, level, depth)
+        return self._resolved[name]
+
+    def is_monospaced(self, name: str) -> bool | None:
+        """Return whether a style is monospaced or one for code; None if it does not set a font."""
+        if name in self._monospaced:
+            return self._monospaced[name]
+        base, seen, is_monospaced = name, 0, None
+        while is_monospaced is None and base in self._elements and seen < MAX_STYLE_CHAIN:
+            element, seen = self._elements[base], seen + 1
+            title = element.get_value("w:name", attribute="w:val") or ""
+            is_code = element.get("w:type") == "character" and is_code_style(title)
+            is_monospaced = True if is_code else is_monospaced_run(element.find("w:rPr"))
+            base = element.get_value("w:basedOn", attribute="w:val") or ""
+        self._monospaced[name] = is_monospaced
+        return is_monospaced
 
 
 def is_monospaced_run(properties: XmlElement | None) -> bool | None:
@@ -156,8 +150,16 @@ class WordLists:
     """The lists by id, counting as their items come."""
 
     def __init__(self, root: XmlElement) -> None:
-        definitions = root.iter_named("w:abstractNum")
-        levels = {definition.get("w:abstractNumId"): _parse_levels(definition) for definition in definitions}
+        levels: dict[str, dict[int, ListLevel]] = {}
+        for definition in root.iter_named("w:abstractNum"):
+            levels[definition.get("w:abstractNumId")] = {
+                _parse_number(level.get("w:ilvl"), 0): ListLevel(
+                    level.get_value("w:numFmt", attribute="w:val") or "decimal",
+                    (level.get_value("w:lvlText", attribute="w:val") or "")[:50],
+                    _parse_number(level.get_value("w:start", attribute="w:val") or "", 1),
+                )
+                for level in definition.iter_named("w:lvl")
+            }
         counters: dict[str, dict[int, int]] = {}
         self._lists: dict[str, WordList] = {}
         for element in root.iter_named("w:num"):
@@ -174,6 +176,7 @@ class WordLists:
 
         The marker is empty for a paragraph that continues an item, which some programs write as a blank bullet.
         """
+        max_number = 100_000
         word_list = self._lists.get(name)
         if word_list is None:
             return None
@@ -182,11 +185,6 @@ class WordLists:
             return None
         if list_level.format == "bullet":
             return "-" if list_level.text.strip() or not list_level.text else ""
-        return self._format_marker(word_list, level, list_level)
-
-    @staticmethod
-    def _format_marker(word_list: WordList, level: int, list_level: ListLevel) -> str:
-        max_number = 100_000
         counters, start = word_list.counters, list_level.start
         if level in word_list.restarts:
             counters.pop(level, None)
@@ -201,17 +199,6 @@ class WordLists:
             return format_list_number(counters.get(number, outer.start), outer.format)
 
         return LEVEL_PLACEHOLDER.sub(format_level, list_level.text or f"%{level + 1}.").strip()
-
-
-def _parse_levels(definition: XmlElement) -> dict[int, ListLevel]:
-    return {
-        _parse_number(level.get("w:ilvl"), 0): ListLevel(
-            level.get_value("w:numFmt", attribute="w:val") or "decimal",
-            (level.get_value("w:lvlText", attribute="w:val") or "")[:50],
-            _parse_number(level.get_value("w:start", attribute="w:val") or "", 1),
-        )
-        for level in definition.iter_named("w:lvl")
-    }
 
 
 def format_list_number(number: int, number_format: str) -> str:

@@ -6,6 +6,7 @@ RFC 5545 section 3.1, RFC 6350 section 3.2.
 import quopri
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 FOLDED_BREAK = re.compile(r"\r?\n[ \t]")
@@ -80,13 +81,9 @@ def _iter_properties(text: str) -> Iterator[tuple[str, Property]]:
         name = PROPERTY_NAME.match(match[1]) if match else None
         if match and name:
             parameters = {key.lower(): value.strip('"') for key, value in PARAMETER.findall(match[1])}
-            yield name[1].lower(), Property(_decode_value(match[2], parameters), parameters)
-
-
-def _decode_value(value: str, parameters: dict[str, str]) -> str:
-    if parameters.get("encoding", "").upper() != "QUOTED-PRINTABLE":
-        return value
-    try:
-        return quopri.decodestring(value.encode("latin-1", "replace")).decode(parameters.get("charset", "utf-8"))
-    except (LookupError, ValueError):
-        return value
+            value = match[2]
+            if parameters.get("encoding", "").upper() == "QUOTED-PRINTABLE":
+                with suppress(LookupError, ValueError):
+                    raw = quopri.decodestring(value.encode("latin-1", "replace"))
+                    value = raw.decode(parameters.get("charset", "utf-8"))
+            yield name[1].lower(), Property(value, parameters)

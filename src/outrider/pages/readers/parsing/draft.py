@@ -65,7 +65,16 @@ def render_inline(runs: Iterable[TextRun]) -> str:
         bold, italic, struck, address, literal, code = style
         text = replace_private_signs("".join(run.text for run in group))
         mark = "" if literal else ("**" if bold else "") + ("*" if italic else "") + ("~~" if struck else "")
-        pieces.append(_mark_text(_quote_code(text) if code else text, mark, address))
+        text = _quote_code(text) if code else text
+        bare = text.strip()
+        if bare and (mark or address):
+            lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+            if "\n" not in bare and any(letter.isalnum() for letter in bare):
+                bare = f"{mark}{bare}{mark[::-1]}"
+            if address and "](" not in bare and "\n" not in bare:
+                bare = format_link(bare, address)
+            text = lead + bare + trail
+        pieces.append(text)
     return "".join(pieces).strip()
 
 
@@ -90,18 +99,6 @@ def _quote_code(text: str) -> str:
 def format_link(text: str, url: str) -> str:
     """Return a Markdown link; brackets in its text become round."""
     return f"[{text.replace('[', '(').replace(']', ')')}]({url})"
-
-
-def _mark_text(text: str, mark: str, address: str) -> str:
-    bare = text.strip()
-    if not bare or not (mark or address):
-        return text
-    lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    if "\n" not in bare and any(letter.isalnum() for letter in bare):
-        bare = f"{mark}{bare}{mark[::-1]}"
-    if address and "](" not in bare and "\n" not in bare:
-        bare = format_link(bare, address)
-    return lead + bare + trail
 
 
 def render_table(rows: Sequence[Sequence[str]], *, columns: int = MAX_COLUMNS) -> str:

@@ -119,8 +119,12 @@ def convert_rst(text: str) -> ConvertedMarkup:
                 lines.skip()
             converted.add_code(lines.take_indented(), code[1])
         elif not RST_TARGET.fullmatch(line):
-            converted.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", _strip_literal_colon(line))))
-            if line.rstrip().endswith("::") and not line.startswith(".. ") and not lines.peek().strip():
+            bare = line.rstrip()
+            announces_literal = bare.endswith("::") and not bare.startswith(".. ")
+            announcement = "" if bare.strip() == "::" else bare[:-1]  # without its second colon
+            text = announcement if announces_literal else line
+            converted.blocks.append(RST_LITERAL.sub(r"`\1`", RST_LINK.sub(r"[\1](\2)", text)))
+            if announces_literal and not lines.peek().strip():
                 converted.add_code(lines.take_indented(), "")
     return converted
 
@@ -133,14 +137,6 @@ def _find_level(levels: list[str], sign: str) -> int:
     if sign not in levels:
         levels.append(sign)
     return levels.index(sign) + 1
-
-
-def _strip_literal_colon(line: str) -> str:
-    """Remove the second colon of a `::` that announces a literal block."""
-    bare = line.rstrip()
-    if not bare.endswith("::") or bare.startswith(".. "):
-        return line
-    return "" if bare.strip() == "::" else bare[:-1]
 
 
 def convert_asciidoc(text: str) -> ConvertedMarkup:

@@ -1,7 +1,7 @@
 """Parse an e-mail message: headers, readable text and attachments (RFC 5322, RFC 2045 to 2049)."""
 
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.errors import HeaderParseError
 from email.header import decode_header
@@ -65,21 +65,15 @@ def _find_nth_match(pattern: re.Pattern[bytes], body: bytes, number: int) -> int
 def _build_mail(message: Message, depth: int) -> MailMessage:
     mail = MailMessage({name: read_header(message, name) for name in (*SHOWN_HEADERS, "Message-ID")})
     mail.base_url = read_header(message, "Snapshot-Content-Location")
-    for part in _iter_leaf_parts(message):
-        _add_part(mail, part, depth)
-    return mail
-
-
-def _iter_leaf_parts(message: Message) -> Iterator[Message]:
-    """Yield the parts that hold content; a forwarded message is one part."""
     pending = [message]
     while pending:
         part = pending.pop()
         inner = part.get_payload()
         if part.get_content_type() == "message/rfc822" or not isinstance(inner, list):
-            yield part
+            _add_part(mail, part, depth)
         else:
             pending.extend(child for child in reversed(inner) if isinstance(child, Message))
+    return mail
 
 
 def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
@@ -89,12 +83,20 @@ def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
     if kind == "message/rfc822" and isinstance(inner, list) and depth < 3:
         mail.forwarded += [_build_mail(message, depth + 1) for message in inner if isinstance(message, Message)]
         return
-    body = _decode_transfer(part)
+    body = None
+    with suppress(ValueError, LookupError, AssertionError, TypeError):  # a broken transfer encoding
+        body = part.get_payload(decode=True)
+    if not isinstance(body, bytes):
+        body = str(part.get_payload()).encode("utf-8", "replace")
     is_attached = part.get_content_disposition() == "attachment" or bool(name)
     if kind in encrypted_types and part.get_param("smime-type") != "signed-data":
         mail.encrypted = True
     elif kind == "text/plain" and not is_attached:
-        mail.text += "\n\n" * bool(mail.text) + _unwrap_flowed(part, _decode_text(part, body))
+        text = _decode_text(part, body).replace("\r\n", "\n").strip("\n")
+        if str(part.get_param("format")).lower() == "flowed":
+            # Join the lines that were broken for transport (RFC 3676 section 4).
+            text = re.sub(r"(?<=\S) \n(?!>|\n|-- \n)", " ", text)
+        mail.text += "\n\n" * bool(mail.text) + text
     elif kind == "text/html" and not is_attached:
         mail.html = mail.html or _decode_text(part, body)
         mail.base_url = mail.base_url or read_header(part, "Content-Location")
@@ -104,27 +106,10 @@ def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
         )
 
 
-def _decode_transfer(part: Message) -> bytes:
-    """Return a part's bytes without their transfer encoding, or unchanged if that is broken."""
-    try:
-        body = part.get_payload(decode=True)
-    except (ValueError, LookupError, AssertionError, TypeError):
-        body = None
-    return body if isinstance(body, bytes) else str(part.get_payload()).encode("utf-8", "replace")
-
-
 def _decode_text(part: Message, body: bytes) -> str:
     charset = part.get_param("charset")
     charset = charset if isinstance(charset, str) else None
     return decode_body(body, charset, markup=part.get_content_subtype() == "html")[0]
-
-
-def _unwrap_flowed(part: Message, text: str) -> str:
-    """Join the lines of `format=flowed` text that were broken for transport (RFC 3676 section 4)."""
-    text = text.replace("\r\n", "\n").strip("\n")
-    if str(part.get_param("format")).lower() != "flowed":
-        return text
-    return re.sub(r"(?<=\S) \n(?!>|\n|-- \n)", " ", text)
 
 
 def read_header(message: Message, name: str) -> str:

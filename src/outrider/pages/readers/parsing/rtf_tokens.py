@@ -50,6 +50,15 @@ RtfToken = ControlWord | RtfBytes | GroupEdge
 
 def iter_tokens(body: bytes, limit: int) -> Iterator[RtfToken]:
     """Yield at most `limit` tokens in order; binary image data are skipped."""
+    # Control symbols as the control words that mean the same; `sign` stands for one character.
+    symbol_words = {
+        b"\n": ControlWord("par"),
+        b"\r": ControlWord("par"),
+        b"~": ControlWord("sign", 0x20),
+        b"_": ControlWord("sign", 0x2011),
+        b"-": ControlWord("-"),
+        b"*": ControlWord("*"),
+    }
     at = 0
     while limit > 0 and (match := RTF_TOKEN.match(body, at)):
         at = match.end()
@@ -63,24 +72,11 @@ def iter_tokens(body: bytes, limit: int) -> Iterator[RtfToken]:
         elif match[3]:
             yield RtfBytes(bytes.fromhex(match[3].decode("ascii")))
         elif match[4]:
-            yield _parse_control_symbol(match[4])
+            yield symbol_words.get(match[4]) or RtfBytes(match[4])
         elif match[5]:
             yield GroupEdge(match[5] == b"{")
         elif match[6]:
             yield RtfBytes(match[6])
-
-
-def _parse_control_symbol(symbol: bytes) -> RtfToken:
-    """Return a control symbol as the control word that means the same; `sign` stands for one character."""
-    words = {
-        b"\n": ControlWord("par"),
-        b"\r": ControlWord("par"),
-        b"~": ControlWord("sign", 0x20),
-        b"_": ControlWord("sign", 0x2011),
-        b"-": ControlWord("-"),
-        b"*": ControlWord("*"),
-    }
-    return words.get(symbol) or RtfBytes(symbol)
 
 
 def find_codec(number: int | None) -> str:

@@ -246,7 +246,9 @@ class _ElementParser:
             self._too_deep += 1
             self._budget.skipped_deep += 1
             return
-        element = XmlElement(name, self._shorten_attributes(attributes) if attributes else NO_ATTRIBUTES)
+        if attributes and " " in "".join(attributes):
+            attributes = {self._shorten_name(key): value for key, value in attributes.items()}
+        element = XmlElement(name, attributes or NO_ATTRIBUTES)
         if self._open:
             self._open[-1].children.append(element)
         self._open.append(element)
@@ -266,11 +268,6 @@ class _ElementParser:
 
     def _on_entity(self, *_: Any) -> None:
         raise MalformedXML("it declares entities")
-
-    def _shorten_attributes(self, attributes: dict[str, str]) -> dict[str, str]:
-        if " " not in "".join(attributes):
-            return attributes
-        return {self._shorten_name(key): value for key, value in attributes.items()}
 
     def _shorten_name(self, name: str) -> str:
         if " " not in name:

@@ -27,26 +27,24 @@ def iter_links(document: Any, page: Any) -> Iterator[PdfLink]:
         if not pdfium.FPDFLink_Enumerate(page.raw, position, link):
             return
         action = pdfium.FPDFLink_GetAction(link)
-        if action:
-            buffer = ctypes.create_string_buffer(max_url_bytes)
-            size = pdfium.FPDFAction_GetURIPath(document.raw, action, buffer, max_url_bytes)
-            if 1 < size <= max_url_bytes:
-                yield PdfLink(buffer.raw[: size - 1].decode("utf-8", "replace"), tuple(_iter_link_boxes(link)))
-
-
-def _iter_link_boxes(link: Any) -> Iterator[Box]:
-    """Yield the rectangles of a link, one for each line of its text."""
-    corners, box = pdfium.FS_QUADPOINTSF(), pdfium.FS_RECTF()
-    count = min(pdfium.FPDFLink_CountQuadPoints(link), 50)
-    for number in range(count):
-        if pdfium.FPDFLink_GetQuadPoints(link, number, corners):
-            xs = corners.x1, corners.x2, corners.x3, corners.x4
-            ys = corners.y1, corners.y2, corners.y3, corners.y4
-            yield Box(min(xs), min(ys), max(xs), max(ys))
-    if not count and pdfium.FPDFLink_GetAnnotRect(link, box):
-        yield Box(
-            min(box.left, box.right), min(box.bottom, box.top), max(box.left, box.right), max(box.bottom, box.top)
-        )
+        if not action:
+            continue
+        buffer = ctypes.create_string_buffer(max_url_bytes)
+        size = pdfium.FPDFAction_GetURIPath(document.raw, action, buffer, max_url_bytes)
+        if not 1 < size <= max_url_bytes:
+            continue
+        corners, box = pdfium.FS_QUADPOINTSF(), pdfium.FS_RECTF()
+        boxes: list[Box] = []  # one for each line of the link's text
+        count = min(pdfium.FPDFLink_CountQuadPoints(link), 50)
+        for number in range(count):
+            if pdfium.FPDFLink_GetQuadPoints(link, number, corners):
+                xs = corners.x1, corners.x2, corners.x3, corners.x4
+                ys = corners.y1, corners.y2, corners.y3, corners.y4
+                boxes.append(Box(min(xs), min(ys), max(xs), max(ys)))
+        if not count and pdfium.FPDFLink_GetAnnotRect(link, box):
+            xs, ys = (box.left, box.right), (box.bottom, box.top)
+            boxes.append(Box(min(xs), min(ys), max(xs), max(ys)))
+        yield PdfLink(buffer.raw[: size - 1].decode("utf-8", "replace"), tuple(boxes))
 
 
 def read_comments(page: Any) -> tuple[list[str], bool]:

@@ -26,7 +26,12 @@ def merge_script_lines(lines: list[PdfLine]) -> list[PdfLine]:
     for line in lines:
         host = merged[-1] if merged else None
         if host and _is_script_of(host, line):
-            merged[-1] = _append_text(host, _format_script(host, line), line.right)
+            raised = line.bottom + line.top > host.bottom + host.top
+            if line.text.isdecimal():
+                script = line.text.translate(SUPERSCRIPT_DIGITS if raised else SUBSCRIPT_DIGITS)
+            else:
+                script = ("^" if raised else "_") * line.text[0].isalnum() + line.text
+            merged[-1] = _append_text(host, script, line.right)
             is_open = True
             continue
         if host and is_open and _is_line_continuation(host, line):
@@ -62,14 +67,6 @@ def _is_line_continuation(host: PdfLine, line: PdfLine) -> bool:
         and -MAX_SCRIPT_GAP_EM * host.size < line.left - host.right < MIN_CELL_GAP_EM * host.size
         and min(host.top, line.top) - max(host.bottom, line.bottom) > 0.6 * (line.top - line.bottom)
     )
-
-
-def _format_script(host: PdfLine, line: PdfLine) -> str:
-    """Return a script as plain text: digits as raised or lowered signs, others after ^ or _."""
-    raised = line.bottom + line.top > host.bottom + host.top
-    if line.text.isdecimal():
-        return line.text.translate(SUPERSCRIPT_DIGITS if raised else SUBSCRIPT_DIGITS)
-    return ("^" if raised else "_") * line.text[0].isalnum() + line.text
 
 
 def _append_text(host: PdfLine, text: str, right: float, *more: PdfCell) -> PdfLine:

@@ -71,8 +71,20 @@ def to_reading_order(letters: Sequence[PlacedLetter], size: float, *, page: bool
         size: The type size in points.
         page: Whether the page is read from right to left.
     """
-    cells = list(_split_by_gap(_normalize_letters(letters, size), size))
-    is_rtl = _is_rtl_line([letter for cell in cells for letter in cell], page=page)
+    min_cell_gap_em = 1.0
+    cells: list[list[PlacedLetter]] = [[]]
+    for letter in _normalize_letters(letters, size):
+        if letter.text.isspace() and letter.right - letter.left > min_cell_gap_em * size:
+            cells.append([])
+        else:
+            cells[-1].append(letter)
+    ordinary = [letter for cell in cells for letter in cell]
+    strong = [letter.bidi_family for letter in ordinary if letter.bidi_family in "LR"]
+    is_rtl = page
+    if "R" not in strong:
+        is_rtl = page and bool(ordinary) and ordinary[0].text in TRAILING_PUNCTUATION
+    elif strong[0] == strong[-1]:
+        is_rtl = strong[0] == "R" or 2 * strong.count("R") > len(strong)
     ordered: list[PlacedLetter] = []
     for cell in reversed(cells) if is_rtl else cells:
         if ordered:
@@ -117,29 +129,6 @@ def _join_lam_alef(letters: list[PlacedLetter]) -> list[PlacedLetter]:
         else:
             joined.append(letter)
     return joined
-
-
-def _split_by_gap(letters: list[PlacedLetter], size: float) -> Iterator[list[PlacedLetter]]:
-    """Yield the cells between wide gaps."""
-    min_cell_gap_em = 1.0
-    cell: list[PlacedLetter] = []
-    for letter in letters:
-        if letter.text.isspace() and letter.right - letter.left > min_cell_gap_em * size:
-            yield cell
-            cell = []
-        else:
-            cell.append(letter)
-    yield cell
-
-
-def _is_rtl_line(letters: list[PlacedLetter], *, page: bool) -> bool:
-    """Return whether a line is read from the right, by its ends, else by most of it or by the page."""
-    strong = [letter.bidi_family for letter in letters if letter.bidi_family in "LR"]
-    if "R" not in strong:
-        return page and bool(letters) and letters[0].text in TRAILING_PUNCTUATION
-    if strong[0] == strong[-1]:
-        return strong[0] == "R" or 2 * strong.count("R") > len(strong)
-    return page
 
 
 def _order_letters(letters: list[PlacedLetter], *, is_rtl: bool) -> list[PlacedLetter]:

@@ -61,7 +61,14 @@ class PdfBlock:
     @property
     def full_text(self) -> str:
         """The text on one line with the marker of an item."""
-        pieces = [line.text + _choose_separator(line) for line in self.lines]
+        pieces: list[str] = []
+        for line in self.lines:
+            separator = " "
+            if line.hyphenated:  # some words keep their hyphen
+                start = line.text.rsplit(" ", 1)[-1].lower()
+                is_prefix = start in HYPHENATED_PREFIXES or (len(start) == 1 and start.isalpha())
+                separator = "-" if is_prefix or "-" in start else ""
+            pieces += [line.text, separator]
         text = DOT_LEADERS.sub(" … ", IDEOGRAPH_SPACE.sub("", "".join(pieces))).strip()
         # A link over several lines is one.
         while (joined := ADJACENT_LINKS.sub(r" \2](\1)", text)) != text:
@@ -78,15 +85,13 @@ class PdfBlock:
         left = min(line.left for line in self.lines)
         widths = [(cell.right - cell.left) / len(cell.text) for line in self.lines for cell in line.cells if cell.text]
         width = max(median(widths), 0.1)
-        return "\n".join(_indent_cells(line, left, width) for line in self.lines)
-
-
-def _choose_separator(line: PdfLine) -> str:
-    """Return what joins a line with the next: a space, or a word's own hyphen, or nothing."""
-    if not line.hyphenated:
-        return " "
-    start = line.text.rsplit(" ", 1)[-1].lower()
-    return "-" if start in HYPHENATED_PREFIXES or "-" in start or (len(start) == 1 and start.isalpha()) else ""
+        rows: list[str] = []
+        for line in self.lines:
+            row = ""
+            for cell in line.cells:
+                row += " " * max(bool(row), min(200, round((cell.left - left) / width)) - len(row)) + cell.text
+            rows.append(row)
+        return "\n".join(rows)
 
 
 def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
@@ -140,36 +145,30 @@ def _count_most_common(positions: Iterable[float]) -> int:
     return max((count + counts[key + 1] for key, count in counts.items()), default=0)
 
 
-def _indent_cells(line: PdfLine, left: float, width: float) -> str:
-    text = ""
-    for cell in line.cells:
-        text += " " * max(bool(text), min(200, round((cell.left - left) / width)) - len(text)) + cell.text
-    return text
-
-
 def _merge_rows(lines: list[PdfLine]) -> list[PdfLine]:
     """Merge successive lines of one height into one line with several cells."""
     rows: list[PdfLine] = []
     for line in lines:
-        previous = rows[-1] if rows else None
+        previous = rows[-1] if rows else line
+        shared_height = min(previous.top, line.top) - max(previous.bottom, line.bottom)
         if (
-            previous
-            and not (previous.table_rows or line.table_rows or previous.hyphenated)
-            and _is_same_row(previous, line)
-            and line.left > previous.right - 0.2 * line.size
+            not rows
+            or (previous.table_rows or line.table_rows or previous.hyphenated)
+            or shared_height <= 0.6 * min(previous.top - previous.bottom, line.top - line.bottom)
+            or line.left <= previous.right - 0.2 * line.size
         ):
-            rows[-1] = PdfLine(
-                (*previous.cells, *line.cells),
-                min(previous.bottom, line.bottom),
-                max(previous.top, line.top),
-                previous.size,
-                previous.bold and line.bold,
-                previous.monospaced and line.monospaced,
-                line.hyphenated,
-                underlined=previous.underlined and line.underlined,
-            )
-        else:
             rows.append(line)
+            continue
+        rows[-1] = PdfLine(
+            (*previous.cells, *line.cells),
+            min(previous.bottom, line.bottom),
+            max(previous.top, line.top),
+            previous.size,
+            previous.bold and line.bold,
+            previous.monospaced and line.monospaced,
+            line.hyphenated,
+            underlined=previous.underlined and line.underlined,
+        )
     return [_join_markers(row) for row in rows]
 
 
@@ -187,11 +186,6 @@ def _join_markers(line: PdfLine) -> PdfLine:
     return replace(line, cells=tuple(cells)) if len(cells) < len(line.cells) else line
 
 
-def _is_same_row(one: PdfLine, other: PdfLine) -> bool:
-    shared = min(one.top, other.top) - max(one.bottom, other.bottom)
-    return shared > 0.6 * min(one.top - one.bottom, other.top - other.bottom)
-
-
 def _iter_line_groups(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
     """Yield single lines, and the tables and columns that successive lines with gaps form."""
     start = 0
@@ -203,7 +197,10 @@ def _iter_line_groups(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
         end = start
         while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].monospaced:
             end += 1
-            if _is_table_end(lines[start:end], lines[end : end + 1]):
+            last = lines[end - 1]
+            gaps = [above.bottom - below.top for above, below in pairwise(lines[start:end])]
+            # A table ends where the next line is much further away than the rows are from one another.
+            if gaps and end < len(lines) and last.bottom - lines[end].top > max(1.5 * last.size, 2 * max(gaps)):
                 break
         if end - start > 1:
             yield from _convert_gapped_lines(lines[start:end])
@@ -213,41 +210,35 @@ def _iter_line_groups(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
             start += 1
 
 
-def _is_table_end(rows: list[PdfLine], following: list[PdfLine]) -> bool:
-    """Return whether the next line is much further away than the rows are from one another."""
-    if len(rows) < 2 or not following:
-        return False
-    gaps = [above.bottom - below.top for above, below in pairwise(rows)]
-    return rows[-1].bottom - following[0].top > max(1.5 * rows[-1].size, 2 * max(gaps))
-
-
 def _split_merged_cells(rows: list[PdfLine]) -> list[PdfLine]:
     """Split cells that are too close in some rows at the columns of most other rows."""
+    max_space_shift = 4  # characters between the expected and the real place of a space
     counts = Counter(len(row.cells) for row in rows)
     usual = max(counts, key=lambda count: (counts[count], count))
     columns = _find_columns([row for row in rows if len(row.cells) == usual])
     if counts[usual] < 2 or len(columns) != usual:
         return rows
-    return [_split_line_cells(row, columns) if len(row.cells) < usual else row for row in rows]
-
-
-def _split_line_cells(line: PdfLine, columns: list[tuple[float, float]]) -> PdfLine:
-    max_space_shift = 4  # characters between the expected and the real place of a space
-    cells: list[PdfCell] = []
-    for cell in line.cells:
-        rest = cell
-        covered = [(start, end) for start, end in columns if start < cell.right and cell.left < end]
-        for (_, end), (start, _) in pairwise(covered):
-            width = max((rest.right - rest.left) / max(1, len(rest.text)), 0.1)
-            expected = ((start + end) / 2 - rest.left) / width
-            spaces = (index for index, char in enumerate(rest.text) if char == " ")
-            nearest = min(spaces, key=lambda index, expected=expected: abs(index - expected), default=None)
-            if nearest is not None and abs(nearest - expected) <= max_space_shift:
-                middle = rest.left + nearest * width
-                cells.append(PdfCell(rest.text[:nearest].strip(), rest.left, min(end, middle)))
-                rest = PdfCell(rest.text[nearest:].strip(), max(start, middle), rest.right)
-        cells.append(rest)
-    return replace(line, cells=tuple(cells))
+    split: list[PdfLine] = []
+    for row in rows:
+        if len(row.cells) >= usual:
+            split.append(row)
+            continue
+        cells: list[PdfCell] = []
+        for cell in row.cells:
+            rest = cell
+            covered = [(start, end) for start, end in columns if start < cell.right and cell.left < end]
+            for (_, end), (start, _) in pairwise(covered):
+                width = max((rest.right - rest.left) / max(1, len(rest.text)), 0.1)
+                expected = ((start + end) / 2 - rest.left) / width
+                spaces = (index for index, char in enumerate(rest.text) if char == " ")
+                nearest = min(spaces, key=lambda index, expected=expected: abs(index - expected), default=None)
+                if nearest is not None and abs(nearest - expected) <= max_space_shift:
+                    middle = rest.left + nearest * width
+                    cells.append(PdfCell(rest.text[:nearest].strip(), rest.left, min(end, middle)))
+                    rest = PdfCell(rest.text[nearest:].strip(), max(start, middle), rest.right)
+            cells.append(rest)
+        split.append(replace(row, cells=tuple(cells)))
+    return split
 
 
 def _convert_gapped_lines(lines: list[PdfLine]) -> Iterator[PdfLine | PdfBlock]:
@@ -327,18 +318,19 @@ def _is_next_item(block: PdfBlock, line: PdfLine) -> bool:
     above = LETTER_LABEL.match(first.text)
     if not (label and above) or block.kind not in ("text", "item") or line.bold:
         return False
-    return abs(first.left - line.left) <= line.size and label[2] == above[2] and label[1] in _list_next_labels(above[1])
-
-
-def _list_next_labels(label: str) -> tuple[str, ...]:
-    """Return what can follow a label: the next letter, and the next Roman number."""
+    if abs(first.left - line.left) > line.size or label[2] != above[2]:
+        return False
+    # The next letter, or the next Roman number.
     numerals = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "")
-    roman = numerals[numerals.index(label.lower()) + 1] if label.lower() in numerals[:-1] else ""
-    letter = chr(ord(label) + 1) if len(label) == 1 else ""
-    return letter, roman if label.islower() else roman.upper()
+    last = above[1]
+    roman = numerals[numerals.index(last.lower()) + 1] if last.lower() in numerals[:-1] else ""
+    letter = chr(ord(last) + 1) if len(last) == 1 else ""
+    return label[1] in (letter, roman if last.islower() else roman.upper())
 
 
 def _is_block_continuation(block: PdfBlock, line: PdfLine, edges: LineEdges) -> bool:
+    max_word_chars = 40  # longer ones are URLs, or of a script without spaces
+    width_slack = 1.3  # letters differ in width
     last = block.lines[-1]
     if last.hyphenated:
         return True
@@ -347,7 +339,11 @@ def _is_block_continuation(block: PdfBlock, line: PdfLine, edges: LineEdges) -> 
     is_same_style = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
     if not is_same_style or not _is_right_below(last, line, MAX_LEADING_EM):
         return False
-    if _can_fit_next_word(last, line, edges.get_right_edge(last)):
+    # A paragraph ends where the next line's first word had room in the last one.
+    char_width = (line.right - line.left) / max(1, len(line.text))
+    word = line.text.split(" ", 1)[0].partition("](")[0]
+    word_end = last.right + (len(word) + 2) * char_width * width_slack
+    if word_end < edges.get_right_edge(last) and len(word) < max_word_chars:
         return False
     if block.kind == "text" and not edges.is_ragged:
         left = min(previous.left for previous in block.lines[-3:])
@@ -357,15 +353,6 @@ def _is_block_continuation(block: PdfBlock, line: PdfLine, edges: LineEdges) -> 
             return False
     right = max(edges.get_right_edge(last), line.right)
     return not (last.right < right - 4 * line.size and SENTENCE_END.search(last.text[-5:]))
-
-
-def _can_fit_next_word(last: PdfLine, line: PdfLine, edge: float) -> bool:
-    """Return whether the next line's first word had room in the last one, which thus ends a paragraph."""
-    max_word_chars = 40  # longer ones are URLs, or of a script without spaces
-    width_slack = 1.3  # letters differ in width
-    char_width = (line.right - line.left) / max(1, len(line.text))
-    word = line.text.split(" ", 1)[0].partition("](")[0]
-    return last.right + (len(word) + 2) * char_width * width_slack < edge and len(word) < max_word_chars
 
 
 def _is_right_below(above: PdfLine, line: PdfLine, leading: float) -> bool:

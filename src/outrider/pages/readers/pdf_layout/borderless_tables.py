@@ -25,9 +25,32 @@ class TableLevel:
 def merge_borderless_tables(lines: list[PdfLine]) -> list[PdfLine]:
     """Replace the lines of each such table by one line that holds its rows."""
     max_headers = 40
+    min_levels = 3
+    max_cell_chars = 1_500
+    max_first_cell_chars = 60  # of tables with two columns
     for header in [line for line in lines if _is_table_header(line)][:max_headers]:
-        if any(line is header for line in lines):  # not part of a table that was found before
-            lines = _replace_table(lines, header)
+        if not any(line is header for line in lines):  # it is part of a table that was found before
+            continue
+        table = _BorderlessTable(header, max(line.right for line in lines))
+        candidates = [line for line in lines if line is not header and line.top <= header.bottom + 0.3 * header.size]
+        inside = table.take_lines(candidates)
+        rows = table.build_rows()
+        # Tables whose cells all have one line are found by their gaps instead.
+        if len(table.levels) < min_levels or len(rows) == len(table.levels) or len(rows) < 2:
+            continue
+        longest, longest_first = max(len(cell) for row in rows for cell in row), max(len(row[0]) for row in rows)
+        # Longer cells are columns of text.
+        if longest > max_cell_chars or (len(rows[0]) <= 2 and longest_first > max_first_cell_chars):
+            continue
+        table_line = PdfLine(
+            (PdfCell("", header.left, max(line.right for line in (header, *inside))),),
+            min(level.bottom for level in table.levels),
+            header.top,
+            header.size,
+            table_rows=tuple(tuple(row) for row in rows),
+        )
+        replaced = {id(line) for line in inside}
+        lines = [table_line if line is header else line for line in lines if id(line) not in replaced]
     return lines
 
 
@@ -42,34 +65,6 @@ def _is_table_header(line: PdfLine) -> bool:
         and lengths[len(lengths) // 2] <= max_median_chars
         and not any(NUMBER_CELL.fullmatch(cell.text) for cell in line.cells)
     )
-
-
-def _replace_table(lines: list[PdfLine], header: PdfLine) -> list[PdfLine]:
-    min_levels = 3
-    table = _BorderlessTable(header, max(line.right for line in lines))
-    candidates = [line for line in lines if line is not header and line.top <= header.bottom + 0.3 * header.size]
-    inside = table.take_lines(candidates)
-    rows = table.build_rows()
-    # Tables whose cells all have one line are found by their gaps instead.
-    if len(table.levels) < min_levels or len(rows) == len(table.levels) or len(rows) < 2 or not _has_table_cells(rows):
-        return lines
-    table_line = PdfLine(
-        (PdfCell("", header.left, max(line.right for line in (header, *inside))),),
-        min(level.bottom for level in table.levels),
-        header.top,
-        header.size,
-        table_rows=tuple(tuple(row) for row in rows),
-    )
-    replaced = {id(line) for line in inside}
-    return [table_line if line is header else line for line in lines if id(line) not in replaced]
-
-
-def _has_table_cells(rows: list[list[str]]) -> bool:
-    """Return whether cells are short enough for a table: longer ones are columns of text."""
-    max_cell_chars = 1_500
-    max_first_cell_chars = 60  # of tables with two columns
-    longest = max(len(cell) for row in rows for cell in row)
-    return longest <= max_cell_chars and (len(rows[0]) > 2 or max(len(row[0]) for row in rows) <= max_first_cell_chars)
 
 
 class _BorderlessTable:
@@ -102,7 +97,14 @@ class _BorderlessTable:
 
     def build_rows(self) -> list[list[str]]:
         """Return the rows, the lines of each cell joined."""
-        self._column_ends = [self._find_column_end(column) for column in range(len(self._headers))]
+        min_prose_chars = 25
+        column_ends: list[float] = []
+        for column, end in enumerate(self._column_ends):
+            cells = [level.cells[column] for level in self.levels if column in level.cells]
+            # A column of prose ends with its longest line.
+            has_prose = any(len(cell.text) >= min_prose_chars for cell in cells)
+            column_ends.append(min(end, max(cell.right for cell in cells) + self._size) if has_prose else end)
+        self._column_ends = column_ends
         rows: list[dict[int, str]] = []
         for previous, level in pairwise([self.levels[0], *self.levels]):
             if rows and previous is not level and self._is_row_continuation(previous, level, rows[-1]):
@@ -128,33 +130,20 @@ class _BorderlessTable:
                 return column
         return None
 
-    def _find_column_end(self, column: int) -> float:
-        """Return the right edge of a column; where it holds prose, that of its longest line."""
-        min_prose_chars = 25
-        cells = [level.cells[column] for level in self.levels if column in level.cells]
-        end = self._column_ends[column]
-        if not any(len(cell.text) >= min_prose_chars for cell in cells):
-            return end
-        return min(end, max(cell.right for cell in cells) + self._size)
-
     def _is_row_continuation(self, previous: TableLevel, level: TableLevel, row: dict[int, str]) -> bool:
         """Return whether a level continues the row above: some cells go on, others only begin."""
         max_row_gap_em = 0.75
         if previous.bottom - level.top > max_row_gap_em * self._size:
             return False
-        continued = {
-            column
-            for column, cell in level.cells.items()
-            if column in previous.cells and self._is_line_full(previous.cells[column], cell, column)
-        }
+        continued: set[int] = set()
+        for column, cell in level.cells.items():
+            above = previous.cells.get(column)
+            if above is None or NUMBER_CELL.fullmatch(cell.text) or NUMBER_CELL.fullmatch(above.text):
+                continue
+            # A cell goes on where its line's first word had no room in the line above.
+            char_width = (cell.right - cell.left) / max(1, len(cell.text))
+            word_chars = len(cell.text.split(" ", 1)[0]) + 1
+            is_full = above.right + word_chars * char_width > self._column_ends[column] - 1.5 * self._size
+            if is_full and abs(above.left - cell.left) <= self._size:
+                continued.add(column)
         return bool(continued) and all(column in continued or not row.get(column) for column in level.cells)
-
-    def _is_line_full(self, above: PdfCell, cell: PdfCell, column: int) -> bool:
-        """Return whether the first word of a cell's line had no room in the line above."""
-        if NUMBER_CELL.fullmatch(cell.text) or NUMBER_CELL.fullmatch(above.text):
-            return False
-        if abs(above.left - cell.left) > self._size:
-            return False
-        char_width = (cell.right - cell.left) / max(1, len(cell.text))
-        word_chars = len(cell.text.split(" ", 1)[0]) + 1
-        return above.right + word_chars * char_width > self._column_ends[column] - 1.5 * self._size

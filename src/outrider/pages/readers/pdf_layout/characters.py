@@ -254,8 +254,13 @@ class PageCharacters:
         # A line is judged by its first, middle and last letter; bullets have fonts of their own.
         letters = [index for index in range(first, last + 1) if self.text[index].isalnum()] or [first]
         samples = tuple(dict.fromkeys((letters[0], letters[len(letters) // 2], letters[-1])))
-        boxes = [(self._char_indices[index], self._get_char_box(index) or left) for index in samples]
-        size = median_low(self._estimate_size(index, box[3] - box[1]) for index, box in boxes)
+        sizes: list[float] = []
+        for index in samples:
+            box, declared = self._get_char_box(index) or left, self._get_type_size(self._char_indices[index])
+            height = box[3] - box[1]
+            # Where something else scales the declared size, the height takes its place.
+            sizes.append(round(declared if 0.5 * declared <= height <= 2 * declared else max(height, 1.0), 1))
+        size = median_low(sizes)
         fonts = [self._read_font_style(self._char_indices[index]) for index in samples]
         bold, monospaced = all(bold for bold, _ in fonts), all(monospaced for _, monospaced in fonts)
         inks = {self._read_ink(self._char_indices[index]) for index in samples}
@@ -284,7 +289,10 @@ class PageCharacters:
             is_jump = not row_box[1] < (after[1] + after[3]) / 2 < row_box[3] and after[0] < before[2]
             # In right-to-left text the next word is on the left, or past the left-to-right words in between.
             is_wide = max(after[0] - before[2], before[0] - after[2]) > MIN_CELL_GAP_EM * size
-            if is_jump or (is_wide and (gaps is None or _has_gap_between(before, after, gaps))):
+            if is_wide and gaps is not None:
+                near, far = min(before[2], after[2]), max(before[0], after[0])
+                is_wide = any(near <= start + 1 and end <= far + 1 for start, end in gaps)
+            if is_jump or is_wide:
                 cells.append(_build_cell(self._slice_text(cell_start, space.start()), cell_box, before))
                 cell_start, cell_box = space.end(), after
             if is_jump:
@@ -313,11 +321,6 @@ class PageCharacters:
             box = self._rotation.to_upright(Box(box.left, box.bottom, box.right, box.top))
         bottom, top = self._line_extents.get(index, (box.bottom, box.top))
         return box.left, bottom, box.right, top
-
-    def _estimate_size(self, index: int, height: float) -> float:
-        """Return the type size; the height where something else scales the declared size."""
-        size = self._get_type_size(index)
-        return round(size if 0.5 * size <= height <= 2 * size else max(height, 1.0), 1)
 
     def _read_font_style(self, index: int) -> tuple[bool, bool]:
         """Return whether a character's font is bold, and whether it is monospaced."""
@@ -355,12 +358,6 @@ class PageCharacters:
             pieces = (char + " " if index in self._missing_spaces else char for index, char in enumerate(text, start))
             text = "".join(pieces).strip()
         return text.replace(SECOND_HALF_MARK, "")
-
-
-def _has_gap_between(one: CharBox, other: CharBox, gaps: list[tuple[float, float]]) -> bool:
-    """Return whether any of the gaps is between two characters."""
-    left, right = min(one[2], other[2]), max(one[0], other[0])
-    return any(left <= start + 1 and end <= right + 1 for start, end in gaps)
 
 
 def _build_cell(text: str, first: CharBox, last: CharBox) -> PdfCell:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from outrider.pages.readers.pdf_layout.blocks import PdfBlock
 from outrider.pages.readers.pdf_layout.characters import SUPERSCRIPT_DIGITS
-from outrider.pages.readers.pdf_layout.line import PdfLine
 
 SUPERSCRIPT_CHARS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 PLAIN_DIGITS = str.maketrans(SUPERSCRIPT_CHARS, "0123456789")
@@ -50,7 +49,14 @@ def split_footnotes(
         reference = _find_reference(text, note.number, after)
         if not reference:
             return blocks, []
-        text, after = _label_reference(text, reference, str(number)), reference[0]
+        after, begin, end = reference
+        index, row, column = after
+        line = text[index].lines[row]
+        words = line.cells[column].text
+        cell = replace(line.cells[column], text=f"{words[:begin]}[^{number}]{words[end:]}")
+        line = replace(line, cells=(*line.cells[:column], cell, *line.cells[column + 1 :]))
+        lines = [*text[index].lines[:row], line, *text[index].lines[row + 1 :]]
+        text = [*text[:index], replace(text[index], lines=lines), *text[index + 1 :]]
         labelled.append((str(number), note.text))
     return (text, labelled) if labelled else (blocks, [])
 
@@ -95,13 +101,3 @@ def _find_reference(blocks: list[PdfBlock], number: str, after: CellPosition) ->
                     if (index, row, column) >= after and (match := pattern.search(cell.text)):
                         return (index, row, column), match.start(), match.end()
     return None
-
-
-def _label_reference(blocks: list[PdfBlock], reference: ReferenceMatch, label: str) -> list[PdfBlock]:
-    (index, row, column), start, end = reference
-    line = blocks[index].lines[row]
-    text = line.cells[column].text
-    cell = replace(line.cells[column], text=f"{text[:start]}[^{label}]{text[end:]}")
-    labelled: PdfLine = replace(line, cells=(*line.cells[:column], cell, *line.cells[column + 1 :]))
-    lines = [*blocks[index].lines[:row], labelled, *blocks[index].lines[row + 1 :]]
-    return [*blocks[:index], replace(blocks[index], lines=lines), *blocks[index + 1 :]]

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
 from statistics import median
 
 from outrider.pages.readers.pdf_layout.line import PdfLine
@@ -20,7 +19,14 @@ def find_headers_footers(pages: list[PdfPage], body: float) -> set[int]:
         pages: Consecutive pages.
         body: The type size of most of the text, in points.
     """
-    return _find_repeated_lines(pages) | _find_page_numbers(pages) | _find_edge_bands(pages, body)
+    min_page_share = 0.3
+    edges = [[(line, _mask_digits(line)) for line in page.lines if is_at_edge(line, page)] for page in pages]
+    counts = Counter(text for page_edges in edges for text in {text for _, text in page_edges})
+    min_pages = max(MIN_REPEATED_PAGES, min_page_share * len(pages))
+    # A text with a changing number is a header even on few pages.
+    headers = {text for text, count in counts.items() if count >= (MIN_REPEATED_PAGES if "#" in text else min_pages)}
+    repeated = {id(line) for page_edges in edges for line, text in page_edges if text in headers}
+    return repeated | _find_page_numbers(pages) | _find_edge_bands(pages, body)
 
 
 def is_at_edge(line: PdfLine, page: PdfPage) -> bool:
@@ -31,17 +37,6 @@ def is_at_edge(line: PdfLine, page: PdfPage) -> bool:
 
 def _mask_digits(line: PdfLine) -> str:
     return DIGITS.sub("#", line.text)
-
-
-def _find_repeated_lines(pages: list[PdfPage]) -> set[int]:
-    """Find lines that many pages have at their edges, apart from numbers in them."""
-    min_page_share = 0.3
-    edges = [[(line, _mask_digits(line)) for line in page.lines if is_at_edge(line, page)] for page in pages]
-    counts = Counter(text for page_edges in edges for text in {text for _, text in page_edges})
-    min_pages = max(MIN_REPEATED_PAGES, min_page_share * len(pages))
-    # A text with a changing number is a header even on few pages.
-    headers = {text for text, count in counts.items() if count >= (MIN_REPEATED_PAGES if "#" in text else min_pages)}
-    return {id(line) for page_edges in edges for line, text in page_edges if text in headers}
 
 
 def _find_page_numbers(pages: list[PdfPage]) -> set[int]:
@@ -64,12 +59,23 @@ def _find_edge_bands(pages: list[PdfPage], body: float) -> set[int]:
     Type larger than the text is excluded, since slides have their titles there.
     """
     min_page_share = 0.6
+    max_offset_pt = 2.0
     header_ids: set[int] = set()
     min_pages = max(MIN_REPEATED_PAGES, min_page_share * sum(bool(page.lines) for page in pages))
     for upper in (True, False):
         bands = [band for page in pages for band in _iter_edge_band(page, body, upper=upper)]
-        for group in _group_by_height(sorted(bands, key=lambda band: band[0])):
-            if len(group) >= min_pages and _has_shared_text(group):
+        groups: list[list[EdgeBand]] = []  # those at the same height
+        for band in sorted(bands, key=lambda band: band[0]):
+            if groups and band[0] - groups[-1][-1][0] <= max_offset_pt:
+                groups[-1].append(band)
+            else:
+                groups.append([band])
+        for group in groups:
+            # Headers of long chapters repeat words, others hold numbers.
+            texts = [" ".join(sorted(map(_mask_digits, lines))) for _, lines in group]
+            numbered = sum("#" in text for text in texts)
+            has_repeats = len(set(texts)) < len(texts)
+            if len(group) >= min_pages and (2 * numbered >= len(texts) or has_repeats):
                 header_ids |= {id(line) for _, lines in group for line in lines}
     return header_ids
 
@@ -96,24 +102,3 @@ def _iter_edge_band(page: PdfPage, body: float, *, upper: bool) -> Iterator[Edge
     gap = min(line.bottom for line in above) - max(line.top for line in below)
     if gap >= min_gap_em * median(line.size for line in rest):
         yield abs((page.top if upper else page.bottom) - middle), band
-
-
-def _group_by_height(bands: list[EdgeBand]) -> Iterator[list[EdgeBand]]:
-    """Group sorted bands that are at the same height."""
-    max_offset_pt = 2.0
-    group: list[EdgeBand] = []
-    for band in bands:
-        if group and band[0] - group[-1][0] > max_offset_pt:
-            yield group
-            group = []
-        group.append(band)
-    if group:
-        yield group
-
-
-def _has_shared_text(group: list[EdgeBand]) -> bool:
-    """Return whether bands repeat words, as headers of long chapters do, or hold numbers."""
-    texts = [" ".join(sorted(map(_mask_digits, lines))) for _, lines in group]
-    numbered = sum("#" in text for text in texts)
-    repeated = sum(len(list(same)) - 1 for _, same in groupby(sorted(texts)))
-    return 2 * numbered >= len(texts) or repeated > 0

@@ -18,11 +18,8 @@ def restore_paint_order(lines: list[PdfLine]) -> list[PdfLine]:
     if len(lines) > max_lines:
         return lines
     lines = _attach_markers(lines)
-    return _sort_top_down(lines) if _has_order_break(lines) and _is_single_column(lines) else lines
-
-
-def _sort_top_down(lines: list[PdfLine]) -> list[PdfLine]:
-    """Sort lines from top to bottom, those of one row from left to right."""
+    if not _has_order_break(lines) or not _is_single_column(lines):
+        return lines
     rows: list[list[PdfLine]] = []
     for line in sorted(lines, key=lambda line: -line.bottom - line.top):
         if rows and _is_same_row(rows[-1][0], line):

@@ -192,7 +192,8 @@ class _NumericTable:
 
         A cell above several columns is repeated in each.
         """
-        left = min(self.left_edges) - self.size
+        low, high = min(self.left_edges), max(self.right_edges)
+        left = low - self.size
         texts = {0: " ".join(cell.text for cell in line.cells if cell.right < left)}
         over = [cell for cell in line.cells if cell.right >= left]
         centers = [(low + high) / 2 for low, high in zip(self.left_edges, self.right_edges, strict=True)]
@@ -203,15 +204,12 @@ class _NumericTable:
             return texts
         for column, center in enumerate(centers, 1):
             cell = min(over, key=lambda header: abs(_compute_center(header) - center))
-            if len(over) > 1 or self._is_cell_over(cell, column):
+            is_over = cell.left < self.right_edges[column - 1] and cell.right > self.left_edges[column - 1]
+            # A line's only cell is above all columns if it is centered.
+            is_centered = abs(_compute_center(cell) - (low + high) / 2) < 0.15 * (high - low)
+            if len(over) > 1 or is_centered or is_over:
                 texts[column] = cell.text
         return texts
-
-    def _is_cell_over(self, cell: PdfCell, column: int) -> bool:
-        """Return whether a line's only cell is above a column; a centered one is above all columns."""
-        low, high = min(self.left_edges), max(self.right_edges)
-        is_centered = abs(_compute_center(cell) - (low + high) / 2) < 0.15 * (high - low)
-        return is_centered or (cell.left < self.right_edges[column - 1] and cell.right > self.left_edges[column - 1])
 
     def _build_rows(self) -> list[list[str]]:
         rows: list[list[str]] = []

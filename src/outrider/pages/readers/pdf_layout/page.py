@@ -137,32 +137,28 @@ class _BoxTextReader:
         return " ".join(normalize_math_letters(BROKEN_HYPHEN.sub("", text)).replace("\x00", " ").split())
 
 
-def _compute_page_share(picture: Box, page: Box) -> float:
-    """Return the share of the page's area that a picture covers."""
-    width = min(picture.right, page.right) - max(picture.left, page.left)
-    height = min(picture.top, page.top) - max(picture.bottom, page.bottom)
-    area = (page.right - page.left) * (page.top - page.bottom)
-    return max(0.0, width) * max(0.0, height) / area if area > 0 else 0.0
-
-
 def _filter_visible(lines: list[PdfLine], page: Box, graphics: PageGraphics) -> list[PdfLine]:
     """Return the lines that a person can read: large enough, on the page, and drawn in a visible color."""
     min_picture_share = 0.3  # invisible text over a picture of that size was recognized in it (OCR)
     min_type_size_pt = 1.5
-    is_scan = any(_compute_page_share(picture, page) > min_picture_share for picture in graphics.pictures)
+    page_area = (page.right - page.left) * (page.top - page.bottom)
+    is_scan = False
+    for picture in graphics.pictures if page_area > 0 else ():
+        width = max(0.0, min(picture.right, page.right) - max(picture.left, page.left))
+        height = max(0.0, min(picture.top, page.top) - max(picture.bottom, page.bottom))
+        is_scan = is_scan or width * height / page_area > min_picture_share
     # Where all type is tiny, the page is drawn to another scale.
     min_size = min_type_size_pt if any(line.size > 2 * min_type_size_pt for line in lines) else 0
-    return [line for line in lines if line.size >= min_size and _is_visible(line, page, graphics, is_scan=is_scan)]
-
-
-def _is_visible(line: PdfLine, page: Box, graphics: PageGraphics, *, is_scan: bool) -> bool:
-    if line.right < page.left or line.left > page.right:
-        return False
-    if line.top < page.bottom or line.bottom > page.top:
-        return False
-    if line.ink == "none":
-        return is_scan
-    return line.ink != "white" or graphics.has_background((line.left + line.right) / 2, (line.bottom + line.top) / 2)
+    visible: list[PdfLine] = []
+    for line in lines:
+        is_beside = line.right < page.left or line.left > page.right
+        if line.size < min_size or is_beside or line.top < page.bottom or line.bottom > page.top:
+            continue
+        is_drawn = line.ink != "none" or is_scan
+        middle = (line.left + line.right) / 2, (line.bottom + line.top) / 2
+        if is_drawn and (line.ink != "white" or graphics.has_background(*middle)):
+            visible.append(line)
+    return visible
 
 
 def _is_underlined(line: PdfLine, rules: list[Box]) -> bool:
@@ -182,7 +178,13 @@ def _replace_ruled_tables(
     max_cell_chars = 1_500  # longer text means a frame around a page, not a table
     for grid in grids:
         box = grid.box
-        inside = [line for line in lines if _is_inside(line, box)]
+        inside = [
+            line
+            for line in lines
+            if not line.table_rows
+            and box.bottom < (line.bottom + line.top) / 2 < box.top
+            and any(_is_within_width(cell, box) for cell in line.cells)
+        ]
         rows = order_rtl_columns(grid.read_cells(read_text)) if inside else []
         longest = max((len(cell) for row in rows for cell in row), default=0)
         if not 0 < longest <= max_cell_chars:
@@ -197,11 +199,6 @@ def _replace_ruled_tables(
             rest += [replace(line, cells=cells)] if cells else []  # what is beside the table
         lines = [*rest[:index], table, *rest[index:]]
     return lines
-
-
-def _is_inside(line: PdfLine, box: Box) -> bool:
-    is_within_height = box.bottom < (line.bottom + line.top) / 2 < box.top
-    return not line.table_rows and is_within_height and any(_is_within_width(cell, box) for cell in line.cells)
 
 
 def _is_within_width(cell: PdfCell, box: Box) -> bool:

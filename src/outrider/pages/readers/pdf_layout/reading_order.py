@@ -25,28 +25,23 @@ def _iter_xy_cut(lines: list[PdfLine], depth: int) -> Iterator[PdfLine]:
         return
     size = median(line.size for line in lines)
     columns = _split_by_gaps(lines, lambda line: (line.left, line.right), size)
+    parts = columns
     if len(columns) < 2:
-        bands = _split_by_gaps(lines, lambda line: (-line.top, -line.bottom), 0.1 * size)
-        parts = bands if len(bands) > 1 else [sorted(lines, key=lambda line: (-line.top, line.left))]
-    else:
-        parts = columns
-    if len(parts) == 1:
-        yield from parts[0]
-        return
-    for part in parts if len(columns) > 1 else _merge_bands(parts, size):
+        parts = _split_by_gaps(lines, lambda line: (-line.top, -line.bottom), 0.1 * size)
+        if len(parts) < 2:
+            yield from sorted(lines, key=lambda line: (-line.top, line.left))
+            return
+        # Adjacent bands that share a gutter are merged, so that columns are cut as a whole.
+        groups: list[list[PdfLine]] = []
+        for band in parts:
+            merged = [*groups[-1], *band] if groups else band
+            if groups and len(_split_by_gaps(merged, lambda line: (line.left, line.right), size)) > 1:
+                groups[-1] = merged
+            else:
+                groups.append(band)
+        parts = groups if len(groups) > 1 else parts
+    for part in parts:
         yield from _iter_xy_cut(part, depth + 1)
-
-
-def _merge_bands(bands: list[list[PdfLine]], size: float) -> list[list[PdfLine]]:
-    """Merge adjacent bands that share a gutter, so that columns are cut as a whole."""
-    groups: list[list[PdfLine]] = []
-    for band in bands:
-        merged = [*groups[-1], *band] if groups else band
-        if groups and len(_split_by_gaps(merged, lambda line: (line.left, line.right), size)) > 1:
-            groups[-1] = merged
-        else:
-            groups.append(band)
-    return groups if len(groups) > 1 else bands
 
 
 def _split_by_gaps(

@@ -27,9 +27,17 @@ class RuledGrid:
         Args:
             read_text: Returns the text in a rectangle.
         """
+        inset_pt = 1.0  # excludes text that touches the rules from outside
         texts: dict[tuple[int, int], str] = {}
         for cells in self._group_merged_cells():
-            texts |= dict.fromkeys(cells, read_text(self._compute_text_box(cells)))
+            rows, columns = [row for row, _ in cells], [column for _, column in cells]
+            text_box = Box(
+                self.columns[min(columns)] + inset_pt,
+                self.rows[max(rows) + 1] + inset_pt,
+                self.columns[max(columns) + 1] - inset_pt,
+                self.rows[min(rows)] - inset_pt,
+            )
+            texts |= dict.fromkeys(cells, read_text(text_box))
         return [[texts[row, column] for column in range(len(self.columns) - 1)] for row in range(len(self.rows) - 1)]
 
     def _group_merged_cells(self) -> list[list[tuple[int, int]]]:
@@ -56,16 +64,6 @@ class RuledGrid:
             groups.setdefault(find_root(cell), []).append(divmod(cell, width))
         return list(groups.values())
 
-    def _compute_text_box(self, cells: list[tuple[int, int]]) -> Box:
-        inset_pt = 1.0  # excludes text that touches the rules from outside
-        rows, columns = [row for row, _ in cells], [column for _, column in cells]
-        return Box(
-            self.columns[min(columns)] + inset_pt,
-            self.rows[max(rows) + 1] + inset_pt,
-            self.columns[max(columns) + 1] - inset_pt,
-            self.rows[min(rows)] - inset_pt,
-        )
-
 
 def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
     """Return the tables that rules form; none if the page has too many rules."""
@@ -74,12 +72,19 @@ def find_grids(graphics: PageGraphics) -> list[RuledGrid]:
     horizontal = _join_rules(graphics.horizontal_rules, vertical=False)
     if not 3 < len(vertical) + len(horizontal) <= MAX_RULES:
         return []
-    grids = []
-    for group in _group_touching_rules(vertical, horizontal):
-        columns = _merge_positions(box.left for box in group.vertical_rules)
-        rows = _merge_positions(box.bottom for box in group.horizontal_rules)[::-1]
+    groups: list[list[tuple[Box, bool]]] = []
+    for rule in [*((box, True) for box in vertical), *((box, False) for box in horizontal)]:
+        touched = [group for group in groups if any(_is_touching(rule[0], box) for box, _ in group)]
+        groups = [group for group in groups if group not in touched]
+        groups.append([rule, *(member for group in touched for member in group)])
+    grids: list[RuledGrid] = []
+    for group in groups:
+        vertical_rules = [box for box, is_vertical in group if is_vertical]
+        horizontal_rules = [box for box, is_vertical in group if not is_vertical]
+        columns = _merge_positions(box.left for box in vertical_rules)
+        rows = _merge_positions(box.bottom for box in horizontal_rules)[::-1]
         if len(columns) > 2 and len(rows) > 1 and len(columns) * len(rows) <= max_cells:
-            grids.append(RuledGrid(tuple(columns), tuple(rows), group))
+            grids.append(RuledGrid(tuple(columns), tuple(rows), PageGraphics(vertical_rules, horizontal_rules)))
     return [grid for grid in grids if not any(_is_inside(grid.box, other.box) for other in grids if other is not grid)]
 
 
@@ -95,21 +100,6 @@ def _join_rules(rules: list[Box], *, vertical: bool) -> list[Box]:
         else:
             joined.append(box)
     return joined
-
-
-def _group_touching_rules(vertical: list[Box], horizontal: list[Box]) -> list[PageGraphics]:
-    """Group rules that are connected."""
-    groups: list[list[tuple[Box, bool]]] = []
-    for rule in [*((box, True) for box in vertical), *((box, False) for box in horizontal)]:
-        touched = [group for group in groups if any(_is_touching(rule[0], box) for box, _ in group)]
-        groups = [group for group in groups if group not in touched]
-        groups.append([rule, *(member for group in touched for member in group)])
-    return [
-        PageGraphics(
-            [box for box, is_vertical in group if is_vertical], [box for box, is_vertical in group if not is_vertical]
-        )
-        for group in groups
-    ]
 
 
 def _is_touching(one: Box, other: Box) -> bool:

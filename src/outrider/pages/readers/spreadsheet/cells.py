@@ -94,9 +94,18 @@ class NumberFormats:
             return number
         if kind == "percent":
             return f"{format_plain_number(value * 100)}%"
-        if " " in kind:
-            return _format_amount(value, *kind.split(" ", 1))
-        return self._format_moment(value, kind) if kind and 0 <= value < max_serial_date else format_plain_number(value)
+        if " " not in kind:
+            is_moment = kind and 0 <= value < max_serial_date
+            return self._format_moment(value, kind) if is_moment else format_plain_number(value)
+        layout, detail = kind.split(" ", 1)  # the detail is the number of digits, or a currency
+        text = format_plain_number(abs(value))
+        if layout == "zeros":
+            text = text.zfill(int(detail))
+        elif layout == "before":
+            text = f"{detail} {text}" if detail.isalpha() else f"{detail}{text}"
+        else:
+            text = f"{text} {detail}"
+        return f"-{text}" if value < 0 else text
 
     def _format_moment(self, value: float, kind: str) -> str:
         first_correct_day = 60  # 1 March 1900; Excel counts a 29 February 1900, which did not exist
@@ -108,18 +117,6 @@ class NumberFormats:
         if kind == "time" and value < 1:
             return moment.strftime("%H:%M:%S")
         return moment.date().isoformat() if kind == "date" and value % 1 == 0 else moment.isoformat(" ")
-
-
-def _format_amount(value: float, kind: str, detail: str) -> str:
-    """Return a number with `detail` as its number of digits, or as its currency before or after it."""
-    text = format_plain_number(abs(value))
-    if kind == "zeros":
-        text = text.zfill(int(detail))
-    elif kind == "before":
-        text = f"{detail} {text}" if detail.isalpha() else f"{detail}{text}"
-    else:
-        text = f"{text} {detail}"
-    return f"-{text}" if value < 0 else text
 
 
 def format_plain_number(value: float) -> str:

@@ -43,8 +43,22 @@ class SheetCells:
         """Write the sheet: name, titles, tables, comments, and counts of what was left out."""
         draft.add_heading(2, self.name)
         self.fill_merged()
-        for block in self._split_blocks():
-            self._write_block(block, draft)
+        # Empty rows separate tables, except where values go on under the same columns.
+        blocks: list[list[int]] = []
+        for row in sorted(self.rows):
+            if blocks and (row == blocks[-1][-1] + 1 or self._is_block_continuation(blocks[-1], row)):
+                blocks[-1].append(row)
+            else:
+                blocks.append([row])
+        for block in blocks:
+            columns = sorted({column for number in block for column in self.rows[number]})
+            start = 0
+            while len(columns) > 1 and start < len(block) and len(self.rows[block[start]]) == 1:
+                draft.add_block(next(iter(self.rows[block[start]].values())))
+                start += 1
+            used = sorted({column for number in block[start:] for column in self.rows[number]})
+            span = list(range(used[0], used[-1] + 1)) if used and used[-1] - used[0] < 3 * MAX_COLUMNS else used
+            draft.add_table([[self.rows[number].get(column, "") for column in span] for number in block[start:]])
         if self.more_rows > 0:
             draft.add_block(f"(… {self.more_rows} more rows of this sheet were not read)")
         left_out = [
@@ -74,28 +88,8 @@ class SheetCells:
                     if column not in self.hidden_columns:
                         self.rows[row].setdefault(column, text)
 
-    def _split_blocks(self) -> list[list[int]]:
-        """Split rows at empty ones, except where values go on under the same columns."""
-        blocks: list[list[int]] = []
-        for row in sorted(self.rows):
-            if blocks and (row == blocks[-1][-1] + 1 or self._is_block_continuation(blocks[-1], row)):
-                blocks[-1].append(row)
-            else:
-                blocks.append([row])
-        return blocks
-
     def _is_block_continuation(self, block: list[int], row: int) -> bool:
         """Return whether a row after a gap has values, each below a word of the block's header."""
         head = next((self.rows[number] for number in block if len(self.rows[number]) > 1), {})
         values = any((row, column) in self.typed_cells for column in self.rows[row])
         return values and len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
-
-    def _write_block(self, numbers: list[int], draft: DocumentDraft) -> None:
-        columns = sorted({column for number in numbers for column in self.rows[number]})
-        start = 0
-        while len(columns) > 1 and start < len(numbers) and len(self.rows[numbers[start]]) == 1:
-            draft.add_block(next(iter(self.rows[numbers[start]].values())))
-            start += 1
-        used = sorted({column for number in numbers[start:] for column in self.rows[number]})
-        span = list(range(used[0], used[-1] + 1)) if used and used[-1] - used[0] < 3 * MAX_COLUMNS else used
-        draft.add_table([[self.rows[number].get(column, "") for column in span] for number in numbers[start:]])
