@@ -100,22 +100,19 @@ def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | N
     content_type = detect_image_type(reply)
     name = build_file_name(url, content_type, filename)
     try:
-        path = _write_atomically(_resolve_inside(folder, name), reply.body, hash_url(url))
+        # The file's path with links resolved; the name can neither leave the folder nor be a folder
+        folder.mkdir(parents=True, exist_ok=True)
+        resolved = folder.resolve(strict=True)
+        if not resolved.is_dir():
+            raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
+        path = resolved / name
+        if path.parent != resolved or name in ("", ".", ".."):
+            raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
+        inside = path
+        path = _write_atomically(inside, reply.body, hash_url(url))
     except OSError as error:
         raise _explain_disk_error(folder, error) from None
     return SavedImage(path, reply.url, content_type, len(reply.body))
-
-
-def _resolve_inside(folder: Path, name: str) -> Path:
-    """Return the file's path with links resolved; the name can neither leave the folder nor be a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    resolved = folder.resolve(strict=True)
-    if not resolved.is_dir():
-        raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
-    path = resolved / name
-    if path.parent != resolved or name in ("", ".", ".."):
-        raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
-    return path
 
 
 def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
@@ -128,7 +125,20 @@ def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
             os.fsync(file.fileno())
         for candidate in _iter_candidates(path, mark):
             with suppress(FileExistsError):
-                _publish_file(temporary, candidate)
+                # Give the finished file its name
+                try:
+                    os.link(temporary, candidate)
+                except (PermissionError, NotImplementedError, OSError) as error:
+                    if isinstance(error, OSError) and error.errno not in (
+                        errno.EPERM,
+                        errno.ENOTSUP,
+                        errno.EMLINK,
+                        errno.ENOSYS,
+                    ):
+                        raise
+                    # This file system has no hard links: take the name with an empty file, then replace that.
+                    os.close(os.open(candidate, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+                    temporary.replace(candidate)
                 return candidate
     finally:
         temporary.unlink(missing_ok=True)
@@ -138,18 +148,6 @@ def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
 def _open_without_following(path: str, flags: int) -> int:
     """Open a file without following a symbolic link, on systems that support this."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o644)
-
-
-def _publish_file(temporary: Path, path: Path) -> None:
-    """Give the finished file its name. Raises FileExistsError if it is taken, even by a dangling link."""
-    try:
-        os.link(temporary, path)
-    except (PermissionError, NotImplementedError, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
-            raise
-        # This file system has no hard links: take the name with an empty file, then replace that.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-        temporary.replace(path)
 
 
 def _iter_candidates(path: Path, mark: str) -> Iterator[Path]:

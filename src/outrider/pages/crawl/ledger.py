@@ -112,7 +112,14 @@ class CrawlLedger:
             )
             mine = select(crawls).where(crawls.c.id == self.id).with_for_update()
             row = (await connection.execute(mine)).mappings().one()
-            self._check_not_running(row)
+            lease_left_s = row["held_until"] - self._clock()
+            if lease_left_s > 0 and not is_holder_dead(row["holder"]):
+                raise Unavailable(
+                    "this crawl is running in another call",
+                    code="crawl_running",
+                    hint="call again in half a minute with the same arguments, to continue or to see its results",
+                    retry_after=min(lease_left_s, LEASE_S),
+                )
             self.round = row["round"]
             is_over = row["state"] == "finished" or (await self._count_pages(connection)).used_pages >= pages
             await self._start_round(connection, is_new=is_over, errand=errand, until=until)
@@ -225,16 +232,6 @@ class CrawlLedger:
             "holder": "",
             "held_until": 0.0,
         }
-
-    def _check_not_running(self, row: Any) -> None:
-        lease_left_s = row["held_until"] - self._clock()
-        if lease_left_s > 0 and not is_holder_dead(row["holder"]):
-            raise Unavailable(
-                "this crawl is running in another call",
-                code="crawl_running",
-                hint="call again in half a minute with the same arguments, to continue or to see its results",
-                retry_after=min(lease_left_s, LEASE_S),
-            )
 
     async def _start_round(self, connection: AsyncConnection, *, is_new: bool, **work: Any) -> None:
         """Start a new round, or resume this one and retry its transient failures."""

@@ -213,7 +213,11 @@ def _detect_charset(body: bytes, *, fallback: str | None) -> str:
         return likely
     name = _normalize_label(detect_encoding(sample)) or FALLBACK_CHARSET
     if name == "utf-8":  # which the body is known not to be, and which the detector takes EUC-KR for
-        name = _detect_euc_kr(sample) or FALLBACK_CHARSET
+        # "euc-kr" if the text is mostly Hangul in it, else None
+        letters = [letter for letter in _decode_as(sample, "euc-kr") if letter > "\x7f"]
+        hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
+        euc_kr = "euc-kr" if hangul * 10 > len(letters) * 8 else None
+        name = euc_kr or FALLBACK_CHARSET
     if name == "koi8-r" and len(KOI8_U_LETTER.findall(sample)) * 100 > len(NON_ASCII_BYTE.findall(sample)):
         return "koi8-u"
     if name in ("windows-1251", FALLBACK_CHARSET) and _is_mac_cyrillic(sample):
@@ -239,13 +243,6 @@ def _is_euc_jp(sample: bytes) -> bool:
     non_ascii = len(NON_ASCII_BYTE.findall(sample))
     has_kana = len(EUC_JP_KANA.findall(sample)) * 10 > non_ascii > 0
     return has_kana and _decode_as(sample, "euc-jp").count("\ufffd") * 50 < non_ascii
-
-
-def _detect_euc_kr(sample: bytes) -> str | None:
-    """Return "euc-kr" if the text is mostly Hangul in it, else None."""
-    letters = [letter for letter in _decode_as(sample, "euc-kr") if letter > "\x7f"]
-    hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
-    return "euc-kr" if hangul * 10 > len(letters) * 8 else None
 
 
 @lru_cache(maxsize=256)

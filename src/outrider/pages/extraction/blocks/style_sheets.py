@@ -115,7 +115,9 @@ def _find_hiding_selectors(source: str) -> set[str]:
         if not depth and (
             is_certain or HIDING_RULE_PATTERN.search(lower[start + 1 : start + max_rule_chars].partition("}")[0])
         ):
-            selectors.update(_parse_simple_selectors(source, start))
+            rule_start = max(source.rfind(mark, 0, start) for mark in "{};") + 1
+            names = map(str.strip, source[rule_start:start].split(","))
+            selectors.update(name for name in names if SIMPLE_SELECTOR_PATTERN.fullmatch(name))
     return selectors
 
 
@@ -134,10 +136,3 @@ def _iter_hiding_declarations(lower: str) -> Iterator[tuple[int, bool]]:
     for match in FAR_OFFSET_PATTERN.finditer(lower):
         if OFFSET_PROPERTY_PATTERN.search(lower[max(0, match.start() - property_chars) : match.start()]):
             yield match.start(), False
-
-
-def _parse_simple_selectors(source: str, end: int) -> list[str]:
-    """Return the selectors before a rule's body that are an id, or classes with or without a tag."""
-    start = max(source.rfind(mark, 0, end) for mark in "{};")
-    selectors = map(str.strip, source[start + 1 : end].split(","))
-    return [selector for selector in selectors if SIMPLE_SELECTOR_PATTERN.fullmatch(selector)]

@@ -116,21 +116,18 @@ class TreeWalker(ElementHandlers):
 
     def _find_next_node(self, node: Any, end: int) -> Any:
         """Return the node after an element whose content is not visited, or None."""
-        if self.nodes_left < 0:
-            return self._stop_early(end)
+        if self.nodes_left < 0:  # the page exceeds the limits: close all open elements
+            self.page.truncated = True
+            for _, end_code in reversed([*self.open_elements, (None, end)]):
+                if end_code < NO_CONTENT:
+                    self.END_HANDLERS[end_code](self)
+            self.open_elements.clear()
+            return None
         if end < NO_CONTENT:
             self.END_HANDLERS[end](self)
         elif end > NO_CONTENT:
             self._skip_content(node, end)
         return node.next
-
-    def _stop_early(self, end: int) -> None:
-        """Close all open elements, because the page exceeds the limits."""
-        self.page.truncated = True
-        for _, end_code in reversed([*self.open_elements, (None, end)]):
-            if end_code < NO_CONTENT:
-                self.END_HANDLERS[end_code](self)
-        self.open_elements.clear()
 
     def _skip_content(self, node: Any, end: int) -> None:
         """Skip the content of an element, and count its characters if it is hidden."""

@@ -39,7 +39,11 @@ def keep_doubtful_blocks(
     elif kind in ("service", "forum", "product", "collection", "listing"):
         min_probability = max(MIN_RELATED_PROBABILITY, 0.6 * threshold)
         blocks = _find_doubtful_blocks(page, keep, probabilities, words, min_probability, between=True)
-        keep[[block for block in blocks.tolist() if _is_structure(page, block)]] = True
+        for block in blocks.tolist():
+            owner, linked_chars = page.rows[block][:2]
+            is_structure = page.elements[owner][1] in STRUCTURE_TAGS or is_heading(page, block)
+            if is_structure or 2 * linked_chars > len(page.texts[block]):
+                keep[block] = True
 
 
 def _find_doubtful_blocks(
@@ -79,9 +83,3 @@ def _find_main_element(page: PageBlocks, sums: NDArray[np.float32]) -> tuple[int
             return first, end
         element = page.elements[element][0]
     return 0, len(sums)
-
-
-def _is_structure(page: PageBlocks, block: int) -> bool:
-    """Return whether a block is a heading, an item, a row, a listing, or mostly links."""
-    row = page.rows[block]
-    return page.elements[row[0]][1] in STRUCTURE_TAGS or 2 * row[1] > len(page.texts[block]) or is_heading(page, block)

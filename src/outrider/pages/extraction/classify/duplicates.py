@@ -42,19 +42,13 @@ def _find_repeated_runs(page: PageBlocks, chosen: list[int]) -> list[list[int]]:
     runs, at = [], 0
     while at < len(chosen):
         earlier = first.setdefault(texts[at], at) if texts[at] else at
-        length = _count_shared_blocks(texts, earlier, at) if earlier < at else 0
+        length, limit = 0, min(at - earlier, len(texts) - at)  # of blocks that both runs share without overlap
+        while length < limit and texts[at + length] and texts[earlier + length] == texts[at + length]:
+            length += 1
         if length and _get_signature(page, chosen[earlier]) != _get_signature(page, chosen[at]):
             runs.append(chosen[at : at + length])
         at += length or 1
     return runs
-
-
-def _count_shared_blocks(texts: list[str], earlier: int, at: int) -> int:
-    """Count the blocks that two runs share without overlap."""
-    limit = min(at - earlier, len(texts) - at)
-    return next(
-        (step for step in range(limit) if not texts[at + step] or texts[earlier + step] != texts[at + step]), limit
-    )
 
 
 def _get_signature(page: PageBlocks, block: int) -> int:

@@ -43,24 +43,21 @@ def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> li
     max_pointers = 2  # more of them are a list
     links, headings = set[int](), set[int]()
     if kind not in ("documentation", "forum", "") and page.fragment_link_blocks:
-        links = _find_anchor_links(page, page.fragment_link_blocks.intersection(chosen))
+        # Lines of a single link to a place of the page, next to no other such line
+        anchor_links = page.fragment_link_blocks.intersection(chosen)
+        max_chars, min_linked_share = 60, 0.9
+        links = {
+            block
+            for block in anchor_links
+            if len(page.texts[block]) < max_chars
+            and page.rows[block][1] >= min_linked_share * len(page.texts[block])
+            and page.elements[page.rows[block][0]][1] in NON_LIST_TAGS
+            and anchor_links.isdisjoint((block - 1, block + 1))
+        }
     if kind in ("article", "documentation"):
         headings = _find_empty_headings(page, chosen)
     dropped = {block for blocks in (links, headings) if len(blocks) <= max_pointers for block in blocks}
     return [block for block in chosen if block not in dropped] if dropped else chosen
-
-
-def _find_anchor_links(page: PageBlocks, anchor_links: set[int]) -> set[int]:
-    """Return lines of a single link to a place of the page, next to no other such line."""
-    max_chars, min_linked_share = 60, 0.9
-    return {
-        block
-        for block in anchor_links
-        if len(page.texts[block]) < max_chars
-        and page.rows[block][1] >= min_linked_share * len(page.texts[block])
-        and page.elements[page.rows[block][0]][1] in NON_LIST_TAGS
-        and anchor_links.isdisjoint((block - 1, block + 1))
-    }
 
 
 def _find_empty_headings(page: PageBlocks, chosen: list[int]) -> set[int]:

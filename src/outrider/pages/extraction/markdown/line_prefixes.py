@@ -34,7 +34,15 @@ class LinePrefixes:
             if self.page.elements[holder][1] == QUOTE_TAG:
                 prefix += "> "
             elif holder == new_item and first_line:
-                prefix += self.format_bullet(holder) + self._format_item_label(holder)
+                # The letter or Roman number, and the checkbox, after an item's bullet
+                parent = self.page.elements[holder][0]
+                numbering = (
+                    self._get_numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL_TAG else ""
+                )
+                label = format_label(self._get_item_number(holder, parent), numbering) if numbering else ""
+                task = (self.page.attributes.get(holder) or {}).get("task")
+                item_label = f"{label}[{task}] " if task in ("x", " ") else label
+                prefix += self.format_bullet(holder) + item_label
             elif holder == new_item or holder in self.started_items:
                 prefix += " " * len(self.format_bullet(holder))
         return prefix
@@ -51,14 +59,6 @@ class LinePrefixes:
         """Return how an ordered list is numbered, or "" for decimal numbers."""
         attributes = self.page.attributes.get(parent)
         return detect_numbering(attributes) if attributes else ""
-
-    def _format_item_label(self, item: int) -> str:
-        """Return the letter or Roman number, and the checkbox, after an item's bullet."""
-        parent = self.page.elements[item][0]
-        numbering = self._get_numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL_TAG else ""
-        label = format_label(self._get_item_number(item, parent), numbering) if numbering else ""
-        task = (self.page.attributes.get(item) or {}).get("task")
-        return f"{label}[{task}] " if task in ("x", " ") else label
 
     def _get_item_number(self, item: int, parent: int) -> int:
         """Return the number of an item in its ordered list."""

@@ -110,7 +110,11 @@ def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
     groups = [signed, others, *by_signature.values()]
     if max(map(len, (*groups, *by_category.values())), default=0) < MIN_POSTS:
         return []
-    chars = _count_chars_before(page, kept)
+    # The number of chosen characters before each block and before the end
+    chars = [0] * len(page.texts)
+    for block in kept:
+        chars[block] = len(page.texts[block])
+    chars = [0, *accumulate(chars)]
     posts = _find_largest_group(page, chars, groups)
     if not posts:
         return _find_largest_group(page, chars, list(by_category.values()))
@@ -124,14 +128,6 @@ def _group_elements(
     for element in elements:
         groups.setdefault(get_key(page.elements[element]), []).append(element)
     return groups
-
-
-def _count_chars_before(page: PageBlocks, kept: frozenset[int]) -> list[int]:
-    """Return the number of chosen characters before each block and before the end."""
-    chars = [0] * len(page.texts)
-    for block in kept:
-        chars[block] = len(page.texts[block])
-    return [0, *accumulate(chars)]
 
 
 def _find_opening_post(page: PageBlocks, similar: list[int], posts: list[int]) -> list[int]:

@@ -245,17 +245,14 @@ class MarkdownWriter:
         chars = sum([len(self.page.texts[block]) for block in blocks])
         if not 1 < len(blocks) <= max_blocks or chars > max_chars:
             return 0
-        blocks = self._drop_buttons(blocks)
-        pieces = [piece for block in blocks for piece in (*self.page.pieces[block], " ")]
-        self._write_pieces(pieces, context)
-        return end
-
-    def _drop_buttons(self, blocks: list[int]) -> list[int]:
-        """Return the blocks of a heading without buttons next to its words."""
+        # The blocks of a heading without buttons next to its words
         words = [block for block in blocks if self.page.elements[self.page.rows[block][0]][1] != BUTTON_TAG]
         if words and len(words) < len(blocks):
             self.order = [block for block in self.order if block in words or block not in blocks]
-        return words or blocks
+        blocks = words or blocks
+        pieces = [piece for block in blocks for piece in (*self.page.pieces[block], " ")]
+        self._write_pieces(pieces, context)
+        return end
 
     def _is_same_heading(self, number: int, context: BlockContext) -> bool:
         return number not in self.heads and self.contexts.get_context(self.page.rows[number][0]).part == context.part

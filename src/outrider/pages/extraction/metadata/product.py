@@ -27,7 +27,11 @@ def read_product(facts: PageFacts, tree: Any = None) -> dict[str, str]:
         product = _read_microdata_product(tree) or _read_meta_product(facts)
     if not product:
         return {}
-    offers = _collect_offers(product)
+    # The offers of a product or of its variants
+    offers = _list_objects(product.get("offers"))
+    variants = product.get("hasVariant") or product.get("model")
+    offers = offers or [offer for variant in _list_objects(variants) for offer in _list_objects(variant.get("offers"))]
+    offers = offers[:MAX_OFFERS]
     availabilities = [_format_value(offer.get("availability")).rpartition("/")[2] for offer in offers]
     availabilities = [availability for availability in availabilities if availability]
     fields = {
@@ -109,14 +113,6 @@ def _read_meta_product(facts: PageFacts) -> dict[str, Any]:
     }
     brand, sku = facts.meta_values.get("product:brand", ""), facts.meta_values.get("product:retailer_item_id", "")
     return {"offers": offer, "brand": brand, "sku": sku} if offer["price"] else {}
-
-
-def _collect_offers(product: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the offers of a product or of its variants."""
-    offers = _list_objects(product.get("offers"))
-    variants = product.get("hasVariant") or product.get("model")
-    offers = offers or [offer for variant in _list_objects(variants) for offer in _list_objects(variant.get("offers"))]
-    return offers[:MAX_OFFERS]
 
 
 def _list_objects(value: Any) -> list[dict[str, Any]]:
