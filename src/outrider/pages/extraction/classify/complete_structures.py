@@ -113,26 +113,24 @@ def _find_adjacent_lists(page: PageBlocks, kept: list[int], probabilities: NDArr
     min_item_probability = 0.2  # right between kept blocks
     blocks = list[int]()
     for before, after in pairwise([*kept, len(page.texts)]):
-        items = _find_list(page, before + 1, after) if after - before > MIN_LIST_ITEMS else range(0)
-        if not items:
+        if after - before <= MIN_LIST_ITEMS:
+            continue
+        first = end = before + 1
+        element = page.rows[first][0]
+        # The largest list that begins at the first of the blocks between
+        while element > 0 and page.elements[element][5] == first and page.last[element] <= after:
+            if page.elements[element][1] in LIST_TAGS:
+                end = page.last[element]
+            element = page.elements[element][0]
+        if end - first < MIN_LIST_ITEMS:
             continue
         if page.texts[before].endswith((":", "：")):
             required = MIN_RELATED_PROBABILITY
         else:
-            required = min_item_probability if items.stop == after else math.inf
-        if probabilities[items.start : items.stop].min() >= required:
-            blocks += items
+            required = min_item_probability if end == after else math.inf
+        if probabilities[first:end].min() >= required:
+            blocks += range(first, end)
     return blocks
-
-
-def _find_list(page: PageBlocks, first: int, stop: int) -> range:
-    """Return the blocks of the largest list that begins element `first` and ends before `stop`, or an empty range."""
-    element, end = page.rows[first][0], first
-    while element > 0 and page.elements[element][5] == first and page.last[element] <= stop:
-        if page.elements[element][1] in LIST_TAGS:
-            end = page.last[element]
-        element = page.elements[element][0]
-    return range(first, end) if end - first >= MIN_LIST_ITEMS else range(0)
 
 
 def _find_link_runs(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:

@@ -26,7 +26,14 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
     """
     min_share_of_largest = 0.3  # of the expected words of the largest piece
     min_probability = 0.7  # certain pieces are kept whatever their size
-    pieces = _split_pieces(chosen)
+    min_gap_blocks = 8  # left out between two pieces
+    pieces: list[list[int]] = []
+    last = -min_gap_blocks - 1
+    for block in chosen:
+        if block - last > min_gap_blocks:
+            pieces.append([])
+        pieces[-1].append(block)
+        last = block
     weights = [sum([words[block] * probabilities[block] for block in piece]) for piece in pieces]
     largest = max(weights, default=0.0)
     kept = [
@@ -43,9 +50,8 @@ def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> li
     max_pointers = 2  # more of them are a list
     links, headings = set[int](), set[int]()
     if kind not in ("documentation", "forum", "") and page.fragment_link_blocks:
-        # Lines of a single link to a place of the page, next to no other such line
+        max_chars, min_linked_share = 60, 0.9  # of a line that is a single link
         anchor_links = page.fragment_link_blocks.intersection(chosen)
-        max_chars, min_linked_share = 60, 0.9
         links = {
             block
             for block in anchor_links
@@ -79,16 +85,3 @@ def _trim_trailing_headings(page: PageBlocks, piece: list[int]) -> list[int]:
     while end and is_heading(page, piece[end - 1]):
         end -= 1
     return piece[:end] if 0 < end >= len(piece) - max_trailing_headings else piece
-
-
-def _split_pieces(chosen: list[int]) -> list[list[int]]:
-    """Split the chosen blocks where many blocks between them were left out."""
-    min_gap_blocks = 8
-    pieces: list[list[int]] = []
-    last = -min_gap_blocks - 1
-    for block in chosen:
-        if block - last > min_gap_blocks:
-            pieces.append([])
-        pieces[-1].append(block)
-        last = block
-    return pieces

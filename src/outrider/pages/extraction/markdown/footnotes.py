@@ -127,7 +127,7 @@ def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:
 
 
 def _find_definition(page: PageBlocks, anchor: str) -> list[int]:
-    """Return the blocks of the element or item that an anchor names, or the block there alone."""
+    """Return the blocks of the term, element or item that an anchor names, or the block there alone."""
     max_ancestors = 4  # one of them may be the whole note
     block = page.anchors.get(anchor, -1)
     if not 0 <= block < len(page.texts):
@@ -136,19 +136,15 @@ def _find_definition(page: PageBlocks, anchor: str) -> list[int]:
     for _ in range(max_ancestors):
         if element < 0 or elements[element][5] != block:
             break
-        if elements[element][1] == DT_TAG:
-            return _list_definition_blocks(page, element)
-        if elements[element][1] == ITEM_TAG or page.names[element].split(" ")[-1] == anchor:
+        parent, tag = elements[element][:2]
+        if tag == DT_TAG:  # a term belongs to the definition after it
+            after = element + 1
+            while after < len(elements) and elements[after][0] >= element:
+                after += 1
+            is_detail = after < len(elements) and elements[after][:2] == (parent, DD_TAG)
+            end = page.last[after if is_detail else element]
+            return list(range(block, min(end, block + MAX_NOTE_BLOCKS)))
+        if tag == ITEM_TAG or page.names[element].split(" ")[-1] == anchor:
             return list(range(block, min(page.last[element], block + MAX_NOTE_BLOCKS)))
-        element = elements[element][0]
+        element = parent
     return [block]
-
-
-def _list_definition_blocks(page: PageBlocks, term: int) -> list[int]:
-    """Return the blocks of a term and the definition after it."""
-    elements, after = page.elements, term + 1
-    while after < len(elements) and elements[after][0] >= term:
-        after += 1
-    is_detail = after < len(elements) and elements[after][:2] == (elements[term][0], DD_TAG)
-    start, end = elements[term][5], page.last[after if is_detail else term]
-    return list(range(start, min(end, start + MAX_NOTE_BLOCKS)))

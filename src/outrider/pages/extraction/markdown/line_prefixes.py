@@ -34,15 +34,13 @@ class LinePrefixes:
             if self.page.elements[holder][1] == QUOTE_TAG:
                 prefix += "> "
             elif holder == new_item and first_line:
-                # The letter or Roman number, and the checkbox, after an item's bullet
+                prefix += self.format_bullet(holder)
                 parent = self.page.elements[holder][0]
-                numbering = (
-                    self._get_numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL_TAG else ""
-                )
-                label = format_label(self._get_item_number(holder, parent), numbering) if numbering else ""
+                is_ordered = parent >= 0 and self.page.elements[parent][1] == OL_TAG
+                if is_ordered and (numbering := self._get_numbering(parent)):
+                    prefix += format_label(self._get_item_number(holder, parent), numbering)
                 task = (self.page.attributes.get(holder) or {}).get("task")
-                item_label = f"{label}[{task}] " if task in ("x", " ") else label
-                prefix += self.format_bullet(holder) + item_label
+                prefix += f"[{task}] " if task in ("x", " ") else ""
             elif holder == new_item or holder in self.started_items:
                 prefix += " " * len(self.format_bullet(holder))
         return prefix
@@ -63,7 +61,12 @@ class LinePrefixes:
     def _get_item_number(self, item: int, parent: int) -> int:
         """Return the number of an item in its ordered list."""
         if item not in self.item_numbers:
-            attributes, items = self.page.attributes.get(parent) or {}, self._list_items(parent)
+            elements, element, items = self.page.elements, parent + 1, list[int]()
+            while element < len(elements) and elements[element][0] >= parent:
+                if elements[element][0] == parent and elements[element][1] == LI_TAG:
+                    items.append(element)
+                element += 1
+            attributes = self.page.attributes.get(parent) or {}
             step = -1 if "reversed" in attributes else 1
             count = _parse_count(attributes.get("start"), len(items) if step < 0 else 1)
             for sibling in items:
@@ -71,14 +74,6 @@ class LinePrefixes:
                 self.item_numbers[sibling] = count
                 count += step
         return max(0, self.item_numbers.get(item, 1))
-
-    def _list_items(self, parent: int) -> list[int]:
-        elements, element, items = self.page.elements, parent + 1, list[int]()
-        while element < len(elements) and elements[element][0] >= parent:
-            if elements[element][0] == parent and elements[element][1] == LI_TAG:
-                items.append(element)
-            element += 1
-        return items
 
 
 def _parse_count(value: str | None, default: int) -> int:

@@ -110,11 +110,8 @@ def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
     groups = [signed, others, *by_signature.values()]
     if max(map(len, (*groups, *by_category.values())), default=0) < MIN_POSTS:
         return []
-    # The number of chosen characters before each block and before the end
-    chars = [0] * len(page.texts)
-    for block in kept:
-        chars[block] = len(page.texts[block])
-    chars = [0, *accumulate(chars)]
+    # The chosen characters before each block, and before the end
+    chars = [0, *accumulate(len(text) if block in kept else 0 for block, text in enumerate(page.texts))]
     posts = _find_largest_group(page, chars, groups)
     if not posts:
         return _find_largest_group(page, chars, list(by_category.values()))

@@ -27,11 +27,9 @@ def read_product(facts: PageFacts, tree: Any = None) -> dict[str, str]:
         product = _read_microdata_product(tree) or _read_meta_product(facts)
     if not product:
         return {}
-    # The offers of a product or of its variants
+    variants = _list_objects(product.get("hasVariant") or product.get("model"))
     offers = _list_objects(product.get("offers"))
-    variants = product.get("hasVariant") or product.get("model")
-    offers = offers or [offer for variant in _list_objects(variants) for offer in _list_objects(variant.get("offers"))]
-    offers = offers[:MAX_OFFERS]
+    offers = offers or [offer for variant in variants for offer in _list_objects(variant.get("offers"))][:MAX_OFFERS]
     availabilities = [_format_value(offer.get("availability")).rpartition("/")[2] for offer in offers]
     availabilities = [availability for availability in availabilities if availability]
     fields = {
