@@ -82,7 +82,10 @@ def split_passages(markdown: str) -> list[DocumentPassage]:
     path: list[tuple[int, str]] = []
     start: int | None = None
     code_blocks = find_code_blocks(markdown)
-    for begin, end in _find_blocks(markdown):
+    edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):  # blocks between empty lines
+        if end <= begin or markdown[begin:end].isspace():
+            continue
         heading = HEADING_LINE.match(markdown, begin, end)
         if heading and _is_inside(code_blocks, begin):
             heading = None
@@ -104,13 +107,6 @@ def _is_inside(spans: list[tuple[int, int]], position: int) -> bool:
     """Return whether a position is inside one of the spans, which are sorted."""
     index = bisect_left(spans, (position, 0)) - 1
     return index >= 0 and position < spans[index][1]
-
-
-def _find_blocks(markdown: str) -> list[tuple[int, int]]:
-    """Return the spans of the blocks between empty lines."""
-    edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
-    pairs = zip(edges[::2], edges[1::2], strict=True)
-    return [(begin, end) for begin, end in pairs if end > begin and not markdown[begin:end].isspace()]
 
 
 def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPassage]:

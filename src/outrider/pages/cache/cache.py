@@ -73,19 +73,21 @@ class PageCache:
         if not self._size:
             return None
         try:
-            key = build_page_key(url, main=main)
-            touch_interval_s = 60.0  # use is recorded at most this often
-            async with self._database.read() as connection:
-                row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
-            if row is None:
-                return None
-            entry = await anyio.to_thread.run_sync(restore_entry, row)
-            if entry is not None and self._clock() - row["used_at"] > touch_interval_s:
-                await self._record_use(key)
-            return entry
+            return await self._read_entry(build_page_key(url, main=main))
         except OutriderError as error:
             self._warn_once(error)
             return None
+
+    async def _read_entry(self, key: str) -> CacheEntry | None:
+        touch_interval_s = 60.0  # use is recorded at most this often
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
+        if row is None:
+            return None
+        entry = await anyio.to_thread.run_sync(restore_entry, row)
+        if entry is not None and self._clock() - row["used_at"] > touch_interval_s:
+            await self._record_use(key)
+        return entry
 
     async def _record_use(self, key: str) -> None:
         """Record that a page was used. A read-only database can still be read."""
@@ -102,17 +104,17 @@ class PageCache:
         row, words = await anyio.to_thread.run_sync(lambda: self._build_row(cached, main=main))
         if row["size"] > self._size * TARGET_FILL_SHARE:
             return
-        try:
-            from sqlalchemy import text
+        from sqlalchemy import text
 
+        try:
             async with self._database.write() as connection:
                 await connection.execute(self._database.build_upsert(pages, row, key="key"))
                 if self._database.dialect == "sqlite":
-                    insert = (
+                    sql = (
                         "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
                     )
                     values = {"id": _build_words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
-                    await connection.execute(text(insert), values)
+                    await connection.execute(text(sql), values)
                 self._bytes_until_check -= row["size"]
                 if self._bytes_until_check < 0:
                     await self._evict_oldest(connection, row["key"])

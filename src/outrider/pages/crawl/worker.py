@@ -40,7 +40,6 @@ class CrawlWorker:
             delay_s = await self.site.get_crawl_delay()
             async with anyio.create_task_group() as readers:
                 readers.start_soon(self._keep_lease, readers.cancel_scope)
-                # Start a reader for each page, and wait for all of them
                 slots = anyio.Semaphore(1 if delay_s else self.budget.concurrency)
                 try:
                     while (page := await self._take_next()) is not None:
@@ -109,9 +108,8 @@ class CrawlWorker:
         self._failures = self._failures + 1 if outcome.again else 0
         self.pages_read += outcome.state in ("read", "duplicate")
         if not page.depth and not visit.error:
-            # Queue the pages of the sitemap, which count as one link away from the first page
             sitemap_timeout_s = 20.0
-            urls: list[DiscoveredUrl] = []
+            urls: list[DiscoveredUrl] = []  # one link away from the first page
             with anyio.move_on_after(sitemap_timeout_s):
                 async for entry in self.site.iter_sitemap():
                     urls.append(DiscoveredUrl(entry.url, 1, entry.modified))  # noqa: PERF401 - kept even at the timeout

@@ -38,7 +38,8 @@ class ReaderProcess:
         path = os.pathsep.join(filter(None, sys.path))
         # A compromised parser must not see keys and tokens: it gets programs, libraries and temporary folders only.
         safe_names = {
-            "PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR",
+            "PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT",
+            "WINDIR",
         }  # fmt: skip
         environment = {
             name: value
@@ -72,13 +73,11 @@ class ReaderProcess:
         if "document" in answer:
             return Document.from_dict(answer["document"])
         if "error" in answer:
-            # Restore the reader's error. An unknown kind becomes `Unavailable`.
             fields = answer["error"]
             kinds = {kind.kind: kind for kind in OutriderError.__subclasses__() if kind.__module__ == errors.__name__}
-            kind = kinds.get(fields.get("kind", ""), Unavailable)
+            kind = kinds.get(fields.get("kind", ""), Unavailable)  # also for an unknown kind
             arguments = {name: fields[name] for name in ("hint", "code", "details", "retry_after") if name in fields}
-            error = kind(str(fields.get("message", "")), **arguments)
-            raise error
+            raise kind(str(fields.get("message", "")), **arguments)
         raise ReaderFailed(str(answer.get("failure", ""))[:100])
 
     def kill(self) -> None:

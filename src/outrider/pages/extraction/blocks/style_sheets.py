@@ -64,15 +64,12 @@ class StyleSheets:
         key = tag, names
         is_hiding = self._hidden_by_classes.get(key)
         if is_hiding is None:
-            is_hiding = self._hidden_by_classes[key] = self._has_hiding_class(tag, frozenset(names.split()))
+            classes = frozenset(names.split())
+            hiding = [frozenset({name}) for name in classes & self._classes]
+            hiding += [each for other, each in self._compound_selectors if other in ("", tag) and each <= classes]
+            is_hiding = any(all(self._is_hiding_selector(f".{name}") for name in each) for each in hiding)
+            self._hidden_by_classes[key] = is_hiding
         return is_hiding
-
-    def _has_hiding_class(self, tag: str, names: frozenset[str]) -> bool:
-        """Return whether one class or a combination of classes hides an element."""
-        if any(self._is_hiding_selector(f".{name}") for name in names & self._classes):
-            return True
-        matching = [classes for other, classes in self._compound_selectors if other in ("", tag) and classes <= names]
-        return any(all(self._is_hiding_selector(f".{name}") for name in classes) for classes in matching)
 
     def _is_hiding_selector(self, name: str) -> bool:
         """Return whether no rule shows elements with this class or id again."""
