@@ -5,7 +5,6 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +124,8 @@ def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        for candidate in _iter_candidates(path, mark):
+        for ending in ("", f"_{mark}", *(f"_{mark}_{number}" for number in range(2, 1_000))):
+            candidate = path.with_name(f"{path.stem}{ending}{path.suffix}")
             with suppress(FileExistsError):
                 _publish_file(temporary, candidate)
                 return candidate
@@ -149,10 +149,3 @@ def _publish_file(temporary: Path, path: Path) -> None:
         # This file system has no hard links: take the name with an empty file, then replace that.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         temporary.replace(path)
-
-
-def _iter_candidates(path: Path, mark: str) -> Iterator[Path]:
-    yield path
-    yield path.with_name(f"{path.stem}_{mark}{path.suffix}")
-    for number in range(2, 1_000):
-        yield path.with_name(f"{path.stem}_{mark}_{number}{path.suffix}")

@@ -86,16 +86,12 @@ class PageCache:
             return None
         entry = await anyio.to_thread.run_sync(restore_entry, row)
         if entry is not None and self._clock() - row["used_at"] > touch_interval_s:
-            await self._record_use(key)
+            try:
+                async with self._database.write() as connection:
+                    await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
+            except OutriderError as error:  # a read-only database can still be read
+                self._warn_once(error)
         return entry
-
-    async def _record_use(self, key: str) -> None:
-        """Record that a page was used. A read-only database can still be read."""
-        try:
-            async with self._database.write() as connection:
-                await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
-        except OutriderError as error:
-            self._warn_once(error)
 
     async def put(self, cached: CacheEntry, *, main: bool) -> None:
         """Store a page, and evict others if needed."""

@@ -77,11 +77,12 @@ def normalize_url(url: str) -> str:
     if not parts.query:
         return urlunsplit(parts)
     given = parse_qsl(parts.query, keep_blank_values=True)
-    kept = [
-        (name, value)
-        for name, value in given
-        if not TRACKING_NAME.fullmatch(name.lower()) and not _is_session_parameter(name.lower(), value)
-    ]
+    kept = []
+    for name, value in given:
+        key = name.lower()
+        is_session = POSSIBLE_SESSION_NAME.fullmatch(key) and SESSION_VALUE.fullmatch(value)
+        if not (TRACKING_NAME.fullmatch(key) or SESSION_NAME.fullmatch(key) or is_session):
+            kept.append((name, value))
     return urlunsplit(parts if len(kept) == len(given) else parts._replace(query=urlencode(kept)))
 
 
@@ -89,12 +90,6 @@ def build_page_key(url: str) -> str:
     """Return a key that is the same for all addresses of a page, whatever the scheme, with or without `www.`."""
     parts = urlsplit(url)
     return urlunsplit(("", parts.netloc.removeprefix("www."), parts.path or "/", parts.query, ""))
-
-
-def _is_session_parameter(name: str, value: str) -> bool:
-    if SESSION_NAME.fullmatch(name):
-        return True
-    return POSSIBLE_SESSION_NAME.fullmatch(name) is not None and SESSION_VALUE.fullmatch(value) is not None
 
 
 def _has_repeated_folders(path: str) -> bool:

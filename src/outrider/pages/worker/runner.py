@@ -50,7 +50,9 @@ class ReaderRunner:
             if request := _build_process_request(reader, source):
                 return await _read_in_process(request, self._processes), None
             return await anyio.to_thread.run_sync(
-                _read_in_thread, reader, source, abandon_on_cancel=True, limiter=self._threads
+                lambda: (reader.read(source), source.text if reader.name == "html" else None),
+                abandon_on_cancel=True,
+                limiter=self._threads,
             )
         except OutriderError:
             raise
@@ -110,7 +112,3 @@ def _explain_failure(reader: DocumentReader, source: ReaderInput, error: Excepti
     reason = "its parser crashed" if crashed else f"the {reader.name} reader failed ({failure})"
     hint = "look for another copy of it, in another format if there is one"
     return Unavailable(f"{name} could not be read: {reason}", code="unreadable", hint=hint)
-
-
-def _read_in_thread(reader: DocumentReader, source: ReaderInput) -> tuple[Document, str | None]:
-    return reader.read(source), source.text if reader.name == "html" else None

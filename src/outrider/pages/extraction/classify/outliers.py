@@ -61,21 +61,16 @@ def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> li
             and anchor_links.isdisjoint((block - 1, block + 1))
         }
     if kind in ("article", "documentation"):
-        headings = _find_empty_headings(page, chosen)
+        h1_tag = TAG_NUMBERS["h1"]
+        # Headings after text, whose section was left out, before one of their level or above
+        for before, block, after in zip(chosen, chosen[1:], chosen[2:], strict=False):
+            if after == block + 1 or is_heading(page, before) or is_heading(page, block + 1):
+                continue
+            heading, following = find_heading(page, block), find_heading(page, after)
+            if heading >= 0 and following >= 0 and h1_tag < page.elements[heading][1] >= page.elements[following][1]:
+                headings.add(block)
     dropped = {block for blocks in (links, headings) if len(blocks) <= max_pointers for block in blocks}
     return [block for block in chosen if block not in dropped] if dropped else chosen
-
-
-def _find_empty_headings(page: PageBlocks, chosen: list[int]) -> set[int]:
-    """Return headings after text whose sections were left out, before headings of their level or above."""
-    headings, h1_tag = set[int](), TAG_NUMBERS["h1"]
-    for before, block, after in zip(chosen, chosen[1:], chosen[2:], strict=False):
-        if after == block + 1 or is_heading(page, before) or is_heading(page, block + 1):
-            continue
-        heading, following = find_heading(page, block), find_heading(page, after)
-        if heading >= 0 and following >= 0 and h1_tag < page.elements[heading][1] >= page.elements[following][1]:
-            headings.add(block)
-    return headings
 
 
 def _trim_trailing_headings(page: PageBlocks, piece: list[int]) -> list[int]:

@@ -69,7 +69,17 @@ def find_note(page: PageBlocks, number: int, anchor: str, mark: str) -> list[int
         return blocks
     if page.texts[number].lstrip("[(^ ").startswith(mark):
         return []
-    return blocks if _list_backlinks(page, number, blocks) or _ends_with_backlink(page, blocks) else []
+    if _list_backlinks(page, number, blocks):
+        return blocks
+    last_pieces = page.pieces[blocks[-1]][-4:] if blocks else []  # a link has three
+    has_backlink_arrow = any(
+        piece.__class__ is tuple
+        and piece[0] == PIECE_LINK
+        and piece[1][:1] == "#"
+        and BACKLINK_ARROWS.fullmatch(str(words))
+        for piece, words in pairwise(last_pieces)
+    )
+    return blocks if has_backlink_arrow else []
 
 
 def strip_note_mark(text: str, label: str) -> str:
@@ -91,18 +101,6 @@ def _list_backlinks(page: PageBlocks, number: int, blocks: list[int]) -> list[st
         if piece.__class__ is tuple and piece[0] == PIECE_LINK and piece[1][:1] == "#"
     ]
     return [anchor for anchor in anchors if page.anchors.get(anchor, -1) == number]
-
-
-def _ends_with_backlink(page: PageBlocks, blocks: list[int]) -> bool:
-    """Return whether the last block ends with an arrow that links to another place of the page."""
-    end = page.pieces[blocks[-1]][-4:] if blocks else []  # a link has three pieces
-    return any(
-        piece.__class__ is tuple
-        and piece[0] == PIECE_LINK
-        and piece[1][:1] == "#"
-        and BACKLINK_ARROWS.fullmatch(str(words))
-        for piece, words in pairwise(end)
-    )
 
 
 def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:

@@ -66,22 +66,18 @@ class TableGrid:
         """Render the table in Markdown, as a pipe table or as records if it is very wide."""
         max_pipe_columns = 20
         if len(self.rows[0]) > max_pipe_columns and self.has_header:
-            return self._render_records()
+            # Each row is an item of `name: cell`, after an item with the names of empty columns.
+            empty = [column[0] for column in zip(*self.rows, strict=True) if column[0] and not any(column[1:])]
+            records = [f"- {'; '.join(empty)}"] if empty else []
+            for row in filter(any, self.rows[1:]):
+                named = zip(self.rows[0], row, strict=True)
+                records.append("- " + "; ".join([f"{name}: {cell}" if name else cell for name, cell in named if cell]))
+            return records
         rows = ["| " + " | ".join([cell.replace("|", "\\|") for cell in row]) + " |" for row in self.rows]
         head = [] if self.has_header else ["|" + "  |" * len(self.rows[0])]
         rows[0:0] = head
         alignments = self.alignments or ["---"] * len(self.rows[0])
         return [rows[0], f"| {' | '.join(alignments)} |", *rows[1:]]
-
-    def _render_records(self) -> list[str]:
-        """Render each row as a list item of `name: cell`, after an item with the names of empty columns."""
-        empty = [column[0] for column in zip(*self.rows, strict=True) if column[0] and not any(column[1:])]
-        records = [f"- {'; '.join(empty)}"] if empty else []
-        for row in self.rows[1:]:
-            if any(row):
-                named = zip(self.rows[0], row, strict=True)
-                records.append("- " + "; ".join([f"{name}: {cell}" if name else cell for name, cell in named if cell]))
-        return records
 
 
 def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: ParagraphWriter) -> TableGrid:
@@ -105,7 +101,7 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
     width = max(map(len, lines), default=0)
     # Columns that are empty in all rows held an image, or nothing.
     used = [column for column in range(width) if any(column < len(line) and line[column] for line in lines)]
-    grid.rows = _pad_rows(lines, used)
+    grid.rows = [[line[column] if column < len(line) else "" for column in used] for line in lines]
     grid.alignments = _detect_alignments(page, columns, used)
     listings = [block for block in blocks if page.elements[page.rows[block][0]][1] == PRE_TAG]
     sources = [render_listing(page, page.rows[block][0], [block]) for block in listings]
@@ -113,14 +109,6 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
     grid.has_heading_cells = any(page.elements[cell][1] == TH_TAG for _, cells, _ in filled for cell in cells)
     grid.has_header = bool(filled) and (not grid.has_heading_cells or _is_header_row(page, *filled[0][:2]))
     return grid
-
-
-def _pad_rows(lines: list[list[str]], columns: list[int]) -> list[list[str]]:
-    """Return these columns of the rows, all padded to one length."""
-    width = max(map(len, lines), default=0)
-    if len(columns) < width:
-        return [[line[column] if column < len(line) else "" for column in columns] for line in lines]
-    return [line + [""] * (width - len(line)) for line in lines]
 
 
 def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int]) -> list[str]:

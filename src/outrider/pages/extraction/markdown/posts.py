@@ -130,7 +130,13 @@ def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
     posts = _find_largest_group(page, chars, groups)
     if not posts:
         return _find_largest_group(page, chars, list(by_category.values()))
-    return [*_find_opening_post(page, by_category.get(elements[posts[0]][1:3], []), posts), *posts]
+    # A post before the others, with a similar name but another look, is the question before its answers.
+    before = [
+        element
+        for element in by_category.get(elements[posts[0]][1:3], [])
+        if element < posts[0] and last[element] <= elements[posts[0]][5] and any(_iter_name_candidates(page, element))
+    ]
+    return [*[element for element in before if not _has_nested_posts(page, element, before)][-1:], *posts]
 
 
 def _group_elements(
@@ -140,17 +146,6 @@ def _group_elements(
     for element in elements:
         groups.setdefault(get_key(page.elements[element]), []).append(element)
     return groups
-
-
-def _find_opening_post(page: PageBlocks, similar: list[int], posts: list[int]) -> list[int]:
-    """Return the post before the others with a similar name but another look, as a question before its answers."""
-    first = page.elements[posts[0]][5]
-    before = [
-        element
-        for element in similar
-        if element < posts[0] and page.last[element] <= first and next(_iter_name_candidates(page, element), None)
-    ]
-    return [element for element in before if not _has_nested_posts(page, element, before)][-1:]
 
 
 def _find_largest_group(page: PageBlocks, chars: list[int], groups: list[list[int]]) -> list[int]:

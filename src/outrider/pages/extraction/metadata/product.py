@@ -22,7 +22,10 @@ def read_product(facts: PageFacts, tree: Any = None) -> dict[str, str]:
         facts: The facts that the page declares.
         tree: The parsed page, if it is a product page, to read its microdata as well.
     """
-    product = _find_json_ld_product(facts)
+    products = [item for item in facts.json_ld_objects if not PRODUCT_TYPES.isdisjoint(list_texts(item.get("@type")))]
+    titles = f"{facts.find_title()} {facts.title_tag}".lower()
+    named = (item for item in products if (name := _format_value(item.get("name"))) and name.lower() in titles)
+    product = next(named, products[0] if products else {})
     if not product and tree is not None:
         product = _read_microdata_product(tree) or _read_meta_product(facts)
     if not product:
@@ -64,14 +67,6 @@ def _is_value_in_text(value: str, text: str) -> bool:
     cents = cents.rstrip("0")
     cents_pattern = rf"[.,]{cents}0*" if cents else r"(?:[.,]0{1,2})?"
     return re.search(rf"(?<!\d)(?<!\d[.,]){integer_pattern}{cents_pattern}(?![.,]?\d)", text) is not None
-
-
-def _find_json_ld_product(facts: PageFacts) -> dict[str, Any]:
-    """Return the JSON-LD product named like the page, else the first."""
-    products = [item for item in facts.json_ld_objects if not PRODUCT_TYPES.isdisjoint(list_texts(item.get("@type")))]
-    titles = f"{facts.find_title()} {facts.title_tag}".lower()
-    named = (item for item in products if (name := _format_value(item.get("name"))) and name.lower() in titles)
-    return next(named, products[0] if products else {})
 
 
 def _read_microdata_product(tree: Any) -> dict[str, Any]:
