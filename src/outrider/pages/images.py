@@ -94,7 +94,13 @@ def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | N
     content_type = detect_image_type(reply)
     name = build_file_name(url, content_type, filename)
     try:
-        path = _write_atomically(_resolve_inside(folder, name), reply.body, hash_url(url))
+        folder.mkdir(parents=True, exist_ok=True)
+        resolved = folder.resolve(strict=True)
+        if not resolved.is_dir():
+            raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
+        if (resolved / name).parent != resolved or name in ("", ".", ".."):  # the name must not leave the folder
+            raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
+        path = _write_atomically(resolved / name, reply.body, hash_url(url))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             message = f"{folder} is full: the image was not saved"
@@ -102,18 +108,6 @@ def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | N
         message = f"{folder} cannot be written to: {error.strerror or type(error).__name__}"
         raise Unavailable(message, code="disk", hint="choose another folder") from None
     return SavedImage(path, reply.url, content_type, len(reply.body))
-
-
-def _resolve_inside(folder: Path, name: str) -> Path:
-    """Return the file's path with links resolved; the name can neither leave the folder nor be a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    resolved = folder.resolve(strict=True)
-    if not resolved.is_dir():
-        raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
-    path = resolved / name
-    if path.parent != resolved or name in ("", ".", ".."):
-        raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
-    return path
 
 
 def _write_atomically(path: Path, data: bytes, mark: str) -> Path:

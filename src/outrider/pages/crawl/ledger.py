@@ -279,7 +279,7 @@ class CrawlLedger:
             return
         known = select(func.count(), func.max(table.c.number)).where(table.c.crawl == self.id)
         count, last = (await connection.execute(known)).one()
-        unread = dict.fromkeys(("detail", "final_url", "title", "sha256", "change", "kept"), "")
+        unread: dict[str, Any] = dict.fromkeys(("detail", "final_url", "title", "sha256", "change", "kept"), "")
         unread |= {"crawl": self.id, "round": self.round, "state": "waiting", "again": 0, "chars": 0, "read_at": 0.0}
         rows = []
         for number, each in enumerate(fresh[: max(0, max_urls - count)], (last or 0) + 1):

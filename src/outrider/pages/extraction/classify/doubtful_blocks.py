@@ -63,23 +63,18 @@ def _find_doubtful_blocks(
     doubtful = np.flatnonzero((probabilities >= min_probability) & ~keep)
     if not len(chosen) or not len(doubtful):
         return doubtful[:0]
-    first, end = _find_main_element(page, np.cumsum(words * probabilities * keep))
+    # The main element is the smallest one with most of the words. It has the block at half of them, too.
+    min_share = 0.8
+    sums = np.cumsum(words * probabilities * keep)
+    required = min_share * float(sums[-1])
+    element = page.rows[int(np.searchsorted(sums, sums[-1] / 2))][0]
+    first, end = 0, len(sums)
+    while element > 0:
+        start, stop = page.elements[element][5], page.last[element]
+        if float(sums[stop - 1]) - (float(sums[start - 1]) if start else 0.0) >= required:
+            first, end = start, stop
+            break
+        element = page.elements[element][0]
     if between:
         first, end = max(first, int(chosen[0])), min(end, int(chosen[-1]))
     return doubtful[(doubtful >= first) & (doubtful < end)]
-
-
-def _find_main_element(page: PageBlocks, sums: NDArray[np.float32]) -> tuple[int, int]:
-    """Return the range of blocks of the smallest element with most of the summed words.
-
-    It holds more than half, and so also the block at half of the sum.
-    """
-    min_share = 0.8
-    middle_block, required = int(np.searchsorted(sums, sums[-1] / 2)), min_share * float(sums[-1])
-    element = page.rows[middle_block][0]
-    while element > 0:
-        first, end = page.elements[element][5], page.last[element]
-        if float(sums[end - 1]) - (float(sums[first - 1]) if first else 0.0) >= required:
-            return first, end
-        element = page.elements[element][0]
-    return 0, len(sums)

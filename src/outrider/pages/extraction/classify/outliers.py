@@ -27,6 +27,7 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
     min_share_of_largest = 0.3  # of the expected words of the largest piece
     min_probability = 0.7  # certain pieces are kept whatever their size
     min_gap_blocks = 8  # left out between two pieces
+    max_trailing_headings = 4  # more of them at the end of a piece are a list of titles
     pieces: list[list[int]] = []
     last = -min_gap_blocks - 1
     for block in chosen:
@@ -36,13 +37,16 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
         last = block
     weights = [sum([words[block] * probabilities[block] for block in piece]) for piece in pieces]
     largest = max(weights, default=0.0)
-    kept = [
-        piece
-        for piece, weight in zip(pieces, weights, strict=True)
-        if weight >= min_share_of_largest * largest
-        or weight >= min_probability * sum([words[block] for block in piece])
-    ]
-    return [block for piece in kept for block in _trim_trailing_headings(page, piece)]
+    kept: list[int] = []
+    for piece, weight in zip(pieces, weights, strict=True):
+        is_certain = weight >= min_probability * sum([words[block] for block in piece])
+        if not is_certain and weight < min_share_of_largest * largest:
+            continue
+        end = len(piece)
+        while end and is_heading(page, piece[end - 1]):
+            end -= 1
+        kept += piece[:end] if 0 < end >= len(piece) - max_trailing_headings else piece
+    return kept
 
 
 def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> list[int]:
@@ -71,12 +75,3 @@ def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> li
                 headings.add(block)
     dropped = {block for blocks in (links, headings) if len(blocks) <= max_pointers for block in blocks}
     return [block for block in chosen if block not in dropped] if dropped else chosen
-
-
-def _trim_trailing_headings(page: PageBlocks, piece: list[int]) -> list[int]:
-    """Return a piece without a few headings at its end."""
-    max_trailing_headings = 4  # more are a list of titles
-    end = len(piece)
-    while end and is_heading(page, piece[end - 1]):
-        end -= 1
-    return piece[:end] if 0 < end >= len(piece) - max_trailing_headings else piece

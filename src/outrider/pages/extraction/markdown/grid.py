@@ -13,7 +13,6 @@ from outrider.pages.extraction.blocks.page_blocks import (
     CELL_TAG_NUMBERS,
     PIECE_NEXT_CELL,
     TAG_NUMBERS,
-    Attributes,
     InlinePiece,
     PageBlocks,
 )
@@ -115,8 +114,17 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
     """Return how most cells of each column are aligned, or an empty list if all are aligned as usual."""
     aligned: dict[int, Counter[str]] = {}
     for cell, column in columns.items():
-        if (attributes := page.attributes.get(cell)) and (side := _detect_cell_alignment(attributes)):
-            aligned.setdefault(column, Counter())[side] += 1
+        attributes = page.attributes.get(cell)
+        if not attributes:
+            continue
+        style, names = attributes.get("style") or "", attributes.get("class") or ""
+        match = TEXT_ALIGN.search(style) if "align" in style else None
+        side = match[1] if match else attributes.get("align") or ""
+        if not side and (match := ALIGN_CLASS.search(names)):
+            side = match[1]
+        side = side.strip().lower()
+        if side in ("right", "end", "center"):
+            aligned.setdefault(column, Counter())["center" if side == "center" else "right"] += 1
     if not aligned:
         return []
     total = Counter(columns.values())
@@ -126,17 +134,6 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
         side, count = most_common.get(column, ("", 0))
         alignments.append(ALIGNMENTS[side if 2 * count >= total[column] else ""])
     return alignments
-
-
-def _detect_cell_alignment(attributes: Attributes) -> str:
-    """Return "right" or "center" by a cell's style, attribute or class, else ""."""
-    style, names = attributes.get("style") or "", attributes.get("class") or ""
-    match = TEXT_ALIGN.search(style) if "align" in style else None
-    side = match[1] if match else attributes.get("align") or ""
-    if not side and (match := ALIGN_CLASS.search(names)):
-        side = match[1]
-    side = side.strip().lower()
-    return "right" if side == "end" else side if side in ALIGNMENTS else ""
 
 
 def _is_header_row(page: PageBlocks, row: int, cells: list[int]) -> bool:
