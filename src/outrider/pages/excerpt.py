@@ -82,9 +82,13 @@ def split_passages(markdown: str) -> list[DocumentPassage]:
     path: list[tuple[int, str]] = []
     start: int | None = None
     code_blocks = find_code_blocks(markdown)
-    for begin, end in _find_blocks(markdown):
+    edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):  # blocks between empty lines
+        if end <= begin or markdown[begin:end].isspace():
+            continue
         heading = HEADING_LINE.match(markdown, begin, end)
-        if heading and _is_inside(code_blocks, begin):
+        code = bisect_left(code_blocks, (begin, 0)) - 1  # the last code block before this place
+        if code >= 0 and begin < code_blocks[code][1]:
             heading = None
         if start is not None and (heading or end - start > TARGET_PASSAGE_CHARS):
             start = None
@@ -100,19 +104,6 @@ def split_passages(markdown: str) -> list[DocumentPassage]:
     return [piece for passage in result for piece in _split_passage(markdown, passage)]
 
 
-def _is_inside(spans: list[tuple[int, int]], position: int) -> bool:
-    """Return whether a position is inside one of the spans, which are sorted."""
-    index = bisect_left(spans, (position, 0)) - 1
-    return index >= 0 and position < spans[index][1]
-
-
-def _find_blocks(markdown: str) -> list[tuple[int, int]]:
-    """Return the spans of the blocks between empty lines."""
-    edges = [0, *(edge for match in PARAGRAPH_BREAK.finditer(markdown) for edge in match.span()), len(markdown)]
-    pairs = zip(edges[::2], edges[1::2], strict=True)
-    return [(begin, end) for begin, end in pairs if end > begin and not markdown[begin:end].isspace()]
-
-
 def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPassage]:
     """Split a passage into parts of about the target size, at line ends unless a line is longer than that."""
     if passage.end - passage.start <= 2 * TARGET_PASSAGE_CHARS:
@@ -120,22 +111,17 @@ def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPass
     header = TABLE_HEADER.search(markdown, passage.start, passage.end)
     pieces, start = [], passage.start
     while start < passage.end:
-        end = _find_piece_end(markdown, start, passage.end)
+        end = passage.end
+        if end - start > TARGET_PASSAGE_CHARS:  # cut after the last line that fits, or the first line, or within it
+            target_end, max_end = start + TARGET_PASSAGE_CHARS, start + 2 * TARGET_PASSAGE_CHARS
+            end = markdown.rfind("\n", start, target_end) + 1 or markdown.find("\n", start, max_end) + 1
+            if end <= start:
+                line = markdown[start : min(passage.end, max_end)]
+                end = start + len(cut_text(line, TARGET_PASSAGE_CHARS).text)
         columns = header[1] if header and markdown.startswith("|", start) else ""
         pieces.append(DocumentPassage(start, end, passage.headings, columns))
         start = end
     return pieces
-
-
-def _find_piece_end(markdown: str, start: int, passage_end: int) -> int:
-    """Return the end of a piece: after the last line that fits, or the first line, or within that one."""
-    if passage_end - start <= TARGET_PASSAGE_CHARS:
-        return passage_end
-    target_end, max_end = start + TARGET_PASSAGE_CHARS, start + 2 * TARGET_PASSAGE_CHARS
-    line_end = markdown.rfind("\n", start, target_end) + 1 or markdown.find("\n", start, max_end) + 1
-    if line_end > start:
-        return line_end
-    return start + len(cut_text(markdown[start : min(passage_end, max_end)], TARGET_PASSAGE_CHARS).text)
 
 
 def _score_passages(markdown: str, passages: list[DocumentPassage], query_terms: set[str]) -> list[float]:

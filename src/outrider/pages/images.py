@@ -5,7 +5,6 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,23 +48,18 @@ def detect_image_type(reply: HttpResponse) -> str:
         return "image/svg+xml"
     if detected.startswith("image/"):
         return detected
-    raise _build_not_image_error(reply)
-
-
-def _build_not_image_error(reply: HttpResponse) -> Refused:
-    """Return the error that says what the response is instead, and what to do with it."""
-    declared = reply.content_type
-    contradiction = f", although it is declared as {declared}" if declared.startswith("image/") else ""
+    is_contradiction = reply.content_type.startswith("image/")
     if not reply.body:
         description, hint = "an empty file", "choose another address"
     else:
-        mime = detect_mime_type("" if contradiction else declared, reply.body, reply.url)
+        mime = detect_mime_type("" if is_contradiction else reply.content_type, reply.body, reply.url)
         description, hint = describe_type(mime, reply.url, len(reply.body))
-    return Refused(
-        f"{reply.url} is not an image but {description}{contradiction}",
+    description += f", although it is declared as {reply.content_type}" if is_contradiction else ""
+    raise Refused(
+        f"{reply.url} is not an image but {description}",
         code="not_an_image",
         hint=hint or "read it as a page, and use the address of one of its images",
-        details={"content_type": declared},
+        details={"content_type": reply.content_type},
     )
 
 
@@ -100,22 +94,20 @@ def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | N
     content_type = detect_image_type(reply)
     name = build_file_name(url, content_type, filename)
     try:
-        path = _write_atomically(_resolve_inside(folder, name), reply.body, hash_url(url))
+        folder.mkdir(parents=True, exist_ok=True)
+        resolved = folder.resolve(strict=True)
+        if not resolved.is_dir():
+            raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
+        if (resolved / name).parent != resolved or name in ("", ".", ".."):  # the name must not leave the folder
+            raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
+        path = _write_atomically(resolved / name, reply.body, hash_url(url))
     except OSError as error:
-        raise _explain_disk_error(folder, error) from None
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = f"{folder} is full: the image was not saved"
+            raise Unavailable(message, code="disk", hint="free some space there") from None
+        message = f"{folder} cannot be written to: {error.strerror or type(error).__name__}"
+        raise Unavailable(message, code="disk", hint="choose another folder") from None
     return SavedImage(path, reply.url, content_type, len(reply.body))
-
-
-def _resolve_inside(folder: Path, name: str) -> Path:
-    """Return the file's path with links resolved; the name can neither leave the folder nor be a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    resolved = folder.resolve(strict=True)
-    if not resolved.is_dir():
-        raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
-    path = resolved / name
-    if path.parent != resolved or name in ("", ".", ".."):
-        raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
-    return path
 
 
 def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
@@ -126,7 +118,8 @@ def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        for candidate in _iter_candidates(path, mark):
+        for ending in ("", f"_{mark}", *(f"_{mark}_{number}" for number in range(2, 1_000))):
+            candidate = path.with_name(f"{path.stem}{ending}{path.suffix}")
             with suppress(FileExistsError):
                 _publish_file(temporary, candidate)
                 return candidate
@@ -150,18 +143,3 @@ def _publish_file(temporary: Path, path: Path) -> None:
         # This file system has no hard links: take the name with an empty file, then replace that.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         temporary.replace(path)
-
-
-def _iter_candidates(path: Path, mark: str) -> Iterator[Path]:
-    yield path
-    yield path.with_name(f"{path.stem}_{mark}{path.suffix}")
-    for number in range(2, 1_000):
-        yield path.with_name(f"{path.stem}_{mark}_{number}{path.suffix}")
-
-
-def _explain_disk_error(folder: Path, error: OSError) -> Unavailable:
-    disk_full_errors = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-    if error.errno in disk_full_errors:
-        return Unavailable(f"{folder} is full: the image was not saved", code="disk", hint="free some space there")
-    reason = error.strerror or type(error).__name__
-    return Unavailable(f"{folder} cannot be written to: {reason}", code="disk", hint="choose another folder")

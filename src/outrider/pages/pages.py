@@ -160,7 +160,8 @@ class Pages:
         except OutriderError as error:
             if page := await self._render_blocked_page(address, error, options):
                 return page
-            if cached is not None and self._may_serve_stale(cached, error):
+            is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
+            if cached and is_outage and self._clock() - cached.checked_at <= self._settings.stale_if_error:
                 return replace(cached.page, stale=True)
             raise
         if response.status == 304 and cached is not None:
@@ -168,10 +169,7 @@ class Pages:
 
         now = self._clock()
         page = await self._extractor.extract_page(response, address, fragment, main=options.main, fetched_at=now)
-
-        if self._should_render(page, options.render):
-            page = await self._render_page(page, options)
-
+        page = await self._render_page(page, options)
         await self._store_page(page, response, now, main=options.main)
         return page
 
@@ -192,10 +190,6 @@ class Pages:
         if max_age is not None:
             return 0 <= age < max_age
         return 0 <= age < self._settings.max_age or self._clock() < cached.fresh_until
-
-    def _may_serve_stale(self, cached: "CacheEntry", error: OutriderError) -> bool:
-        is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
-        return is_outage and self._clock() - cached.checked_at <= self._settings.stale_if_error
 
     async def _fetch_page(self, url: str, conditions: dict[str, str]) -> HttpResponse:
         """Fetch the body; if it was cut and half of it cannot be read, fetch it again with the larger limit."""
@@ -237,19 +231,17 @@ class Pages:
             entry = CacheEntry(page, now, fresh_until, etag, last_modified)
         await self._cache.put(entry, main=main)
 
-    def _should_render(self, page: FetchedPage, render: RenderMode) -> bool:
-        if page.html is None or render == "never":
-            return False
-        return render == "always" or (self._render is not None and page.is_script_shell)
-
     async def _render_page(self, page: FetchedPage, options: ReadOptions) -> FetchedPage:
-        """Return the page after its scripts have run; with `auto`, the page as it was if that adds nothing."""
+        """Return the page after its scripts have run, if that is wanted and, with `auto`, adds text."""
+        if page.html is None or options.render == "never":
+            return page
         if options.render == "always":
             return await self._render_in_browser(page, main=options.main)
-        with self._limit_render_time():
-            rendered = await self._render_in_browser(page, main=options.main)
-            if len(rendered.document.text) >= len(page.document.text):
-                return rendered
+        if self._render is not None and page.is_script_shell:
+            with self._limit_render_time():
+                rendered = await self._render_in_browser(page, main=options.main)
+                if len(rendered.document.text) >= len(page.document.text):
+                    return rendered
         return page
 
     async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:

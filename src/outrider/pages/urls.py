@@ -28,15 +28,12 @@ def resolve_url(address: str, base: str) -> str:
     Empty for other schemes, and for fragments of the page itself.
     """
     url = _resolve_reference(address, base).removesuffix("#")
-    return _strip_trackers(url) if "?" in url and TRACKED_QUERY.search(url) else url
-
-
-def _strip_trackers(address: str) -> str:
-    """Remove the tracking parameters, unless the address is signed with them."""
-    before, mark, fragment = address.partition("#")
+    if "?" not in url or not TRACKED_QUERY.search(url):
+        return url
+    before, mark, fragment = url.partition("#")
     path, _, query = before.partition("?")
-    if SIGNED_QUERY.search(query):
-        return address
+    if SIGNED_QUERY.search(query):  # the signature covers the tracking parameters
+        return url
     query = "&".join([parameter for parameter in query.split("&") if not TRACKER_PARAMETER.fullmatch(parameter)])
     return f"{path}?{query}{mark}{fragment}" if query else path + mark + fragment
 

@@ -86,16 +86,12 @@ class PageCache:
             return None
         entry = await anyio.to_thread.run_sync(restore_entry, row)
         if entry is not None and self._clock() - row["used_at"] > touch_interval_s:
-            await self._record_use(key)
+            try:
+                async with self._database.write() as connection:
+                    await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
+            except OutriderError as error:  # a read-only database can still be read
+                self._warn_once(error)
         return entry
-
-    async def _record_use(self, key: str) -> None:
-        """Record that a page was used. A read-only database can still be read."""
-        try:
-            async with self._database.write() as connection:
-                await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
-        except OutriderError as error:
-            self._warn_once(error)
 
     async def put(self, cached: CacheEntry, *, main: bool) -> None:
         """Store a page, and evict others if needed."""
@@ -104,8 +100,20 @@ class PageCache:
         row, words = await anyio.to_thread.run_sync(lambda: self._build_row(cached, main=main))
         if row["size"] > self._size * TARGET_FILL_SHARE:
             return
+        from sqlalchemy import text
+
         try:
-            await self._write_row(row, words)
+            async with self._database.write() as connection:
+                await connection.execute(self._database.build_upsert(pages, row, key="key"))
+                if self._database.dialect == "sqlite":
+                    sql = (
+                        "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
+                    )
+                    values = {"id": _build_words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
+                    await connection.execute(text(sql), values)
+                self._bytes_until_check -= row["size"]
+                if self._bytes_until_check < 0:
+                    await self._evict_oldest(connection, row["key"])
         except OutriderError as error:
             self._warn_once(error)
 
@@ -160,19 +168,6 @@ class PageCache:
             "used_at": self._clock(),
         }
         return row, words
-
-    async def _write_row(self, row: dict[str, Any], words: tuple[str, str]) -> None:
-        from sqlalchemy import text
-
-        async with self._database.write() as connection:
-            await connection.execute(self._database.build_upsert(pages, row, key="key"))
-            if self._database.dialect == "sqlite":
-                insert = "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
-                values = {"id": _build_words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
-                await connection.execute(text(insert), values)
-            self._bytes_until_check -= row["size"]
-            if self._bytes_until_check < 0:
-                await self._evict_oldest(connection, row["key"])
 
     async def _evict_oldest(self, connection: Any, new_key: str) -> None:
         recheck_share = 0.1  # of the free space, after which to measure again, because other processes write, too

@@ -17,25 +17,22 @@ def is_storable(headers: Mapping[str, str]) -> bool:
 
 def compute_lifetime(headers: Mapping[str, str], max_age_s: float) -> float:
     """Return for how many seconds a response is fresh by its headers, at most `max_age_s`."""
+    heuristic_share = 0.1  # of the time since the last change (RFC 9111 section 4.2.2)
     directives = parse_cache_control(headers)
     if "no-cache" in directives:
         return 0.0
+    date = _parse_http_date(headers.get("date"))
+    if max_age := directives.get("max-age", ""):
+        lifetime_s = float(max_age) if max_age.isdigit() and len(max_age) < 12 else 0.0
+    elif "expires" in headers:
+        expires = _parse_http_date(headers["expires"])
+        lifetime_s = expires - date if expires is not None and date is not None else 0.0
+    else:
+        changed = _parse_http_date(headers.get("last-modified"))
+        lifetime_s = (date - changed) * heuristic_share if date is not None and changed is not None else 0.0
     age = headers.get("age", "")  # in other caches
     age_s = float(age) if age.isdigit() and len(age) < 12 else 0.0
-    return max(0.0, min(max_age_s, _compute_server_lifetime(headers, directives) - age_s))
-
-
-def _compute_server_lifetime(headers: Mapping[str, str], directives: Mapping[str, str]) -> float:
-    heuristic_share = 0.1  # of the time since the last change (RFC 9111 section 4.2.2)
-    age = directives.get("max-age", "")
-    if age:
-        return float(age) if age.isdigit() and len(age) < 12 else 0.0
-    date = _parse_http_date(headers.get("date"))
-    if "expires" in headers:
-        expires = _parse_http_date(headers["expires"])
-        return expires - date if expires is not None and date is not None else 0.0
-    changed = _parse_http_date(headers.get("last-modified"))
-    return (date - changed) * heuristic_share if date is not None and changed is not None else 0.0
+    return max(0.0, min(max_age_s, lifetime_s - age_s))
 
 
 def _parse_http_date(value: str | None) -> float | None:

@@ -112,7 +112,14 @@ class CrawlLedger:
             )
             mine = select(crawls).where(crawls.c.id == self.id).with_for_update()
             row = (await connection.execute(mine)).mappings().one()
-            self._check_not_running(row)
+            lease_left_s = row["held_until"] - self._clock()
+            if lease_left_s > 0 and not is_holder_dead(row["holder"]):
+                raise Unavailable(
+                    "this crawl is running in another call",
+                    code="crawl_running",
+                    hint="call again in half a minute with the same arguments, to continue or to see its results",
+                    retry_after=min(lease_left_s, LEASE_S),
+                )
             self.round = row["round"]
             is_over = row["state"] == "finished" or (await self._count_pages(connection)).used_pages >= pages
             await self._start_round(connection, is_new=is_over, errand=errand, until=until)
@@ -178,7 +185,11 @@ class CrawlLedger:
         max_text_chars = 2_000  # of a title or a reason
         async with self._database.write() as connection:
             await self._renew_lease(connection)
-            outcome = await self._compare_outcome(connection, page, outcome)
+            if outcome.state == "read":
+                change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
+                outcome = replace(outcome, change=change)
+                if outcome.chars and (other := await self._find_duplicate(connection, page.key, outcome.sha256)):
+                    outcome = replace(outcome, state="duplicate", detail=other, change="")
             texts = {
                 name: to_storable_text(getattr(outcome, name), max_text_chars)
                 for name in ("detail", "final_url", "title")
@@ -226,16 +237,6 @@ class CrawlLedger:
             "held_until": 0.0,
         }
 
-    def _check_not_running(self, row: Any) -> None:
-        lease_left_s = row["held_until"] - self._clock()
-        if lease_left_s > 0 and not is_holder_dead(row["holder"]):
-            raise Unavailable(
-                "this crawl is running in another call",
-                code="crawl_running",
-                hint="call again in half a minute with the same arguments, to continue or to see its results",
-                retry_after=min(lease_left_s, LEASE_S),
-            )
-
     async def _start_round(self, connection: AsyncConnection, *, is_new: bool, **work: Any) -> None:
         """Start a new round, or resume this one and retry its transient failures."""
         self.round += int(is_new)
@@ -260,18 +261,6 @@ class CrawlLedger:
         if renewed.first() is None:
             raise Unavailable("another process has taken over this crawl", code="crawl_running", retry_after=LEASE_S)
 
-    async def _compare_outcome(
-        self, connection: AsyncConnection, page: PendingPage, outcome: PageOutcome
-    ) -> PageOutcome:
-        """Compare a page with the previous round, and with the other pages of this one."""
-        if outcome.state != "read":
-            return outcome
-        change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
-        duplicate = await self._find_duplicate(connection, page.key, outcome.sha256) if outcome.chars else None
-        if duplicate:
-            return replace(outcome, state="duplicate", detail=duplicate, change="")
-        return replace(outcome, change=change)
-
     async def _find_duplicate(self, connection: AsyncConnection, key: str, sha256: str) -> str | None:
         equal = select(table.c.url).where(
             table.c.crawl == self.id,
@@ -290,8 +279,12 @@ class CrawlLedger:
             return
         known = select(func.count(), func.max(table.c.number)).where(table.c.crawl == self.id)
         count, last = (await connection.execute(known)).one()
-        rows = [self._build_row(each, (last or 0) + number) for number, each in enumerate(fresh, 1)]
-        rows = rows[: max(0, max_urls - count)]
+        unread: dict[str, Any] = dict.fromkeys(("detail", "final_url", "title", "sha256", "change", "kept"), "")
+        unread |= {"crawl": self.id, "round": self.round, "state": "waiting", "again": 0, "chars": 0, "read_at": 0.0}
+        rows = []
+        for number, each in enumerate(fresh[: max(0, max_urls - count)], (last or 0) + 1):
+            facts = {"key": each.row_key, "url": to_storable_text(each.url), "number": number}
+            rows.append(unread | facts | {"depth": each.depth, "modified": each.modified})
         for start in range(0, len(rows), batch_size):
             insert = self._database.build_insert(table).values(rows[start : start + batch_size])
             new = {name: insert.excluded[name] for name in ("url", "round", "number", "depth", "state", "detail")}
@@ -300,18 +293,6 @@ class CrawlLedger:
             await connection.execute(
                 insert.on_conflict_do_update(index_elements=["crawl", "key"], set_=new, where=older)
             )
-
-    def _build_row(self, found: DiscoveredUrl, number: int) -> dict[str, Any]:
-        facts = {
-            "crawl": self.id,
-            "key": found.row_key,
-            "url": to_storable_text(found.url),
-            "round": self.round,
-            "number": number,
-        }
-        empty = {"detail": "", "final_url": "", "title": "", "sha256": "", "change": "", "kept": ""}
-        counts = {"again": 0, "chars": 0, "read_at": 0.0}
-        return facts | empty | counts | {"depth": found.depth, "state": "waiting", "modified": found.modified}
 
     async def _count_pages(self, connection: AsyncConnection) -> CrawlTally:
         query = (

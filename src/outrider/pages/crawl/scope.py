@@ -42,31 +42,21 @@ class CrawlScope:
     def explain_refusal(self, url: str) -> str:
         """Return why an address does not belong to the crawl; empty if it does."""
         max_url_chars = 2_000  # longer addresses are generated endlessly by broken sites
-        parts = urlsplit(url)
-        host, start_host = (parts.hostname or "").removeprefix("www."), self._start_host
+        parts, start = urlsplit(url), urlsplit(self.plan.start)
+        host, start_host = [(each.hostname or "").removeprefix("www.") for each in (parts, start)]
         is_subdomain = self.plan.within == "subdomains" and host.endswith(f".{start_host}")
         if parts.scheme not in ("http", "https") or not (host == start_host or is_subdomain):
             return OFF_SITE
-        if self.plan.within == "path" and not parts.path.startswith(self._start_folder):
+        if self.plan.within == "path" and not parts.path.startswith(start.path.rpartition("/")[0] + "/"):
             return OFF_SITE
         if NON_PAGE_SUFFIX.search(parts.path):
             return "not a page"
         if len(url) > max_url_chars or _has_repeated_folders(parts.path):
             return "endless"
-        return "" if self._is_selected(parts.path + (f"?{parts.query}" if parts.query else "")) else "not asked for"
-
-    def _is_selected(self, path: str) -> bool:
-        if any(pattern.match(path) for pattern in self._exclude_patterns):
-            return False
-        return not self._include_patterns or any(pattern.match(path) for pattern in self._include_patterns)
-
-    @cached_property
-    def _start_host(self) -> str:
-        return (urlsplit(self.plan.start).hostname or "").removeprefix("www.")
-
-    @cached_property
-    def _start_folder(self) -> str:
-        return urlsplit(self.plan.start).path.rpartition("/")[0] + "/"
+        path = parts.path + (f"?{parts.query}" if parts.query else "")
+        is_excluded = any(pattern.match(path) for pattern in self._exclude_patterns)
+        is_included = not self._include_patterns or any(pattern.match(path) for pattern in self._include_patterns)
+        return "" if is_included and not is_excluded else "not asked for"
 
     @cached_property
     def _include_patterns(self) -> list[re.Pattern[str]]:
@@ -87,11 +77,12 @@ def normalize_url(url: str) -> str:
     if not parts.query:
         return urlunsplit(parts)
     given = parse_qsl(parts.query, keep_blank_values=True)
-    kept = [
-        (name, value)
-        for name, value in given
-        if not TRACKING_NAME.fullmatch(name.lower()) and not _is_session_parameter(name.lower(), value)
-    ]
+    kept = []
+    for name, value in given:
+        key = name.lower()
+        is_session = POSSIBLE_SESSION_NAME.fullmatch(key) and SESSION_VALUE.fullmatch(value)
+        if not (TRACKING_NAME.fullmatch(key) or SESSION_NAME.fullmatch(key) or is_session):
+            kept.append((name, value))
     return urlunsplit(parts if len(kept) == len(given) else parts._replace(query=urlencode(kept)))
 
 
@@ -99,12 +90,6 @@ def build_page_key(url: str) -> str:
     """Return a key that is the same for all addresses of a page, whatever the scheme, with or without `www.`."""
     parts = urlsplit(url)
     return urlunsplit(("", parts.netloc.removeprefix("www."), parts.path or "/", parts.query, ""))
-
-
-def _is_session_parameter(name: str, value: str) -> bool:
-    if SESSION_NAME.fullmatch(name):
-        return True
-    return POSSIBLE_SESSION_NAME.fullmatch(name) is not None and SESSION_VALUE.fullmatch(value) is not None
 
 
 def _has_repeated_folders(path: str) -> bool:

@@ -68,8 +68,12 @@ def _build_failed_outcome(error: OutriderError) -> PageOutcome:
 def _collect_links(scope: CrawlScope, page: FetchedPage, depth: int) -> list[DiscoveredUrl]:
     """Return the addresses of the crawl that the page links to and that may be followed."""
     max_links = 2_000
-    if depth >= scope.plan.depth or (scope.plan.robots == "respect" and _has_nofollow(page)):
+    if depth >= scope.plan.depth:
         return []
+    if scope.plan.robots == "respect" and page.html and "nofollow" in page.html:
+        tags = LexborHTMLParser(page.html).css('meta[name="robots" i]')
+        if any("nofollow" in (tag.attributes.get("content") or "").lower() for tag in tags):
+            return []
     addresses = (normalize_url(link.url) for link in page.document.links[:max_links])
     return [DiscoveredUrl(url, depth + 1) for url in dict.fromkeys(addresses) if url and not scope.explain_refusal(url)]
 
@@ -87,12 +91,3 @@ def _find_canonical(scope: CrawlScope, page: FetchedPage, pending: PendingPage) 
     ):
         return None
     return DiscoveredUrl(url, pending.depth) if urlsplit(url).path == urlsplit(page.url).path else None
-
-
-def _has_nofollow(page: FetchedPage) -> bool:
-    """Return whether the page has `<meta name="robots" content="nofollow">`."""
-    if not page.html or "nofollow" not in page.html:
-        return False
-
-    tags = LexborHTMLParser(page.html).css('meta[name="robots" i]')
-    return any("nofollow" in (tag.attributes.get("content") or "").lower() for tag in tags)

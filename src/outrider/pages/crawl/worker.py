@@ -5,7 +5,6 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 import anyio
-from anyio.abc import TaskGroup
 
 from outrider.core.errors import OutriderError
 from outrider.pages.crawl.ledger import LEASE_S, CrawlLedger, DiscoveredUrl, PageOutcome, PendingPage
@@ -41,7 +40,15 @@ class CrawlWorker:
             delay_s = await self.site.get_crawl_delay()
             async with anyio.create_task_group() as readers:
                 readers.start_soon(self._keep_lease, readers.cancel_scope)
-                await self._dispatch_pages(readers, anyio.Semaphore(1 if delay_s else self.budget.concurrency), delay_s)
+                slots = anyio.Semaphore(1 if delay_s else self.budget.concurrency)
+                try:
+                    while (page := await self._take_next()) is not None:
+                        await slots.acquire()
+                        readers.start_soon(self._read_page, page, slots, delay_s)
+                except OutriderError as error:
+                    self._fatal_error = error
+                while self._taken_keys:
+                    await self._progressed.wait()
                 readers.cancel_scope.cancel()
         if self._fatal_error:
             raise self._fatal_error
@@ -57,17 +64,6 @@ class CrawlWorker:
             raise self._start_error
         seconds = time.monotonic() - self.started_at
         return CrawlResult(self.ledger.id, self.ending, self.ledger.round, tally, seconds, self.pages_read)
-
-    async def _dispatch_pages(self, readers: TaskGroup, slots: anyio.Semaphore, delay_s: float) -> None:
-        """Start a reader for each page, and wait for all of them."""
-        try:
-            while (page := await self._take_next()) is not None:
-                await slots.acquire()
-                readers.start_soon(self._read_page, page, slots, delay_s)
-        except OutriderError as error:
-            self._fatal_error = error
-        while self._taken_keys:
-            await self._progressed.wait()
 
     async def _take_next(self) -> PendingPage | None:
         """Return the next page as soon as one is known; None if there will be none."""
@@ -112,7 +108,12 @@ class CrawlWorker:
         self._failures = self._failures + 1 if outcome.again else 0
         self.pages_read += outcome.state in ("read", "duplicate")
         if not page.depth and not visit.error:
-            await self._add_sitemap_urls()
+            sitemap_timeout_s = 20.0
+            urls: list[DiscoveredUrl] = []  # one link away from the first page
+            with anyio.move_on_after(sitemap_timeout_s):
+                async for entry in self.site.iter_sitemap():
+                    urls.append(DiscoveredUrl(entry.url, 1, entry.modified))  # noqa: PERF401 - kept even at the timeout
+            await self.ledger.add(urls)
         elif not page.depth:
             self._start_error = visit.error
         rate = self.pages_read / max(time.monotonic() - self.started_at, 0.001)
@@ -128,15 +129,6 @@ class CrawlWorker:
         if await self.ledger.find_duplicate(pending.key, outcome.sha256):
             return outcome
         return replace(outcome, kept=await store_page(visit.page))
-
-    async def _add_sitemap_urls(self) -> None:
-        """Queue the pages of the sitemap, which count as one link away from the first page."""
-        sitemap_timeout_s = 20.0
-        urls: list[DiscoveredUrl] = []
-        with anyio.move_on_after(sitemap_timeout_s):
-            async for entry in self.site.iter_sitemap():
-                urls.append(DiscoveredUrl(entry.url, 1, entry.modified))  # noqa: PERF401 - kept even at the timeout
-        await self.ledger.add(urls)
 
     async def _keep_lease(self, readers: anyio.CancelScope) -> None:
         """Renew the lease regularly; stop reading if another process has taken the crawl over."""

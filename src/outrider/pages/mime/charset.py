@@ -111,7 +111,9 @@ def _choose_charset(body: bytes, declared: str | None, *, markup: bool) -> str:
         # Of the charsets of seven bits, only ISO-2022-JP has more than ASCII.
         is_japanese = body.isascii() and (name == "iso-2022-jp" or ISO_2022_JP_ESCAPE.search(body))
         return "iso-2022-jp" if is_japanese else "utf-8"
-    if _is_nearly_utf8(body):
+    sample = _take_sample(body)
+    broken = sample.decode("utf-8", "replace").count("\ufffd")
+    if broken * 5 < len(UTF8_LETTER.findall(sample)):  # at most one broken byte for five letters
         return "utf-8"
     if name and name != "utf-8":
         if markup and name == FALLBACK_CHARSET:  # often a server's default, so the document's own word is better
@@ -119,13 +121,6 @@ def _choose_charset(body: bytes, declared: str | None, *, markup: bool) -> str:
             name = own_name if own_name and own_name != "utf-8" else name
         return _verify_declared(body, name)
     return _detect_charset(body, fallback=name)
-
-
-def _is_nearly_utf8(body: bytes) -> bool:
-    """Return whether a few bytes are broken in what else is UTF-8, at most one for five letters."""
-    sample = _take_sample(body)
-    broken = sample.decode("utf-8", "replace").count("\ufffd")
-    return broken * 5 < len(UTF8_LETTER.findall(sample))
 
 
 def _verify_declared(body: bytes, name: str) -> str:
@@ -213,7 +208,9 @@ def _detect_charset(body: bytes, *, fallback: str | None) -> str:
         return likely
     name = _normalize_label(detect_encoding(sample)) or FALLBACK_CHARSET
     if name == "utf-8":  # which the body is known not to be, and which the detector takes EUC-KR for
-        name = _detect_euc_kr(sample) or FALLBACK_CHARSET
+        letters = [letter for letter in _decode_as(sample, "euc-kr") if letter > "\x7f"]
+        hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
+        name = "euc-kr" if hangul * 10 > len(letters) * 8 else FALLBACK_CHARSET
     if name == "koi8-r" and len(KOI8_U_LETTER.findall(sample)) * 100 > len(NON_ASCII_BYTE.findall(sample)):
         return "koi8-u"
     if name in ("windows-1251", FALLBACK_CHARSET) and _is_mac_cyrillic(sample):
@@ -239,13 +236,6 @@ def _is_euc_jp(sample: bytes) -> bool:
     non_ascii = len(NON_ASCII_BYTE.findall(sample))
     has_kana = len(EUC_JP_KANA.findall(sample)) * 10 > non_ascii > 0
     return has_kana and _decode_as(sample, "euc-jp").count("\ufffd") * 50 < non_ascii
-
-
-def _detect_euc_kr(sample: bytes) -> str | None:
-    """Return "euc-kr" if the text is mostly Hangul in it, else None."""
-    letters = [letter for letter in _decode_as(sample, "euc-kr") if letter > "\x7f"]
-    hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
-    return "euc-kr" if hangul * 10 > len(letters) * 8 else None
 
 
 @lru_cache(maxsize=256)

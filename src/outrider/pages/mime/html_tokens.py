@@ -116,7 +116,10 @@ def _read_markup(source: str, at: int, *, xml: bool) -> tuple[HtmlToken | None, 
         return None, end + 1 if end >= 0 else len(source)
     tag = HtmlTag(match[2].lower(), closing=bool(match[1]), raw=match[3], start=at, end=match.end())
     if tag.name in RAW_TEXT_ELEMENTS and not tag.closing and not xml:
-        return _read_raw_text(source, tag)
+        # Everything up to the end tag is text.
+        end_tag = RAW_TEXT_END_TAGS[tag.name].search(source, tag.end)
+        tag.content = source[tag.end : end_tag.start() if end_tag else len(source)]
+        tag.end = end_tag.end() if end_tag else len(source)
     return tag, tag.end
 
 
@@ -129,11 +132,3 @@ def _find_comment_end(source: str, at: int) -> int:
         mark, length = "-->", 3
     end = source.find(mark, at + 2)
     return len(source) if end == -1 else end + length
-
-
-def _read_raw_text(source: str, tag: HtmlTag) -> tuple[HtmlTag, int]:
-    """Return an element whose content is text up to its end tag as one token."""
-    end = RAW_TEXT_END_TAGS[tag.name].search(source, tag.end)
-    tag.content = source[tag.end : end.start() if end else len(source)]
-    tag.end = end.end() if end else len(source)
-    return tag, tag.end

@@ -82,22 +82,20 @@ def detect_latin_charset(body: bytes) -> str:
     text = TAG_BYTES.sub(b" ", body[:max_bytes])
     patterns = (NON_ASCII_BYTE, INNER_BYTE, LOWERCASE_BYTE)
     counts = ByteCounts(*(Counter(match[0] for match in pattern.findall(text)) for pattern in patterns))
-    ranks = _rank_languages(text.decode("latin-1"))
+    languages = [language for group in LANGUAGE_LETTERS.values() for language in group]
+    likely = cast(
+        "list[tuple[str, int]]", detect_fast(text.decode("latin-1"), cutoff=5_000, n_results=12, langs=languages)
+    )
+    ranks = {language: rank for rank, (language, _) in enumerate(likely)}
     best_score, best_charset = min_score, ""
-    for charsets, languages in LANGUAGE_LETTERS.items():
+    for charsets, letters_by_language in LANGUAGE_LETTERS.items():
         for order, charset in enumerate(charsets):
-            for language, letters in languages.items():
+            for language, letters in letters_by_language.items():
                 score = counts.score_charset(build_charset_table(charset), _add_uppercase(letters))
                 score -= rank_penalty * ranks.get(language, len(ranks)) + order_penalty * order
                 if score > best_score:
                     best_score, best_charset = score, charset
     return best_charset
-
-
-def _rank_languages(text: str) -> dict[str, int]:
-    languages = [language for group in LANGUAGE_LETTERS.values() for language in group]
-    ranked = cast("list[tuple[str, int]]", detect_fast(text, cutoff=5_000, n_results=12, langs=languages))
-    return {language: rank for rank, (language, _) in enumerate(ranked)}
 
 
 @cache

@@ -43,19 +43,14 @@ def _answer_while_parent_lives(request: bytes) -> dict[str, Any]:
 
     threading.Thread(target=exit_with_parent, daemon=True).start()
     try:
-        return _answer_request(request)
-    finally:
-        done.set()
-
-
-def _answer_request(request: bytes) -> dict[str, Any]:
-    try:
         read, source = pickle.loads(request)  # noqa: S301 - from the parent process
         return {"document": read(source).to_dict()}
     except OutriderError as error:
         return {"error": error.to_dict()}
     except Exception as error:  # noqa: BLE001 - a parser may raise anything
         return {"failure": type(error).__name__}
+    finally:
+        done.set()
 
 
 def _wait_for_request(requests: IO[bytes]) -> bool:

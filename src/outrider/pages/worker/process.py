@@ -36,12 +36,22 @@ class ReaderProcess:
 
     def __init__(self) -> None:
         path = os.pathsep.join(filter(None, sys.path))
+        # A compromised parser must not see keys and tokens: it gets programs, libraries and temporary folders only.
+        safe_names = {
+            "PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT",
+            "WINDIR",
+        }  # fmt: skip
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name in safe_names or name.startswith(("LC_", "PYTHON"))
+        }
         self._process: Any = subprocess.Popen(
             [sys.executable, "-P", "-m", "outrider.pages.worker.main"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_build_environment() | {"PYTHONPATH": path},
+            env=environment | {"PYTHONPATH": path},
         )
 
     @property
@@ -63,7 +73,11 @@ class ReaderProcess:
         if "document" in answer:
             return Document.from_dict(answer["document"])
         if "error" in answer:
-            raise _parse_error(answer["error"])
+            fields = answer["error"]
+            kinds = {kind.kind: kind for kind in OutriderError.__subclasses__() if kind.__module__ == errors.__name__}
+            kind = kinds.get(fields.get("kind", ""), Unavailable)  # also for an unknown kind
+            arguments = {name: fields[name] for name in ("hint", "code", "details", "retry_after") if name in fields}
+            raise kind(str(fields.get("message", "")), **arguments)
         raise ReaderFailed(str(answer.get("failure", ""))[:100])
 
     def kill(self) -> None:
@@ -93,16 +107,6 @@ class ReaderProcess:
         if not isinstance(answer, dict):
             raise ReaderCrashed
         return answer
-
-
-def _build_environment() -> dict[str, str]:
-    # A compromised parser must not see keys and tokens: it gets programs, libraries and temporary folders only.
-    safe_names = {
-        "PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR",
-    }  # fmt: skip
-    return {
-        name: value for name, value in os.environ.items() if name in safe_names or name.startswith(("LC_", "PYTHON"))
-    }
 
 
 _idle_processes: list[ReaderProcess] = []  # `append` and `pop` are atomic, so any thread may use it
@@ -149,11 +153,3 @@ def release_process(worker: ReaderProcess) -> None:
 def _close_idle() -> None:
     while _idle_processes:
         _idle_processes.pop().close()
-
-
-def _parse_error(fields: dict[str, Any]) -> OutriderError:
-    """Restore the reader's error. An unknown kind becomes `Unavailable`."""
-    kinds = {kind.kind: kind for kind in OutriderError.__subclasses__() if kind.__module__ == errors.__name__}
-    kind = kinds.get(fields.get("kind", ""), Unavailable)
-    arguments = {name: fields[name] for name in ("hint", "code", "details", "retry_after") if name in fields}
-    return kind(str(fields.get("message", "")), **arguments)

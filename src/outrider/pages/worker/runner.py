@@ -50,12 +50,13 @@ class ReaderRunner:
             if request := _build_process_request(reader, source):
                 return await _read_in_process(request, self._processes), None
             return await anyio.to_thread.run_sync(
-                _read_in_thread, reader, source, abandon_on_cancel=True, limiter=self._threads
+                lambda: (reader.read(source), source.text if reader.name == "html" else None),
+                abandon_on_cancel=True,
+                limiter=self._threads,
             )
         except OutriderError:
             raise
         except Exception as error:  # noqa: BLE001 - a parser may raise anything
-            log.warning("the reader %s failed: %s", reader.name, _describe_failure(error))
             raise _explain_failure(reader, source, error) from None
 
 
@@ -92,25 +93,18 @@ async def _read_in_process(request_bytes: bytes, limiter: anyio.CapacityLimiter)
     return document
 
 
-def _describe_failure(error: Exception) -> str:
-    """Describe an unexpected failure and where it happened on one line."""
-    if isinstance(error, ReaderCrashed | ReaderFailed):
-        return "its process ended" if isinstance(error, ReaderCrashed) else str(error)
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} at {PurePath(last.filename).name}:{last.lineno}"
-
-
 def _explain_failure(reader: DocumentReader, source: ReaderInput, error: Exception) -> OutriderError:
-    name = source.url or "the document"
+    """Log where a reader failed unexpectedly, and return the error to raise."""
+    name, crashed = source.url or "the document", isinstance(error, ReaderCrashed)
     failure = str(error) if isinstance(error, ReaderFailed) else type(error).__name__
+    description = "its process ended" if crashed else failure
+    if not isinstance(error, ReaderCrashed | ReaderFailed):
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        description = f"{failure} at {PurePath(last.filename).name}:{last.lineno}"
+    log.warning("the reader %s failed: %s", reader.name, description)
     if failure == "MemoryError":
         message = f"{name} needs more memory than the limit for documents"
         return Refused(message, code="too_large", hint="look for a smaller copy of it, or a part of it")
-    crashed = isinstance(error, ReaderCrashed)
     reason = "its parser crashed" if crashed else f"the {reader.name} reader failed ({failure})"
     hint = "look for another copy of it, in another format if there is one"
     return Unavailable(f"{name} could not be read: {reason}", code="unreadable", hint=hint)
-
-
-def _read_in_thread(reader: DocumentReader, source: ReaderInput) -> tuple[Document, str | None]:
-    return reader.read(source), source.text if reader.name == "html" else None

@@ -192,7 +192,9 @@ class BlockBuilder:
         if "#" in address and block == len(page.texts) and len(self.pieces) - start < max_permalink_pieces:
             label = "".join([piece for piece in self.pieces[start:] if isinstance(piece, str)])
             if label.strip() in PERMALINK_SIGNS:
-                self._remove_pieces_from(start)
+                del self.pieces[start:]
+                self.linked_chars = max(0, self.linked_chars - len(label))
+                self.has_words = any(isinstance(piece, str) and not piece.isspace() for piece in self.pieces)
         if address and address[0] != "#" and len(page.links) < MAX_LINKS:
             words = _join_words(self.pieces, start) if block == len(page.texts) else page.texts[block]
             page.links.append((address, block, words))
@@ -201,14 +203,6 @@ class BlockBuilder:
         self.link_depth -= 1
         self.inline_boundary |= INLINE_CLOSED
         self.pieces.append(CLOSING_PIECE)
-
-    def _remove_pieces_from(self, start: int) -> None:
-        """Remove the pieces from `start` on, with their words."""
-        self.linked_chars = max(
-            0, self.linked_chars - sum([len(piece) for piece in self.pieces[start:] if isinstance(piece, str)])
-        )
-        del self.pieces[start:]
-        self.has_words = any(isinstance(piece, str) and not piece.isspace() for piece in self.pieces)
 
     def is_long_cell(self) -> bool:
         """Return whether the current cell is too long for a data table."""

@@ -1,7 +1,6 @@
 """Classify characters by Unicode category, independent of the script."""
 
 import unicodedata
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ def classify_characters(text: str) -> NDArray[np.uint8]:
 
     Characters beyond the basic plane count as the plane's last character.
     """
-    return _build_class_table().look_up(encode_code_points(text))
+    return CLASS_TABLE.look_up(encode_code_points(text))
 
 
 def encode_code_points(text: str) -> NDArray[np.uint16]:
@@ -30,12 +29,8 @@ def encode_code_points(text: str) -> NDArray[np.uint16]:
     return np.minimum(wide, PLANE_CODE_POINTS - 1).astype(np.uint16)
 
 
-@lru_cache(maxsize=1)
-def _build_class_table() -> CodePointTable:
-    return CodePointTable(lambda code: _classify_character(chr(code)), np.uint8)
-
-
-def _classify_character(character: str) -> int:
+def _classify_character(code: int) -> int:
+    character = chr(code)
     punctuation = ((".!?。！？…؟।｡", SENTENCE_END), (",;:、，；：،", CLAUSE_MARK), ("|/»›•·«‹→←–—", SEPARATOR))
     for marks, character_class in punctuation:
         if character in marks:
@@ -49,4 +44,7 @@ def _classify_character(character: str) -> int:
         return character_class
     # Radicals, kana, ideographs of the basic plane, and Thai: scripts without spaces between words.
     unspaced_scripts = ((0x2E80, 0x2FE0), (0x3040, 0x3100), (0x3400, 0xA000), (0xF900, 0xFB00), (0x0E00, 0x0E80))
-    return IDEOGRAPH if any(low <= ord(character) < high for low, high in unspaced_scripts) else LETTER
+    return IDEOGRAPH if any(low <= code < high for low, high in unspaced_scripts) else LETTER
+
+
+CLASS_TABLE = CodePointTable(_classify_character, np.uint8)

@@ -115,11 +115,8 @@ _words_by_name: dict[str, list[str]] = {}
 def categorize_names(names: str) -> int:
     """Return the category bits of the words in a class or id attribute."""
     bits = _bits_by_attribute.get(names)
-    return _categorize_uncached(names) if bits is None else bits
-
-
-def _categorize_uncached(names: str) -> int:
-    """Compute the category bits of an attribute and remember them."""
+    if bits is not None:
+        return bits
     if len(names) > MAX_CLASS_CHARS:
         return categorize_names(names[:MAX_CLASS_CHARS])
     if len(_bits_by_attribute) > MAX_CACHED_NAMES:
@@ -166,15 +163,9 @@ def _analyze_name(name: str) -> tuple[list[str], int]:
             if word in WORD_BITS:
                 bits |= WORD_BITS[word]
         if len(words) > 1:
-            bits |= _append_joined_word(name, words)
+            joined = "".join(words)
+            words = [*dict.fromkeys(words), joined]
+            if joined in WORD_BITS and joined == name.replace("_", "").replace("-", "").lower():
+                bits |= WORD_BITS[joined]
     _words_by_name[name], _bits_by_name[name] = words, bits
     return words, bits
-
-
-def _append_joined_word(name: str, words: list[str]) -> int:
-    """Remove repeated words, append all words joined into one, and return the bits of that one."""
-    joined = "".join(words)
-    if len({*words}) < len(words):
-        words[:] = dict.fromkeys(words)
-    words.append(joined)
-    return WORD_BITS[joined] if joined in WORD_BITS and joined == name.replace("_", "").replace("-", "").lower() else 0

@@ -105,35 +105,27 @@ def is_language_label(label: str, language: str) -> bool:
 
 
 def render_listing(page: PageBlocks, pre: int, blocks: list[int]) -> str:
-    """Return the text of a listing, with the empty_lines lines that elements without text stand for."""
+    """Return the text of a listing, with the empty lines that elements without text stand for."""
     lines: list[str] = []
     empty_lines = _count_empty_lines(page, pre, blocks)
     for number in blocks:
+        parts: list[str] = []
+        needs_newline, cell = False, 0
+        for piece in page.pieces[number]:
+            if isinstance(piece, str):
+                parts += ("\n", piece) if needs_newline and piece[0] != "\n" else (piece,)
+                needs_newline = False
+            elif piece[0] == PIECE_CODE_LINE:  # a new line, even where the source has none
+                needs_newline = bool(parts) and parts[-1][-1:] != "\n"
+            elif piece[0] == PIECE_NEXT_CELL and piece[1] >= 0:
+                if GUTTER_CLASS_PATTERN.search(page.names[piece[1]]):
+                    del parts[cell:]
+                elif "".join(parts[cell:]):
+                    parts.append("\t")
+                cell = len(parts)
         lines += [""] * (empty_lines.get(number, 0) if lines else 0)
-        lines.append(_join_code_pieces(page, page.pieces[number]).strip("\n"))
+        lines.append("".join(parts).removesuffix("\t").replace("\xa0", " ").strip("\n"))
     return "\n".join(lines).rstrip()
-
-
-def _join_code_pieces(page: PageBlocks, pieces: list[InlinePiece]) -> str:
-    """Return the text of a block of a listing.
-
-    Elements that are lines start a new line even where the source does not. Table cells with line numbers are dropped.
-    """
-    parts: list[str] = []
-    needs_newline, cell = False, 0
-    for piece in pieces:
-        if isinstance(piece, str):
-            parts += ("\n", piece) if needs_newline and piece[0] != "\n" else (piece,)
-            needs_newline = False
-        elif piece[0] == PIECE_CODE_LINE:
-            needs_newline = bool(parts) and parts[-1][-1:] != "\n"
-        elif piece[0] == PIECE_NEXT_CELL and piece[1] >= 0:
-            if GUTTER_CLASS_PATTERN.search(page.names[piece[1]]):
-                del parts[cell:]
-            elif "".join(parts[cell:]):
-                parts.append("\t")
-            cell = len(parts)
-    return "".join(parts).removesuffix("\t").replace("\xa0", " ")
 
 
 def render_code_paragraph(pieces: list[InlinePiece]) -> str:

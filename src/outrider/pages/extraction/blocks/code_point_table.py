@@ -34,14 +34,11 @@ class CodePointTable:
         numbers = np.frombuffer(latin, np.uint8).astype(self._dtype, copy=False)
         others = np.flatnonzero(codes >= ROW_CODE_POINTS)
         if len(others):
-            numbers[others] = self._look_up_other_rows(codes[others])
+            other_codes = codes[others]
+            rows = other_codes // ROW_CODE_POINTS
+            for row in {*rows[~self._known[rows]].tolist()}:
+                start = row * ROW_CODE_POINTS
+                self._table[row] = [self._classify(code) for code in range(start, start + ROW_CODE_POINTS)]
+                self._known[row] = True
+            numbers[others] = self._table[rows, other_codes % ROW_CODE_POINTS]
         return numbers
-
-    def _look_up_other_rows(self, codes: NDArray[np.uint16]) -> NDArray[Any]:
-        rows = codes // ROW_CODE_POINTS
-        for row in {*rows[~self._known[rows]].tolist()}:
-            self._table[row] = [
-                self._classify(code) for code in range(row * ROW_CODE_POINTS, (row + 1) * ROW_CODE_POINTS)
-            ]
-            self._known[row] = True
-        return self._table[rows, codes % ROW_CODE_POINTS]

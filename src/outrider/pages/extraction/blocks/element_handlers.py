@@ -251,7 +251,10 @@ class ElementHandlers(ElementStack):
             if attributes.get("class") in DROPPED_CLASSES:
                 return SKIP_CONTENT
             if tag == "code" and self.listing_depth:
-                self._record_code_language(attributes)
+                known = self.page.attributes.get(self.current) or {}
+                if "code" not in known:  # the first code element declares the language
+                    names = f"{known.get('class') or ''} {attributes.get('class') or ''}"
+                    self.page.attributes[self.current] = {**attributes, **known, "class": names, "code": ""}
             elif (
                 tag == "code"
                 and not (self.has_words or self.marked)
@@ -261,13 +264,6 @@ class ElementHandlers(ElementStack):
                 return self.handle_listing(node, tag)
         self.begin_mark(tag)
         return END_MARK
-
-    def _record_code_language(self, attributes: Attributes) -> None:
-        """Record the language that the first code element in a listing declares."""
-        known = self.page.attributes.get(self.current) or {}
-        if "code" not in known:
-            names = f"{known.get('class') or ''} {attributes.get('class') or ''}"
-            self.page.attributes[self.current] = {**attributes, **known, "class": names, "code": ""}
 
     def handle_quote(self, node: Any, _tag: str) -> int:
         attributes = node.attributes
@@ -320,7 +316,9 @@ class ElementHandlers(ElementStack):
     def handle_image(self, node: Any, tag: str) -> int:
         attributes, parent = node.attributes, node.parent
         if parent is not None and parent.tag == "picture" and (attributes.get("src") or "data:")[:5] == "data:":
-            attributes = _read_picture_source(parent) | attributes
+            source = parent.css_first("source")
+            offered = source.attributes if source is not None else {}
+            attributes = {name: offered[name] for name in ("srcset", "data-srcset") if name in offered} | attributes
         self.add_image(attributes)
         return self.handle_ignored(node, tag)
 
@@ -372,13 +370,6 @@ class ElementHandlers(ElementStack):
         _end_inline, ElementStack.end_element, ElementStack.end_mark, ElementStack.end_link, ElementStack.end_cell,
         ElementStack.end_listing, ElementStack.mark_code_line, _end_separated,
     )  # fmt: skip
-
-
-def _read_picture_source(picture: Any) -> Attributes:
-    """Return the addresses that the first source of a picture element offers."""
-    source = picture.css_first("source")
-    attributes = source.attributes if source is not None else {}
-    return {name: attributes[name] for name in ("srcset", "data-srcset") if name in attributes}
 
 
 def _resolve_role_tag(attributes: Attributes, tag: str) -> str:

@@ -67,15 +67,11 @@ class ElementStack(HiddenElements):
         if name := attributes.get("role"):
             bits |= categorize_role(name)
         if not AUTHOR_ATTRIBUTES.isdisjoint(attributes):
-            self._record_author(element, tag_number, attributes)
+            if "itemprop" in attributes and attributes["itemprop"] == "author":
+                self.page.authors.add(element)
+            if name := attributes.get("data-author") or (tag_number == CUSTOM_TAG_NUMBER and attributes.get("author")):
+                self.page.signed_authors[element] = name
         return names, bits
-
-    def _record_author(self, element: int, tag_number: int, attributes: Attributes) -> None:
-        """Record who wrote the content of an element, if the element says so."""
-        if "itemprop" in attributes and attributes["itemprop"] == "author":
-            self.page.authors.add(element)
-        if name := attributes.get("data-author") or (tag_number == CUSTOM_TAG_NUMBER and attributes.get("author")):
-            self.page.signed_authors[element] = name
 
     def end_element(self) -> None:
         """Close the current block-level element."""

@@ -79,6 +79,8 @@ PLAYER_ATTRIBUTES = {
 EMBED_TAGS = ("iframe", "video", "audio", "embed", "object", *PLAYER_ATTRIBUTES)
 MEDIA_TAGS = frozenset({"video", "audio", "amp-video", "amp-audio"})
 FRAME_TAGS = frozenset({"iframe", "amp-iframe"})
+LABEL_ATTRIBUTES = ("title", "aria-label", "data-title", "playlabel", "alt")
+MAX_LABEL_CHARS = 200
 MIN_EMBED_PIXELS = 40  # smaller embeds show nothing
 
 
@@ -101,8 +103,12 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
     page = _resolve_player_page(address)
     if page == address and not _is_media_embed(address, tag, attributes):
         return "", ""
-    if label := _read_label(node, tag, attributes):
-        return page, label
+    label = next((label for name in LABEL_ATTRIBUTES if (label := attributes.get(name))), "")
+    label = " ".join(label[: 2 * MAX_LABEL_CHARS].split())
+    if not label and tag in PLAYER_ATTRIBUTES:
+        label = " ".join(node.text()[: 2 * MAX_LABEL_CHARS].split())
+    if label:
+        return page, label[:MAX_LABEL_CHARS]
     # Without a label, the file name or the host tells most.
     name = re.search(r"/([^/?#]+\.\w{2,4})(?:[?#]|$)", page) or re.search(r"//(?:www\.)?([^/?#:]+)", page)
     return page, unquote(name[1]) if name else page
@@ -157,14 +163,3 @@ def _resolve_player_page(address: str) -> str:
         if match := pattern.search(address):
             return page.format(*(map(unquote, match.groups()) if page == "{}" else match.groups()))
     return address
-
-
-def _read_label(node: Any, tag: str, attributes: Attributes) -> str:
-    """Return what an embed is called, or the text of a custom player element."""
-    max_label_chars = 200
-    names = ("title", "aria-label", "data-title", "playlabel", "alt")
-    label = next((label for name in names if (label := attributes.get(name))), "")
-    label = " ".join(label[: 2 * max_label_chars].split())
-    if not label and tag in PLAYER_ATTRIBUTES:
-        label = " ".join(node.text()[: 2 * max_label_chars].split())
-    return label[:max_label_chars]

@@ -49,7 +49,10 @@ class HiddenElements(BlockBuilder):
         own = not HIDING_ATTRIBUTES.isdisjoint(attributes) and is_hidden_by_attributes(attributes)
         if not own and (self.by_rule is None or not self.by_rule(attributes, tag)):
             return False
-        if tag in ALWAYS_SHOWN_TAGS or node.mem_id in self.revealed_nodes or _is_hidden_formula(node, attributes):
+        names = attributes.get("class") or ""
+        # A formula is hidden because it duplicates a rendered one, or is that rendering.
+        is_formula = "math" in names or (names == "katex-html" and node.prev is None)
+        if tag in ALWAYS_SHOWN_TAGS or node.mem_id in self.revealed_nodes or is_formula:
             return False
         if own and tag not in INLINE_TAGS and self._is_openable_panel(node, attributes):
             return False
@@ -89,9 +92,3 @@ class HiddenElements(BlockBuilder):
             bits |= elements[ancestor][2] if ancestor >= 0 else 0
             ancestor = elements[ancestor][0]
         return bits & FAQ_BIT != 0
-
-
-def _is_hidden_formula(node: Any, attributes: Attributes) -> bool:
-    """Return whether an element is hidden because it duplicates a rendered formula, or is that rendering."""
-    names = attributes.get("class") or ""
-    return "math" in names or (names == "katex-html" and node.prev is None)

@@ -72,18 +72,6 @@ def is_preformatted_code(node: Any, attributes: Attributes) -> bool:
     return PREFORMATTED_STYLE_PATTERN.search(attributes["style"] or "") is not None and "\n" in node.text().strip()
 
 
-def _read_single_text(node: Any) -> str:
-    """Return the only text of an element, or "-" if it holds anything else."""
-    max_wrappers = 3  # elements around a number
-    for _ in range(max_wrappers):
-        node = node.first_child
-        if node is None or node.next is not None:
-            return "-"
-        if not node.is_element_node:
-            return node.text_content or "-"
-    return "-"
-
-
 def _find_first_element(node: Any) -> Any:
     inner = node.first_child
     return inner if inner is None or inner.is_element_node else _find_next_element(inner)
@@ -101,12 +89,17 @@ def is_line_number(node: Any, tag: str, attributes: Attributes) -> bool:
     if tag == "a":
         address, words = attributes.get("href") or "", node.text() or ""
         return address[:1] == "#" and words.isdigit() and address.endswith(words)
+    max_wrappers = 3  # elements around a number
     names = attributes.get("class")
-    return (
-        bool(names)
-        and _is_line_number_class(names[:MAX_CLASS_CHARS])
-        and LINE_NUMBER_PATTERN.fullmatch(_read_single_text(node)) is not None
-    )
+    if not names or not _is_line_number_class(names[:MAX_CLASS_CHARS]):
+        return False
+    for _ in range(max_wrappers):
+        node = node.first_child
+        if node is None or node.next is not None:
+            return False
+        if not node.is_element_node:
+            return LINE_NUMBER_PATTERN.fullmatch(node.text_content or "") is not None
+    return False
 
 
 @lru_cache(maxsize=2_000)

@@ -108,11 +108,6 @@ def _convert_under(parts: list[str], _given: Any) -> str:
     return rf"\underset{_wrap_braces(mark)}{_wrap_braces(base)}"
 
 
-def _convert_fenced(parts: list[str], attributes: Any) -> str:
-    separator = (attributes.get("separators") or ",")[:1]
-    return f"{attributes.get('open') or '('}{separator.join(parts)}{attributes.get('close') or ')'}"
-
-
 ELEMENT_RULES: dict[str, tuple[int, Any]] = {  # the least number of parts, and the function that converts them
     "mfrac": (2, lambda p, _g: rf"\frac{_wrap_braces(p[0])}{_wrap_braces(p[1])}"),
     "msqrt": (1, lambda p, _g: rf"\sqrt{_wrap_braces(_join_parts(p))}"),
@@ -126,7 +121,10 @@ ELEMENT_RULES: dict[str, tuple[int, Any]] = {  # the least number of parts, and 
     "mtd": (0, lambda p, _g: _join_parts(p).strip()),
     "mtr": (0, lambda p, _g: " & ".join(p)),
     "mtable": (0, lambda p, _g: r"\begin{matrix} " + r" \\ ".join(p) + r" \end{matrix}"),
-    "mfenced": (0, _convert_fenced),
+    "mfenced": (
+        0,
+        lambda p, g: (g.get("open") or "(") + (g.get("separators") or ",")[:1].join(p) + (g.get("close") or ")"),
+    ),
     "semantics": (1, lambda p, _g: p[0]),
 }
 LEAF_RULES: dict[str, Any] = {

@@ -96,19 +96,15 @@ def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks
         return
     for start in range(0, count, blocks):
         end = min(count, start + blocks)
-        yield _slice_blocks(page, start, end, chars // (end - start) + 1)
-
-
-def _slice_blocks(page: PageBlocks, start: int, end: int, chars: int) -> PageBlocks:
-    """Return the blocks from `start` to `end`, with at most `chars` characters of each text."""
-    until = bisect_right(page.elements, end, key=lambda row: row[5])
-    elements: list[tuple[int, ...]] = page.elements[:until]
-    if start:  # elements that begin before the part begin at its first block
-        elements = [(*row[:5], first - start if (first := row[5]) > start else 0) for row in elements]
-    return PageBlocks(
-        texts=[text[:chars] for text in page.texts[start:end]],
-        rows=page.rows[start:end],
-        elements=elements,
-        last=[min(max(last - start, 0), end - start) for last in page.last[:until]],
-        names=page.names[:until],
-    )
+        text_chars = chars // (end - start) + 1
+        until = bisect_right(page.elements, end, key=lambda row: row[5])
+        elements: list[tuple[int, ...]] = page.elements[:until]
+        if start:  # elements that begin before the part begin at its first block
+            elements = [(*row[:5], max(row[5] - start, 0)) for row in elements]
+        yield PageBlocks(
+            texts=[text[:text_chars] for text in page.texts[start:end]],
+            rows=page.rows[start:end],
+            elements=elements,
+            last=[min(max(last - start, 0), end - start) for last in page.last[:until]],
+            names=page.names[:until],
+        )

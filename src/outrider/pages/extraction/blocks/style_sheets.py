@@ -64,15 +64,12 @@ class StyleSheets:
         key = tag, names
         is_hiding = self._hidden_by_classes.get(key)
         if is_hiding is None:
-            is_hiding = self._hidden_by_classes[key] = self._has_hiding_class(tag, frozenset(names.split()))
+            classes = frozenset(names.split())
+            hiding = [frozenset({name}) for name in classes & self._classes]
+            hiding += [each for other, each in self._compound_selectors if other in ("", tag) and each <= classes]
+            is_hiding = any(all(self._is_hiding_selector(f".{name}") for name in each) for each in hiding)
+            self._hidden_by_classes[key] = is_hiding
         return is_hiding
-
-    def _has_hiding_class(self, tag: str, names: frozenset[str]) -> bool:
-        """Return whether one class or a combination of classes hides an element."""
-        if any(self._is_hiding_selector(f".{name}") for name in names & self._classes):
-            return True
-        matching = [classes for other, classes in self._compound_selectors if other in ("", tag) and classes <= names]
-        return any(all(self._is_hiding_selector(f".{name}") for name in classes) for classes in matching)
 
     def _is_hiding_selector(self, name: str) -> bool:
         """Return whether no rule shows elements with this class or id again."""
@@ -115,7 +112,9 @@ def _find_hiding_selectors(source: str) -> set[str]:
         if not depth and (
             is_certain or HIDING_RULE_PATTERN.search(lower[start + 1 : start + max_rule_chars].partition("}")[0])
         ):
-            selectors.update(_parse_simple_selectors(source, start))
+            rule_start = max(source.rfind(mark, 0, start) for mark in "{};") + 1
+            names = map(str.strip, source[rule_start:start].split(","))
+            selectors.update(name for name in names if SIMPLE_SELECTOR_PATTERN.fullmatch(name))
     return selectors
 
 
@@ -134,10 +133,3 @@ def _iter_hiding_declarations(lower: str) -> Iterator[tuple[int, bool]]:
     for match in FAR_OFFSET_PATTERN.finditer(lower):
         if OFFSET_PROPERTY_PATTERN.search(lower[max(0, match.start() - property_chars) : match.start()]):
             yield match.start(), False
-
-
-def _parse_simple_selectors(source: str, end: int) -> list[str]:
-    """Return the selectors before a rule's body that are an id, or classes with or without a tag."""
-    start = max(source.rfind(mark, 0, end) for mark in "{};")
-    selectors = map(str.strip, source[start + 1 : end].split(","))
-    return [selector for selector in selectors if SIMPLE_SELECTOR_PATTERN.fullmatch(selector)]

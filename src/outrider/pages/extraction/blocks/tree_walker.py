@@ -77,9 +77,9 @@ class TreeWalker(ElementHandlers):
     def walk_tree(self, body: Any, nodes: int) -> PageBlocks:
         """Return the blocks of the body after visiting at most `nodes` nodes."""
         self._begin_body(body, nodes)
-        open_elements, handlers, text_id = self.open_elements, {**_build_tag_handlers()}, _find_text_tag_id()
-        end_handlers, no_content, handle_block = self.END_HANDLERS, NO_CONTENT, self.HANDLERS["div"]
-        node = body.first_child
+        known_handlers, text_id = _build_tag_handlers()
+        open_elements, handlers, end_handlers = self.open_elements, {**known_handlers}, self.END_HANDLERS
+        no_content, handle_block, node = NO_CONTENT, self.HANDLERS["div"], body.first_child
         while node is not None or open_elements:
             if node is None:
                 node, end = open_elements.pop()
@@ -116,21 +116,18 @@ class TreeWalker(ElementHandlers):
 
     def _find_next_node(self, node: Any, end: int) -> Any:
         """Return the node after an element whose content is not visited, or None."""
-        if self.nodes_left < 0:
-            return self._stop_early(end)
+        if self.nodes_left < 0:  # the page exceeds the limits: close all open elements
+            self.page.truncated = True
+            for _, end_code in reversed([*self.open_elements, (None, end)]):
+                if end_code < NO_CONTENT:
+                    self.END_HANDLERS[end_code](self)
+            self.open_elements.clear()
+            return None
         if end < NO_CONTENT:
             self.END_HANDLERS[end](self)
         elif end > NO_CONTENT:
             self._skip_content(node, end)
         return node.next
-
-    def _stop_early(self, end: int) -> None:
-        """Close all open elements, because the page exceeds the limits."""
-        self.page.truncated = True
-        for _, end_code in reversed([*self.open_elements, (None, end)]):
-            if end_code < NO_CONTENT:
-                self.END_HANDLERS[end_code](self)
-        self.open_elements.clear()
 
     def _skip_content(self, node: Any, end: int) -> None:
         """Skip the content of an element, and count its characters if it is hidden."""
@@ -149,19 +146,16 @@ class TreeWalker(ElementHandlers):
 
 
 @lru_cache(maxsize=1)
-def _build_tag_handlers() -> dict[int, tuple[ElementHandler, str]]:
-    """Return handler and tag by the parser's tag ids, which are cheaper to read than tag names.
+def _build_tag_handlers() -> tuple[dict[int, tuple[ElementHandler, str]], int]:
+    """Return handler and tag by the parser's tag ids, which are cheaper to read than tag names, and the id of text.
 
     Only the names that the parser knows have the same ids in every tree.
     """
     first_custom_tag_id = 1_000  # the parser knows 200 names, and gives higher ids to the page's own
-    tree: Any = LexborHTMLParser("<!---->")
+    tree: Any = LexborHTMLParser("<!---->x")
     numbers = {tag: tree.create_node(tag).tag_id for tag in TreeWalker.HANDLERS if tag and tag[0] != "-"}
     numbers["-comment"] = tree.root.prev.tag_id
-    return {number: (TreeWalker.HANDLERS[tag], tag) for tag, number in numbers.items() if number < first_custom_tag_id}
-
-
-@lru_cache(maxsize=1)
-def _find_text_tag_id() -> int:
-    tree: Any = LexborHTMLParser("x")
-    return tree.body.first_child.tag_id
+    handlers = {
+        number: (TreeWalker.HANDLERS[tag], tag) for tag, number in numbers.items() if number < first_custom_tag_id
+    }
+    return handlers, tree.body.first_child.tag_id

@@ -50,9 +50,22 @@ class AttributeWords:
         Returns:
             Per element, the sum of its own words and the sum of all words on the way to it, without the body's.
         """
-        sums = _sum_parts(get_values(self.words), self.word_numbers, self.ends).take(self.name_sets, 0)
+        batch_size = 300  # attributes summed at once, which limits the memory for their vectors
+        values = get_values(self.words)
+        set_sums = np.zeros((len(self.ends) - 1, *values.shape[1:]), np.float32)
+        for at in range(0, len(set_sums), batch_size):
+            bounds = self.ends[at : at + batch_size + 1]
+            rows = values.take(self.word_numbers[bounds[0] : bounds[-1]], 0)
+            filled = (bounds[1:] > bounds[:-1]).nonzero()[0]
+            if len(rows):
+                set_sums[at + filled] = np.add.reduceat(rows, bounds.take(filled) - bounds[0], axis=0)
+        sums = set_sums.take(self.name_sets, 0)
         sums[0] = 0
-        return sums, _sum_ancestors(sums, self.parents)
+        inherited, parents = sums, self.parents
+        while parents.any():  # each round adds the sum of an ancestor twice as far away
+            inherited = inherited + inherited.take(parents, 0)
+            parents = parents.take(parents)
+        return sums, inherited
 
 
 def build_attribute_words(page: PageBlocks, parent: Numbers, has_blocks: NDArray[np.bool_]) -> AttributeWords:
@@ -64,12 +77,19 @@ def build_attribute_words(page: PageBlocks, parent: Numbers, has_blocks: NDArray
         has_blocks: Per element, whether it holds blocks. Others need no names.
     """
     sets, numbers = number_texts(compress(page.names, has_blocks.tolist()))
-    parts, ends = _split_name_sets(sets)
+    parts: list[str] = []  # the words of each attribute, one after the other
+    ends = [0]
+    for names in sets:
+        if len(parts) < MAX_NAME_WORDS:  # attributes after the limit of a page have no words
+            for name in names[:MAX_NAME_CHARS].split():
+                parts += split_class_name(name)
+        ends.append(len(parts))
     words, word_numbers = number_texts(parts)
     named_share = 1 - page.names.count("") / len(page.names)
     name_sets = np.zeros(len(page.names), np.int64)
     name_sets[has_blocks] = numbers
-    return AttributeWords([*words], word_numbers, ends, name_sets, named_share, np.maximum(parent, 0))
+    end_offsets = np.fromiter(ends, np.int64, len(ends))
+    return AttributeWords([*words], word_numbers, end_offsets, name_sets, named_share, np.maximum(parent, 0))
 
 
 def number_texts(texts: Iterable[str]) -> tuple[dict[str, int], Numbers]:
@@ -77,39 +97,3 @@ def number_texts(texts: Iterable[str]) -> tuple[dict[str, int], Numbers]:
     number_by_text: dict[str, int] = {}
     numbers = [number_by_text.setdefault(text, len(number_by_text)) for text in texts]
     return number_by_text, np.fromiter(numbers, np.int64, len(numbers))
-
-
-def _split_name_sets(sets: Iterable[str]) -> tuple[list[str], Numbers]:
-    """Return the words of each attribute, one after the other, and where each begins.
-
-    Attributes after the limit of a page have no words.
-    """
-    words: list[str] = []
-    ends = [0]
-    for names in sets:
-        if len(words) < MAX_NAME_WORDS:
-            for name in names[:MAX_NAME_CHARS].split():
-                words += split_class_name(name)
-        ends.append(len(words))
-    return words, np.fromiter(ends, np.int64, len(ends))
-
-
-def _sum_parts(values: Floats, parts: Numbers, ends: Numbers) -> Floats:
-    """Sum the values of each attribute's words."""
-    batch_size = 300  # attributes summed at once, which limits the memory for their vectors
-    sums = np.zeros((len(ends) - 1, *values.shape[1:]), np.float32)
-    for at in range(0, len(sums), batch_size):
-        bounds = ends[at : at + batch_size + 1]
-        rows = values.take(parts[bounds[0] : bounds[-1]], 0)
-        filled = (bounds[1:] > bounds[:-1]).nonzero()[0]
-        if len(rows):
-            sums[at + filled] = np.add.reduceat(rows, bounds.take(filled) - bounds[0], axis=0)
-    return sums
-
-
-def _sum_ancestors(sums: Floats, parents: Numbers) -> Floats:
-    """Sum values over all ancestors: each round adds the sum of an ancestor twice as far away."""
-    while parents.any():
-        sums = sums + sums.take(parents, 0)
-        parents = parents.take(parents)
-    return sums

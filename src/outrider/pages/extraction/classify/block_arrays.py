@@ -103,9 +103,14 @@ def build_block_arrays(page: PageBlocks) -> BlockArrays:
     punctuation, figures = tally[SENTENCE_END] + tally[CLAUSE_MARK], tally[CURRENCY] + tally[DIGIT]
     parts = np.array([chars, linked, words, prose, chars * tags[0], heading, punctuation, figures])
     number = np.arange(count, dtype=np.float32)
+    top = np.maximum(parent, 0)  # becomes the outermost element with the same blocks
+    others = ((first != first.take(top)) | (last != last.take(top)) | (parent < 0)).nonzero()[0]
+    top[others] = others
+    for _ in range(7):  # each round doubles the distance, so chains of up to 128 elements are followed
+        top = top.take(top)
     return BlockArrays(
         chars, words, tally, first_kind, last_kind, counts, rows[7], linked, density, owner, parent, tag,
-        elements[2], elements[3], elements[4], first, last, _find_outermost(parent, first, last),
+        elements[2], elements[3], elements[4], first, last, top,
         elements[4].take(owner), heading, tags, number, prose, _build_padded_sums(parts),
     )  # fmt: skip
 
@@ -141,12 +146,3 @@ def _count_characters(texts: list[str]) -> tuple[Floats, Floats, Floats, NDArray
     starts[begins] = is_word_char[begins]
     words = np.add.reduceat(starts, begins, dtype=np.int32) + tally[IDEOGRAPH] * np.float32(0.5)
     return lengths.astype(np.float32), words.astype(np.float32), tally, classes[begins], classes[ends - 1]
-
-
-def _find_outermost(parent: Numbers, first: Numbers, last: Numbers) -> Numbers:
-    top = np.maximum(parent, 0)
-    others = ((first != first.take(top)) | (last != last.take(top)) | (parent < 0)).nonzero()[0]
-    top[others] = others
-    for _ in range(7):  # each round doubles the distance, so chains of up to 128 elements are followed
-        top = top.take(top)
-    return top

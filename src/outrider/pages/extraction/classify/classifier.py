@@ -68,7 +68,12 @@ def choose_blocks(
         keep[:] = True
         facts["fallback"] = "whole"
     if len(keep) < MIN_FLOOR_BLOCKS and float(words.sum()) < max_brief_words:
-        probabilities = _fill_brief_page(page, keep, probabilities)
+        # Its possible content, headings included, is kept with its listings and everything between.
+        keep |= probabilities >= MIN_RELATED_PROBABILITY
+        keep |= [page.elements[row[0]][1] == LISTING_TAG for row in page.rows]
+        kept = np.flatnonzero(keep)
+        keep[kept[0] : kept[-1] + 1] = True
+        probabilities = np.maximum(probabilities, MIN_RELATED_PROBABILITY)
     keep_doubtful_blocks(page, keep, probabilities, words, threshold=threshold, kind=kind)
     chosen = complete_lists(page, complete_tables(page, np.flatnonzero(keep).tolist()), probabilities, kind)
     chosen = complete_sections(page, add_headings(page, chosen, probabilities), probabilities, kind)
@@ -88,19 +93,6 @@ def _is_too_short(keep: NDArray[np.bool_], probabilities: Floats, words: Floats)
     expected_words = float((words * probabilities)[keep].sum())
     is_certain = kept_words >= min_certain_words and expected_words >= min_certain_probability * kept_words
     return not is_certain and kept_words < min(min_content_words, float(words.sum()) * 0.5)
-
-
-def _fill_brief_page(page: PageBlocks, keep: NDArray[np.bool_], probabilities: Floats) -> Floats:
-    """Keep the possible content of a brief page with its listings and everything between.
-
-    Returns:
-        Probabilities raised so that headings are possible content, too.
-    """
-    keep |= probabilities >= MIN_RELATED_PROBABILITY
-    keep |= [page.elements[row[0]][1] == LISTING_TAG for row in page.rows]
-    kept = np.flatnonzero(keep)
-    keep[kept[0] : kept[-1] + 1] = True
-    return np.maximum(probabilities, MIN_RELATED_PROBABILITY)
 
 
 def predict_content(

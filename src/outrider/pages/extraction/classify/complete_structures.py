@@ -76,7 +76,12 @@ def complete_lists(
         if len(items) >= MIN_LIST_ITEMS:
             _complete_items(page, kept, items, probabilities)
     ordered = sorted(kept)
-    kept.update(_find_single_gaps(page, ordered, probabilities), _find_adjacent_lists(page, ordered, probabilities))
+    gaps = [before + 1 for before, after in pairwise(ordered) if after - before == 2]
+    for block in gaps:
+        parents = {elements[page.rows[near][0]][0] for near in (block - 1, block, block + 1)}
+        if probabilities[block] >= MIN_RELATED_PROBABILITY and len(parents) == 1:
+            kept.add(block)
+    kept.update(_find_adjacent_lists(page, ordered, probabilities))
     if kind in ("service", "listing", "product"):
         kept.update(_find_link_runs(page, ordered, probabilities))
     return sorted(kept) if len(kept) > len(chosen) else chosen
@@ -96,43 +101,29 @@ def _keep_terms(page: PageBlocks, kept: set[int], parts: list[int]) -> None:
                 kept.update(term_blocks)
 
 
-def _find_single_gaps(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
-    """Return single blocks between two kept ones, all in one element."""
-    elements, rows = page.elements, page.rows
-    gaps = [before + 1 for before, after in pairwise(kept) if after - before == 2]
-    return [
-        block
-        for block in gaps
-        if probabilities[block] >= MIN_RELATED_PROBABILITY
-        and len({elements[rows[near][0]][0] for near in (block - 1, block, block + 1)}) == 1
-    ]
-
-
 def _find_adjacent_lists(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
     """Return the blocks of lists right between two kept blocks, or right after one that ends with a colon."""
     min_item_probability = 0.2  # right between kept blocks
     blocks = list[int]()
     for before, after in pairwise([*kept, len(page.texts)]):
-        items = _find_list(page, before + 1, after) if after - before > MIN_LIST_ITEMS else range(0)
-        if not items:
+        if after - before <= MIN_LIST_ITEMS:
+            continue
+        first = end = before + 1
+        element = page.rows[first][0]
+        # The largest list that begins at the first of the blocks between
+        while element > 0 and page.elements[element][5] == first and page.last[element] <= after:
+            if page.elements[element][1] in LIST_TAGS:
+                end = page.last[element]
+            element = page.elements[element][0]
+        if end - first < MIN_LIST_ITEMS:
             continue
         if page.texts[before].endswith((":", "：")):
             required = MIN_RELATED_PROBABILITY
         else:
-            required = min_item_probability if items.stop == after else math.inf
-        if probabilities[items.start : items.stop].min() >= required:
-            blocks += items
+            required = min_item_probability if end == after else math.inf
+        if probabilities[first:end].min() >= required:
+            blocks += range(first, end)
     return blocks
-
-
-def _find_list(page: PageBlocks, first: int, stop: int) -> range:
-    """Return the blocks of the largest list that begins element `first` and ends before `stop`, or an empty range."""
-    element, end = page.rows[first][0], first
-    while element > 0 and page.elements[element][5] == first and page.last[element] <= stop:
-        if page.elements[element][1] in LIST_TAGS:
-            end = page.last[element]
-        element = page.elements[element][0]
-    return range(first, end) if end - first >= MIN_LIST_ITEMS else range(0)
 
 
 def _find_link_runs(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
@@ -213,7 +204,7 @@ def _find_listings(page: PageBlocks, candidates: list[int]) -> list[range]:
 
 def _find_data_tables(page: PageBlocks, candidates: list[int]) -> list[range]:
     """Return the blocks of each table with headings or columns, and without nested tables or long texts."""
-    min_table_blocks = 2
+    min_table_blocks, max_cell_chars = 2, 600
     tables = {at: range(page.elements[at][5], page.last[at]) for at in candidates if page.elements[at][1] == TABLE_TAG}
     outer_tables = set[int]()
     for table in tables:
@@ -221,22 +212,16 @@ def _find_data_tables(page: PageBlocks, candidates: list[int]) -> list[range]:
         while ancestor >= 0 and ancestor not in tables:
             ancestor = page.elements[ancestor][0]
         outer_tables.add(ancestor)
-    return [
-        blocks
-        for table, blocks in tables.items()
-        if table not in outer_tables and len(blocks) >= min_table_blocks and _is_data_table(page, table, blocks)
-    ]
-
-
-def _is_data_table(page: PageBlocks, table: int, blocks: range) -> bool:
-    max_cell_chars = 600
-    if any(len(page.texts[block]) >= max_cell_chars for block in blocks):
-        return False
-    tags = {page.elements[at][1] for at in range(table + 1, page.rows[blocks[-1]][0] + 1)}
-    if TH_TAG in tags:
-        return True
-    cell_counts = [
-        sum([piece.__class__ is tuple and piece[0] == PIECE_NEXT_CELL for piece in page.pieces[block]])
-        for block in blocks
-    ]
-    return 2 * sum([count > 1 for count in cell_counts]) >= len(blocks)
+    data_tables = []
+    for table, blocks in tables.items():
+        has_long_text = any(len(page.texts[block]) >= max_cell_chars for block in blocks)
+        if table in outer_tables or len(blocks) < min_table_blocks or has_long_text:
+            continue
+        tags = {page.elements[at][1] for at in range(table + 1, page.rows[blocks[-1]][0] + 1)}
+        next_cells = [
+            sum([piece.__class__ is tuple and piece[0] == PIECE_NEXT_CELL for piece in page.pieces[block]])
+            for block in (() if TH_TAG in tags else blocks)
+        ]
+        if TH_TAG in tags or 2 * sum([count > 1 for count in next_cells]) >= len(blocks):
+            data_tables.append(blocks)
+    return data_tables

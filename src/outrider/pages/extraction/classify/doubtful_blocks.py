@@ -39,7 +39,11 @@ def keep_doubtful_blocks(
     elif kind in ("service", "forum", "product", "collection", "listing"):
         min_probability = max(MIN_RELATED_PROBABILITY, 0.6 * threshold)
         blocks = _find_doubtful_blocks(page, keep, probabilities, words, min_probability, between=True)
-        keep[[block for block in blocks.tolist() if _is_structure(page, block)]] = True
+        for block in blocks.tolist():
+            owner, linked_chars = page.rows[block][:2]
+            is_structure = page.elements[owner][1] in STRUCTURE_TAGS or is_heading(page, block)
+            if is_structure or 2 * linked_chars > len(page.texts[block]):
+                keep[block] = True
 
 
 def _find_doubtful_blocks(
@@ -59,29 +63,18 @@ def _find_doubtful_blocks(
     doubtful = np.flatnonzero((probabilities >= min_probability) & ~keep)
     if not len(chosen) or not len(doubtful):
         return doubtful[:0]
-    first, end = _find_main_element(page, np.cumsum(words * probabilities * keep))
+    # The main element is the smallest one with most of the words. It has the block at half of them, too.
+    min_share = 0.8
+    sums = np.cumsum(words * probabilities * keep)
+    required = min_share * float(sums[-1])
+    element = page.rows[int(np.searchsorted(sums, sums[-1] / 2))][0]
+    first, end = 0, len(sums)
+    while element > 0:
+        start, stop = page.elements[element][5], page.last[element]
+        if float(sums[stop - 1]) - (float(sums[start - 1]) if start else 0.0) >= required:
+            first, end = start, stop
+            break
+        element = page.elements[element][0]
     if between:
         first, end = max(first, int(chosen[0])), min(end, int(chosen[-1]))
     return doubtful[(doubtful >= first) & (doubtful < end)]
-
-
-def _find_main_element(page: PageBlocks, sums: NDArray[np.float32]) -> tuple[int, int]:
-    """Return the range of blocks of the smallest element with most of the summed words.
-
-    It holds more than half, and so also the block at half of the sum.
-    """
-    min_share = 0.8
-    middle_block, required = int(np.searchsorted(sums, sums[-1] / 2)), min_share * float(sums[-1])
-    element = page.rows[middle_block][0]
-    while element > 0:
-        first, end = page.elements[element][5], page.last[element]
-        if float(sums[end - 1]) - (float(sums[first - 1]) if first else 0.0) >= required:
-            return first, end
-        element = page.elements[element][0]
-    return 0, len(sums)
-
-
-def _is_structure(page: PageBlocks, block: int) -> bool:
-    """Return whether a block is a heading, an item, a row, a listing, or mostly links."""
-    row = page.rows[block]
-    return page.elements[row[0]][1] in STRUCTURE_TAGS or 2 * row[1] > len(page.texts[block]) or is_heading(page, block)

@@ -15,7 +15,7 @@ VERBATIM_TAGS = frozenset(TAG_NUMBERS[tag] for tag in ("pre", "td", "th", "tr"))
 
 
 def drop_duplicates(page: PageBlocks, chosen: list[int], words: NDArray[np.float32]) -> list[int]:
-    """Return the chosen blocks without those that repeat earlier ones.
+    """Return the chosen blocks without long runs that repeat the text of earlier ones with different markup.
 
     Args:
         page: The blocks.
@@ -24,37 +24,25 @@ def drop_duplicates(page: PageBlocks, chosen: list[int], words: NDArray[np.float
     """
     min_mean_words = 8  # per block of a run
     min_run_words = 30
-    duplicates: set[int] = set()
-    for run in _find_repeated_runs(page, chosen):
-        run_words = float(words[run].sum())
-        if run_words >= min_run_words and run_words >= min_mean_words * len(run):
-            duplicates.update(run)
-    return [block for block in chosen if block not in duplicates] if duplicates else chosen
-
-
-def _find_repeated_runs(page: PageBlocks, chosen: list[int]) -> list[list[int]]:
-    """Return the longest runs of chosen blocks that repeat the text of an earlier run with different markup."""
     tags = [page.elements[page.rows[block][0]][1] for block in chosen]
     texts = ["" if tag in VERBATIM_TAGS else page.texts[block] for block, tag in zip(chosen, tags, strict=True)]
     if len({*texts}) == len(texts):
-        return []
+        return chosen
     first: dict[str, int] = {}
-    runs, at = [], 0
+    duplicates: set[int] = set()
+    at = 0
     while at < len(chosen):
         earlier = first.setdefault(texts[at], at) if texts[at] else at
-        length = _count_shared_blocks(texts, earlier, at) if earlier < at else 0
-        if length and _get_signature(page, chosen[earlier]) != _get_signature(page, chosen[at]):
-            runs.append(chosen[at : at + length])
+        length, limit = 0, min(at - earlier, len(texts) - at)  # of blocks that both runs share without overlap
+        while length < limit and texts[at + length] and texts[earlier + length] == texts[at + length]:
+            length += 1
+        run = chosen[at : at + length]
+        if run and _get_signature(page, chosen[earlier]) != _get_signature(page, chosen[at]):
+            run_words = float(words[run].sum())
+            if run_words >= min_run_words and run_words >= min_mean_words * len(run):
+                duplicates.update(run)
         at += length or 1
-    return runs
-
-
-def _count_shared_blocks(texts: list[str], earlier: int, at: int) -> int:
-    """Count the blocks that two runs share without overlap."""
-    limit = min(at - earlier, len(texts) - at)
-    return next(
-        (step for step in range(limit) if not texts[at + step] or texts[earlier + step] != texts[at + step]), limit
-    )
+    return [block for block in chosen if block not in duplicates] if duplicates else chosen
 
 
 def _get_signature(page: PageBlocks, block: int) -> int:

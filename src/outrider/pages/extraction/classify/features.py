@@ -313,21 +313,15 @@ def _write_title(columns: Floats, page: PageBlocks, signals: PageSignals) -> Non
     overlap = np.zeros((6, len(texts)), np.float32)
     overlap[0], overlap[1] = measure_title_overlap(signals.title, texts)
     np.multiply(overlap[0], overlap[1], out=overlap[2])
-    _write_declared(overlap, texts, signals)
+    description, json_ld = signals.description, signals.json_ld
+    if description or json_ld:
+        for at in _find_quoted_texts(texts, f"{description}\n{json_ld}"):
+            overlap[3, at] = texts[at][:QUOTE_PROBE_CHARS] in description
+            overlap[4, at] = texts[at][:QUOTE_PROBE_CHARS] in json_ld
     overlap[5] = np.bincount(numbers)
     overlap.take(numbers, 1, out=columns[:6], mode="clip")
     columns[6, 0] = 0
     columns[6, 1:] = numbers[1:] <= np.maximum.accumulate(numbers)[:-1]
-
-
-def _write_declared(overlap: Floats, texts: list[str], signals: PageSignals) -> None:
-    """Write whether the description or the JSON-LD holds the beginning of each text."""
-    description, json_ld = signals.description, signals.json_ld
-    if not description and not json_ld:
-        return
-    for at in _find_quoted_texts(texts, f"{description}\n{json_ld}"):
-        overlap[3, at] = texts[at][:QUOTE_PROBE_CHARS] in description
-        overlap[4, at] = texts[at][:QUOTE_PROBE_CHARS] in json_ld
 
 
 def _find_quoted_texts(texts: list[str], source: str) -> list[int]:

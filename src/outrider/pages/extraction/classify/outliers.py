@@ -26,67 +26,8 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
     """
     min_share_of_largest = 0.3  # of the expected words of the largest piece
     min_probability = 0.7  # certain pieces are kept whatever their size
-    pieces = _split_pieces(chosen)
-    weights = [sum([words[block] * probabilities[block] for block in piece]) for piece in pieces]
-    largest = max(weights, default=0.0)
-    kept = [
-        piece
-        for piece, weight in zip(pieces, weights, strict=True)
-        if weight >= min_share_of_largest * largest
-        or weight >= min_probability * sum([words[block] for block in piece])
-    ]
-    return [block for piece in kept for block in _trim_trailing_headings(page, piece)]
-
-
-def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> list[int]:
-    """Return the chosen blocks without lone links to places of the page, and without headings of dropped sections."""
-    max_pointers = 2  # more of them are a list
-    links, headings = set[int](), set[int]()
-    if kind not in ("documentation", "forum", "") and page.fragment_link_blocks:
-        links = _find_anchor_links(page, page.fragment_link_blocks.intersection(chosen))
-    if kind in ("article", "documentation"):
-        headings = _find_empty_headings(page, chosen)
-    dropped = {block for blocks in (links, headings) if len(blocks) <= max_pointers for block in blocks}
-    return [block for block in chosen if block not in dropped] if dropped else chosen
-
-
-def _find_anchor_links(page: PageBlocks, anchor_links: set[int]) -> set[int]:
-    """Return lines of a single link to a place of the page, next to no other such line."""
-    max_chars, min_linked_share = 60, 0.9
-    return {
-        block
-        for block in anchor_links
-        if len(page.texts[block]) < max_chars
-        and page.rows[block][1] >= min_linked_share * len(page.texts[block])
-        and page.elements[page.rows[block][0]][1] in NON_LIST_TAGS
-        and anchor_links.isdisjoint((block - 1, block + 1))
-    }
-
-
-def _find_empty_headings(page: PageBlocks, chosen: list[int]) -> set[int]:
-    """Return headings after text whose sections were left out, before headings of their level or above."""
-    headings, h1_tag = set[int](), TAG_NUMBERS["h1"]
-    for before, block, after in zip(chosen, chosen[1:], chosen[2:], strict=False):
-        if after == block + 1 or is_heading(page, before) or is_heading(page, block + 1):
-            continue
-        heading, following = find_heading(page, block), find_heading(page, after)
-        if heading >= 0 and following >= 0 and h1_tag < page.elements[heading][1] >= page.elements[following][1]:
-            headings.add(block)
-    return headings
-
-
-def _trim_trailing_headings(page: PageBlocks, piece: list[int]) -> list[int]:
-    """Return a piece without a few headings at its end."""
-    max_trailing_headings = 4  # more are a list of titles
-    end = len(piece)
-    while end and is_heading(page, piece[end - 1]):
-        end -= 1
-    return piece[:end] if 0 < end >= len(piece) - max_trailing_headings else piece
-
-
-def _split_pieces(chosen: list[int]) -> list[list[int]]:
-    """Split the chosen blocks where many blocks between them were left out."""
-    min_gap_blocks = 8
+    min_gap_blocks = 8  # left out between two pieces
+    max_trailing_headings = 4  # more of them at the end of a piece are a list of titles
     pieces: list[list[int]] = []
     last = -min_gap_blocks - 1
     for block in chosen:
@@ -94,4 +35,43 @@ def _split_pieces(chosen: list[int]) -> list[list[int]]:
             pieces.append([])
         pieces[-1].append(block)
         last = block
-    return pieces
+    weights = [sum([words[block] * probabilities[block] for block in piece]) for piece in pieces]
+    largest = max(weights, default=0.0)
+    kept: list[int] = []
+    for piece, weight in zip(pieces, weights, strict=True):
+        is_certain = weight >= min_probability * sum([words[block] for block in piece])
+        if not is_certain and weight < min_share_of_largest * largest:
+            continue
+        end = len(piece)
+        while end and is_heading(page, piece[end - 1]):
+            end -= 1
+        kept += piece[:end] if 0 < end >= len(piece) - max_trailing_headings else piece
+    return kept
+
+
+def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> list[int]:
+    """Return the chosen blocks without lone links to places of the page, and without headings of dropped sections."""
+    max_pointers = 2  # more of them are a list
+    links, headings = set[int](), set[int]()
+    if kind not in ("documentation", "forum", "") and page.fragment_link_blocks:
+        max_chars, min_linked_share = 60, 0.9  # of a line that is a single link
+        anchor_links = page.fragment_link_blocks.intersection(chosen)
+        links = {
+            block
+            for block in anchor_links
+            if len(page.texts[block]) < max_chars
+            and page.rows[block][1] >= min_linked_share * len(page.texts[block])
+            and page.elements[page.rows[block][0]][1] in NON_LIST_TAGS
+            and anchor_links.isdisjoint((block - 1, block + 1))
+        }
+    if kind in ("article", "documentation"):
+        h1_tag = TAG_NUMBERS["h1"]
+        # Headings after text, whose section was left out, before one of their level or above
+        for before, block, after in zip(chosen, chosen[1:], chosen[2:], strict=False):
+            if after == block + 1 or is_heading(page, before) or is_heading(page, block + 1):
+                continue
+            heading, following = find_heading(page, block), find_heading(page, after)
+            if heading >= 0 and following >= 0 and h1_tag < page.elements[heading][1] >= page.elements[following][1]:
+                headings.add(block)
+    dropped = {block for blocks in (links, headings) if len(blocks) <= max_pointers for block in blocks}
+    return [block for block in chosen if block not in dropped] if dropped else chosen

@@ -30,10 +30,13 @@ def complete_sections(page: PageBlocks, chosen: list[int], probabilities: NDArra
     if added:
         added.update(_find_api_reference(page, chosen))
     if kind == DOCUMENTATION:
+        min_gap_probability = 0.4  # of a single block between two chosen ones
+        gaps = [before + 1 for before, after in pairwise(chosen) if after - before == 2]
+        gaps = [block for block in gaps if probabilities[block] >= min_gap_probability]
         added.update(
             _fill_empty_sections(page, chosen),
             _find_following_sections(page, chosen, probabilities),
-            _find_single_gaps(page, chosen, probabilities),
+            [block for block in gaps if not DATE_PATTERN.search(page.texts[block])],
         )
     if kind in (DOCUMENTATION, "service", "listing"):
         added.update(_find_headline(page, chosen, probabilities, lowest=H3_TAG if kind == DOCUMENTATION else H2_TAG))
@@ -43,17 +46,6 @@ def complete_sections(page: PageBlocks, chosen: list[int], probabilities: NDArra
         ends_with_heading = is_heading(page, chosen[-1]) and not is_heading(page, chosen[-2])
         return chosen[:-1] if ends_with_heading else chosen
     return chosen
-
-
-def _find_single_gaps(page: PageBlocks, chosen: list[int], probabilities: NDArray[np.float32]) -> list[int]:
-    """Return single blocks between two chosen ones, slightly below the floor and without a date."""
-    min_probability = 0.4
-    gaps = [before + 1 for before, after in pairwise(chosen) if after - before == 2]
-    return [
-        block
-        for block in gaps
-        if probabilities[block] >= min_probability and not DATE_PATTERN.search(page.texts[block])
-    ]
 
 
 def _find_headline(

@@ -4,8 +4,6 @@ Cutting out the words of all short blocks one by one is slow. Here words are num
 passes over the page as one array, with 44 bits to make collisions unlikely.
 """
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +16,10 @@ MAX_WORD_LETTERS = 64  # further letters of a word count like the first ones
 WORD_HASH_BITS = 44
 # Powers of the golden ratio's digits, an arbitrary odd number.
 HASH_POWERS = np.cumprod(np.full(MAX_WORD_LETTERS, 0x9E3779B97F4A7C15, np.uint64))
+# Each character's lower case, with 0 for characters outside of words.
+LOWERCASE_PLANE = CodePointTable(
+    lambda code: ord(chr(code).lower()[0]) if chr(code).isalnum() or chr(code) == "_" else 0, np.uint16
+)
 
 
 def measure_title_overlap(title: str, texts: list[str]) -> tuple[Floats, Floats]:
@@ -42,37 +44,23 @@ def _hash_line_words(lines: list[str]) -> Numbers:
     The first line is empty, so that every word follows a break.
     """
     codes = encode_code_points("\n".join(lines))
-    letters = _load_lowercase_plane().look_up(codes)
+    letters = LOWERCASE_PLANE.look_up(codes)
     is_letter = letters > 0
     starts = (is_letter[1:] > is_letter[:-1]).nonzero()[0] + 1
     if not len(starts):
         return starts
     words = (codes == ord("\n")).nonzero()[0].searchsorted(starts)
     words <<= WORD_HASH_BITS
-    words |= (_hash_words(letters[starts[0] :], starts - starts[0]) >> np.uint64(64 - WORD_HASH_BITS)).view(np.int64)
+    # A word's hash comes from its letters and their places. Zeros separate words.
+    letters, starts = letters[starts[0] :], starts - starts[0]
+    position = np.arange(len(letters))
+    position -= starts.repeat(np.diff(starts, append=len(letters)))
+    position &= MAX_WORD_LETTERS - 1
+    numbers = HASH_POWERS.take(position, mode="wrap")
+    numbers *= letters
+    words |= (np.add.reduceat(numbers, starts) >> np.uint64(64 - WORD_HASH_BITS)).view(np.int64)
     words.sort()
     first = np.empty(len(words), np.bool_)
     first[0] = True
     np.not_equal(words[1:], words[:-1], out=first[1:])
     return words[first]
-
-
-def _hash_words(letters: NDArray[np.uint16], starts: Numbers) -> NDArray[np.uint64]:
-    """Return a hash for each word, from its letters and their places. Zeros separate words."""
-    gaps = np.empty(len(starts), np.int64)
-    np.subtract(starts[1:], starts[:-1], out=gaps[:-1])
-    gaps[-1] = len(letters) - starts[-1]
-    position = np.arange(len(letters))
-    position -= starts.repeat(gaps)
-    position &= MAX_WORD_LETTERS - 1
-    numbers = HASH_POWERS.take(position, mode="wrap")
-    numbers *= letters
-    return np.add.reduceat(numbers, starts)
-
-
-@lru_cache(maxsize=1)
-def _load_lowercase_plane() -> CodePointTable:
-    """Return a table of each character's lower case, with 0 for characters outside of words."""
-    return CodePointTable(
-        lambda code: ord(chr(code).lower()[0]) if chr(code).isalnum() or chr(code) == "_" else 0, np.uint16
-    )

@@ -33,17 +33,12 @@ class UrlResolver(dict[str, str]):
         # Most addresses need neither resolving nor escaping.
         if UNSAFE_URL_CHAR.search(address) is None and "/." not in address and len(address) < max_simple_chars:
             if address[:1] != "/":
-                url = address if self._is_absolute(address) else ""
+                path_start = address.find("/", 8)
+                origin = address[:path_start] if path_start > 0 else address
+                if origin not in self._origins and HTTP_ORIGIN.fullmatch(origin):
+                    self._origins.add(origin)
+                url = address if origin in self._origins else ""
             elif self._origin and address[1:2] != "/":
                 url = self._origin + address
         url = self[address] = url or resolve_url(address, self._base)
         return url
-
-    def _is_absolute(self, address: str) -> bool:
-        path_start = address.find("/", 8)
-        origin = address[:path_start] if path_start > 0 else address
-        if origin not in self._origins:
-            if not HTTP_ORIGIN.fullmatch(origin):
-                return False
-            self._origins.add(origin)
-        return True

@@ -83,7 +83,12 @@ def render_marks(text: str) -> str:
     elif "`\x04\x03`" in text:
         text = TOUCHING_MARKS.sub("", text)
     if ATOM_START in text:
-        text = _escape_around_atoms(text) if "`" in text or "*" in text else text
+        # The text's own backticks and stars must not pair up around, or with, an atom.
+        outside = ATOM.sub("x", ATOM.sub("x", text)) if "`" in text or "*" in text else ""
+        if "`" in outside and (f"{ATOM_START}`" in text or outside.count("`") > 1):
+            text = _escape_outside_atoms(text, UNESCAPED_BACKTICK)
+        if "*" in outside and STAR_PAIR.search(outside):
+            text = _escape_outside_atoms(text, UNESCAPED_STAR)
         has_loose_atom = "\x03 " in text or " \x04" in text  # displayed formulas
         text = (
             text.replace("$\x04\x03$", "$ $")
@@ -94,8 +99,7 @@ def render_marks(text: str) -> str:
         text = " ".join(text.split()) if has_loose_atom else text
     if MARK_START in text or MARK_END in text:
         for kind, sign in delimiters.items():
-            if MARK_START + kind in text or MARK_END + kind in text:
-                text = text.replace(MARK_START + kind, sign).replace(MARK_END + kind, sign)
+            text = text.replace(MARK_START + kind, sign).replace(MARK_END + kind, sign)
     return text
 
 
@@ -110,14 +114,6 @@ def _place_marks(text: str) -> str:
     if ("b\x03" in text or "i\x03" in text or "\x04\x02" in text) and MARK_AT_ATOM.search(text):
         text = re.sub(r"[\x01\x02][bi]", "", text)
     return _escape_outside_atoms(text, UNESCAPED_STAR) if "*" in text else text
-
-
-def _escape_around_atoms(text: str) -> str:
-    """Escape the text's own backticks and stars where they would pair up around, or with, an atom."""
-    outside = ATOM.sub("x", ATOM.sub("x", text))
-    if "`" in outside and (f"{ATOM_START}`" in text or outside.count("`") > 1):
-        text = _escape_outside_atoms(text, UNESCAPED_BACKTICK)
-    return _escape_outside_atoms(text, UNESCAPED_STAR) if "*" in outside and STAR_PAIR.search(outside) else text
 
 
 def _escape_outside_atoms(text: str, sign: re.Pattern[str]) -> str:

@@ -69,7 +69,17 @@ def find_note(page: PageBlocks, number: int, anchor: str, mark: str) -> list[int
         return blocks
     if page.texts[number].lstrip("[(^ ").startswith(mark):
         return []
-    return blocks if _list_backlinks(page, number, blocks) or _ends_with_backlink(page, blocks) else []
+    if _list_backlinks(page, number, blocks):
+        return blocks
+    last_pieces = page.pieces[blocks[-1]][-4:] if blocks else []  # a link has three
+    has_backlink_arrow = any(
+        piece.__class__ is tuple
+        and piece[0] == PIECE_LINK
+        and piece[1][:1] == "#"
+        and BACKLINK_ARROWS.fullmatch(str(words))
+        for piece, words in pairwise(last_pieces)
+    )
+    return blocks if has_backlink_arrow else []
 
 
 def strip_note_mark(text: str, label: str) -> str:
@@ -91,18 +101,6 @@ def _list_backlinks(page: PageBlocks, number: int, blocks: list[int]) -> list[st
         if piece.__class__ is tuple and piece[0] == PIECE_LINK and piece[1][:1] == "#"
     ]
     return [anchor for anchor in anchors if page.anchors.get(anchor, -1) == number]
-
-
-def _ends_with_backlink(page: PageBlocks, blocks: list[int]) -> bool:
-    """Return whether the last block ends with an arrow that links to another place of the page."""
-    end = page.pieces[blocks[-1]][-4:] if blocks else []  # a link has three pieces
-    return any(
-        piece.__class__ is tuple
-        and piece[0] == PIECE_LINK
-        and piece[1][:1] == "#"
-        and BACKLINK_ARROWS.fullmatch(str(words))
-        for piece, words in pairwise(end)
-    )
 
 
 def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:
@@ -127,7 +125,7 @@ def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:
 
 
 def _find_definition(page: PageBlocks, anchor: str) -> list[int]:
-    """Return the blocks of the element or item that an anchor names, or the block there alone."""
+    """Return the blocks of the term, element or item that an anchor names, or the block there alone."""
     max_ancestors = 4  # one of them may be the whole note
     block = page.anchors.get(anchor, -1)
     if not 0 <= block < len(page.texts):
@@ -136,19 +134,15 @@ def _find_definition(page: PageBlocks, anchor: str) -> list[int]:
     for _ in range(max_ancestors):
         if element < 0 or elements[element][5] != block:
             break
-        if elements[element][1] == DT_TAG:
-            return _list_definition_blocks(page, element)
-        if elements[element][1] == ITEM_TAG or page.names[element].split(" ")[-1] == anchor:
+        parent, tag = elements[element][:2]
+        if tag == DT_TAG:  # a term belongs to the definition after it
+            after = element + 1
+            while after < len(elements) and elements[after][0] >= element:
+                after += 1
+            is_detail = after < len(elements) and elements[after][:2] == (parent, DD_TAG)
+            end = page.last[after if is_detail else element]
+            return list(range(block, min(end, block + MAX_NOTE_BLOCKS)))
+        if tag == ITEM_TAG or page.names[element].split(" ")[-1] == anchor:
             return list(range(block, min(page.last[element], block + MAX_NOTE_BLOCKS)))
-        element = elements[element][0]
+        element = parent
     return [block]
-
-
-def _list_definition_blocks(page: PageBlocks, term: int) -> list[int]:
-    """Return the blocks of a term and the definition after it."""
-    elements, after = page.elements, term + 1
-    while after < len(elements) and elements[after][0] >= term:
-        after += 1
-    is_detail = after < len(elements) and elements[after][:2] == (elements[term][0], DD_TAG)
-    start, end = elements[term][5], page.last[after if is_detail else term]
-    return list(range(start, min(end, start + MAX_NOTE_BLOCKS)))

@@ -13,7 +13,6 @@ from outrider.pages.extraction.blocks.page_blocks import (
     CELL_TAG_NUMBERS,
     PIECE_NEXT_CELL,
     TAG_NUMBERS,
-    Attributes,
     InlinePiece,
     PageBlocks,
 )
@@ -66,22 +65,18 @@ class TableGrid:
         """Render the table in Markdown, as a pipe table or as records if it is very wide."""
         max_pipe_columns = 20
         if len(self.rows[0]) > max_pipe_columns and self.has_header:
-            return self._render_records()
+            # Each row is an item of `name: cell`, after an item with the names of empty columns.
+            empty = [column[0] for column in zip(*self.rows, strict=True) if column[0] and not any(column[1:])]
+            records = [f"- {'; '.join(empty)}"] if empty else []
+            for row in filter(any, self.rows[1:]):
+                named = zip(self.rows[0], row, strict=True)
+                records.append("- " + "; ".join([f"{name}: {cell}" if name else cell for name, cell in named if cell]))
+            return records
         rows = ["| " + " | ".join([cell.replace("|", "\\|") for cell in row]) + " |" for row in self.rows]
         head = [] if self.has_header else ["|" + "  |" * len(self.rows[0])]
         rows[0:0] = head
         alignments = self.alignments or ["---"] * len(self.rows[0])
         return [rows[0], f"| {' | '.join(alignments)} |", *rows[1:]]
-
-    def _render_records(self) -> list[str]:
-        """Render each row as a list item of `name: cell`, after an item with the names of empty columns."""
-        empty = [column[0] for column in zip(*self.rows, strict=True) if column[0] and not any(column[1:])]
-        records = [f"- {'; '.join(empty)}"] if empty else []
-        for row in self.rows[1:]:
-            if any(row):
-                named = zip(self.rows[0], row, strict=True)
-                records.append("- " + "; ".join([f"{name}: {cell}" if name else cell for name, cell in named if cell]))
-        return records
 
 
 def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: ParagraphWriter) -> TableGrid:
@@ -105,7 +100,7 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
     width = max(map(len, lines), default=0)
     # Columns that are empty in all rows held an image, or nothing.
     used = [column for column in range(width) if any(column < len(line) and line[column] for line in lines)]
-    grid.rows = _pad_rows(lines, used)
+    grid.rows = [[line[column] if column < len(line) else "" for column in used] for line in lines]
     grid.alignments = _detect_alignments(page, columns, used)
     listings = [block for block in blocks if page.elements[page.rows[block][0]][1] == PRE_TAG]
     sources = [render_listing(page, page.rows[block][0], [block]) for block in listings]
@@ -115,20 +110,21 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
     return grid
 
 
-def _pad_rows(lines: list[list[str]], columns: list[int]) -> list[list[str]]:
-    """Return these columns of the rows, all padded to one length."""
-    width = max(map(len, lines), default=0)
-    if len(columns) < width:
-        return [[line[column] if column < len(line) else "" for column in columns] for line in lines]
-    return [line + [""] * (width - len(line)) for line in lines]
-
-
 def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int]) -> list[str]:
     """Return how most cells of each column are aligned, or an empty list if all are aligned as usual."""
     aligned: dict[int, Counter[str]] = {}
     for cell, column in columns.items():
-        if (attributes := page.attributes.get(cell)) and (side := _detect_cell_alignment(attributes)):
-            aligned.setdefault(column, Counter())[side] += 1
+        attributes = page.attributes.get(cell)
+        if not attributes:
+            continue
+        style, names = attributes.get("style") or "", attributes.get("class") or ""
+        match = TEXT_ALIGN.search(style) if "align" in style else None
+        side = match[1] if match else attributes.get("align") or ""
+        if not side and (match := ALIGN_CLASS.search(names)):
+            side = match[1]
+        side = side.strip().lower()
+        if side in ("right", "end", "center"):
+            aligned.setdefault(column, Counter())["center" if side == "center" else "right"] += 1
     if not aligned:
         return []
     total = Counter(columns.values())
@@ -138,17 +134,6 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
         side, count = most_common.get(column, ("", 0))
         alignments.append(ALIGNMENTS[side if 2 * count >= total[column] else ""])
     return alignments
-
-
-def _detect_cell_alignment(attributes: Attributes) -> str:
-    """Return "right" or "center" by a cell's style, attribute or class, else ""."""
-    style, names = attributes.get("style") or "", attributes.get("class") or ""
-    match = TEXT_ALIGN.search(style) if "align" in style else None
-    side = match[1] if match else attributes.get("align") or ""
-    if not side and (match := ALIGN_CLASS.search(names)):
-        side = match[1]
-    side = side.strip().lower()
-    return "right" if side == "end" else side if side in ALIGNMENTS else ""
 
 
 def _is_header_row(page: PageBlocks, row: int, cells: list[int]) -> bool:

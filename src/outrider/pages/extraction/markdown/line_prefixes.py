@@ -34,7 +34,13 @@ class LinePrefixes:
             if self.page.elements[holder][1] == QUOTE_TAG:
                 prefix += "> "
             elif holder == new_item and first_line:
-                prefix += self.format_bullet(holder) + self._format_item_label(holder)
+                prefix += self.format_bullet(holder)
+                parent = self.page.elements[holder][0]
+                is_ordered = parent >= 0 and self.page.elements[parent][1] == OL_TAG
+                if is_ordered and (numbering := self._get_numbering(parent)):
+                    prefix += format_label(self._get_item_number(holder, parent), numbering)
+                task = (self.page.attributes.get(holder) or {}).get("task")
+                prefix += f"[{task}] " if task in ("x", " ") else ""
             elif holder == new_item or holder in self.started_items:
                 prefix += " " * len(self.format_bullet(holder))
         return prefix
@@ -52,18 +58,15 @@ class LinePrefixes:
         attributes = self.page.attributes.get(parent)
         return detect_numbering(attributes) if attributes else ""
 
-    def _format_item_label(self, item: int) -> str:
-        """Return the letter or Roman number, and the checkbox, after an item's bullet."""
-        parent = self.page.elements[item][0]
-        numbering = self._get_numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL_TAG else ""
-        label = format_label(self._get_item_number(item, parent), numbering) if numbering else ""
-        task = (self.page.attributes.get(item) or {}).get("task")
-        return f"{label}[{task}] " if task in ("x", " ") else label
-
     def _get_item_number(self, item: int, parent: int) -> int:
         """Return the number of an item in its ordered list."""
         if item not in self.item_numbers:
-            attributes, items = self.page.attributes.get(parent) or {}, self._list_items(parent)
+            elements, element, items = self.page.elements, parent + 1, list[int]()
+            while element < len(elements) and elements[element][0] >= parent:
+                if elements[element][0] == parent and elements[element][1] == LI_TAG:
+                    items.append(element)
+                element += 1
+            attributes = self.page.attributes.get(parent) or {}
             step = -1 if "reversed" in attributes else 1
             count = _parse_count(attributes.get("start"), len(items) if step < 0 else 1)
             for sibling in items:
@@ -71,14 +74,6 @@ class LinePrefixes:
                 self.item_numbers[sibling] = count
                 count += step
         return max(0, self.item_numbers.get(item, 1))
-
-    def _list_items(self, parent: int) -> list[int]:
-        elements, element, items = self.page.elements, parent + 1, list[int]()
-        while element < len(elements) and elements[element][0] >= parent:
-            if elements[element][0] == parent and elements[element][1] == LI_TAG:
-                items.append(element)
-            element += 1
-        return items
 
 
 def _parse_count(value: str | None, default: int) -> int:

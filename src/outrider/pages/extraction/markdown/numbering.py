@@ -34,27 +34,19 @@ def _normalize_style(style: str) -> str:
 def format_label(number: int, numbering: str) -> str:
     """Return the label of an item, or "" if its number has no letter."""
     max_number = 4_000  # larger Roman numerals are unreadable
-    if numbering == "none" or not 0 < number < max_number:
-        return ""
-    label = _format_letters(number) if numbering.lower() == "alpha" else _format_roman(number)
-    return f"{label.upper() if numbering.isupper() else label}. "
-
-
-def _format_letters(number: int) -> str:
-    letters = ""
-    while number:
-        number, letter = divmod(number - 1, 26)
-        letters = chr(ord("a") + letter) + letters
-    return letters
-
-
-def _format_roman(number: int) -> str:
     numerals = (
         (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
         (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
     )  # fmt: skip
-    roman = ""
-    for value, numeral in numerals:
-        count, number = divmod(number, value)
-        roman += numeral * count
-    return roman
+    if numbering == "none" or not 0 < number < max_number:
+        return ""
+    label, rest = "", number
+    if numbering.lower() == "alpha":
+        while rest:
+            rest, letter = divmod(rest - 1, 26)
+            label = chr(ord("a") + letter) + label
+    else:
+        for value, numeral in numerals:
+            count, rest = divmod(rest, value)
+            label += numeral * count
+    return f"{label.upper() if numbering.isupper() else label}. "

@@ -30,12 +30,34 @@ PLAIN_NAME, LINKED_NAME, PROFILE_NAME, DECLARED_NAME = range(4)  # how likely a 
 
 
 def find_posts(page: PageBlocks, chosen: list[int]) -> dict[int, str]:
-    """Return the author of each post among the chosen blocks by its element, or {} without a discussion."""
+    """Return the author of each post among the chosen blocks by its element, or {} without a discussion.
+
+    This is the name in the place where most posts have the likeliest one. Names are surrounded by ranks, titles,
+    presence and the names of other users, but each of these appears in some posts only, or without an address. A post
+    without a name in that place has the first name with an address.
+    """
+    rank_weights = (1, 2, 4, 16)
     if not page.times and not page.signed_authors:
         has_person_class = any(row[7] & PERSON_BITS for row in page.rows)
         if not has_person_class and not any(row[2] & PERSON_BITS for row in page.elements):
             return {}
-    return _find_authors(page, _find_post_elements(page, frozenset(chosen)))
+    posts = _find_post_elements(page, frozenset(chosen))
+    candidates = {post: list(_iter_name_candidates(page, post)) for post in posts}
+    votes: Counter[int] = Counter()
+    for names in candidates.values():
+        ranks: dict[int, int] = {}
+        for rank, place, _ in names:
+            ranks[place] = max(rank, ranks.get(place, 0))
+        for place, rank in ranks.items():
+            votes[place] += rank_weights[rank]
+    best_place = max(votes, key=votes.__getitem__, default=-1)
+    authors = {}
+    for post, names in candidates.items():
+        in_place = [(rank, name) for rank, place, name in names if place == best_place]
+        in_place = in_place or [(rank, name) for rank, _, name in names if rank >= PROFILE_NAME]
+        name = max(in_place, key=itemgetter(0))[1].rstrip(" :,") if in_place else ""
+        authors[post] = page.signed_authors.get(post) or name
+    return authors
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +92,13 @@ def build_post_heads(page: PageBlocks, chosen: list[int], posts: dict[int, str])
         time_block = next((block for block in blocks if block in page.times), -1)
         date = page.times[time_block][:10] if time_block >= 0 and time_block not in kept else ""
         if first >= 0 and (name or date):
-            profile_url = _find_profile_url(page, blocks, name) if name else ""
-            heads[first] = PostHead(name, date, profile_url, _find_permalink(page, time_block) if date else "")
+            links = [link for block in blocks[:HEAD_BLOCKS] for link in _iter_links(page, block)] if name else []
+            profile_urls = [address for words, address in links if words.rstrip(" :,").removeprefix("@") == name]
+            links = list(_iter_links(page, time_block)) if date else []
+            # The link of the time leads to the post if it holds nothing else.
+            permalinks = [address for words, address in links if words and words == page.texts[time_block]]
+            heads[first] = PostHead(name, date, next(iter(profile_urls), ""), next(iter(permalinks), ""))
     return heads
-
-
-def _find_profile_url(page: PageBlocks, blocks: range, name: str) -> str:
-    links = (link for block in blocks[:HEAD_BLOCKS] for link in _iter_links(page, block))
-    return next((address for words, address in links if words.rstrip(" :,").removeprefix("@") == name), "")
-
-
-def _find_permalink(page: PageBlocks, time_block: int) -> str:
-    """Return the address that the time of a post links to, if the link holds nothing else."""
-    text = page.texts[time_block]
-    return next((address for words, address in _iter_links(page, time_block) if words and words == text), "")
 
 
 def get_opening_post(page: PageBlocks, posts: dict[int, str]) -> tuple[str, str]:
@@ -110,11 +125,18 @@ def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
     groups = [signed, others, *by_signature.values()]
     if max(map(len, (*groups, *by_category.values())), default=0) < MIN_POSTS:
         return []
-    chars = _count_chars_before(page, kept)
+    # The chosen characters before each block, and before the end
+    chars = [0, *accumulate(len(text) if block in kept else 0 for block, text in enumerate(page.texts))]
     posts = _find_largest_group(page, chars, groups)
     if not posts:
         return _find_largest_group(page, chars, list(by_category.values()))
-    return [*_find_opening_post(page, by_category.get(elements[posts[0]][1:3], []), posts), *posts]
+    # A post before the others, with a similar name but another look, is the question before its answers.
+    before = [
+        element
+        for element in by_category.get(elements[posts[0]][1:3], [])
+        if element < posts[0] and last[element] <= elements[posts[0]][5] and any(_iter_name_candidates(page, element))
+    ]
+    return [*[element for element in before if not _has_nested_posts(page, element, before)][-1:], *posts]
 
 
 def _group_elements(
@@ -124,25 +146,6 @@ def _group_elements(
     for element in elements:
         groups.setdefault(get_key(page.elements[element]), []).append(element)
     return groups
-
-
-def _count_chars_before(page: PageBlocks, kept: frozenset[int]) -> list[int]:
-    """Return the number of chosen characters before each block and before the end."""
-    chars = [0] * len(page.texts)
-    for block in kept:
-        chars[block] = len(page.texts[block])
-    return [0, *accumulate(chars)]
-
-
-def _find_opening_post(page: PageBlocks, similar: list[int], posts: list[int]) -> list[int]:
-    """Return the post before the others with a similar name but another look, as a question before its answers."""
-    first = page.elements[posts[0]][5]
-    before = [
-        element
-        for element in similar
-        if element < posts[0] and page.last[element] <= first and next(_iter_name_candidates(page, element), None)
-    ]
-    return [element for element in before if not _has_nested_posts(page, element, before)][-1:]
 
 
 def _find_largest_group(page: PageBlocks, chars: list[int], groups: list[list[int]]) -> list[int]:
@@ -176,31 +179,6 @@ def _block_range(page: PageBlocks, element: int) -> range:
 def _has_nested_posts(page: PageBlocks, element: int, members: list[int]) -> bool:
     """Return whether an element directly holds another of the group, as lists of replies do."""
     return any(page.elements[other][0] == element for other in members[:50])
-
-
-def _find_authors(page: PageBlocks, posts: list[int]) -> dict[int, str]:
-    """Return the author of each post: the name in the place where most posts have the likeliest one.
-
-    Names are surrounded by ranks, titles, presence and the names of other users, but each of these appears in some
-    posts only, or without an address. A post without a name in that place has the first name with an address.
-    """
-    rank_weights = (1, 2, 4, 16)
-    candidates = {post: list(_iter_name_candidates(page, post)) for post in posts}
-    votes: Counter[int] = Counter()
-    for names in candidates.values():
-        ranks: dict[int, int] = {}
-        for rank, place, _ in names:
-            ranks[place] = max(rank, ranks.get(place, 0))
-        for place, rank in ranks.items():
-            votes[place] += rank_weights[rank]
-    best_place = max(votes, key=votes.__getitem__, default=-1)
-    authors = {}
-    for post, names in candidates.items():
-        in_place = [(rank, name) for rank, place, name in names if place == best_place]
-        in_place = in_place or [(rank, name) for rank, _, name in names if rank >= PROFILE_NAME]
-        name = max(in_place, key=itemgetter(0))[1].rstrip(" :,") if in_place else ""
-        authors[post] = page.signed_authors.get(post) or name
-    return authors
 
 
 def _iter_name_candidates(page: PageBlocks, post: int) -> Iterator[tuple[int, int, str]]:

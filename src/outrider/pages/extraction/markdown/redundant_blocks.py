@@ -14,7 +14,13 @@ NON_PARAGRAPH_TAGS = frozenset(TAG_NUMBERS[tag] for tag in ("div", "button", "la
 
 def drop_redundant(page: PageBlocks, chosen: list[int]) -> list[int]:
     """Drop button symbols, labels of listings, and headings that repeat the one before, as flip cards have."""
-    blocks = [number for number in chosen if len(page.texts[number]) > 2 or not _is_button_symbol(page, number)]
+    blocks = []
+    for number in chosen:
+        text, tag = page.texts[number], page.elements[page.rows[number][0]][1]
+        is_icon = len(text) <= 2 and all("\ue000" <= character <= "\uf8ff" for character in text)  # of a font
+        is_symbol = len(text) <= 2 and BUTTON_SYMBOLS.issuperset(text) and tag in NON_PARAGRAPH_TAGS
+        if not is_icon and not is_symbol:
+            blocks.append(number)
     kept = blocks[:1]
     for before, number in pairwise(blocks):
         is_repeated = page.texts[number] == page.texts[before]
@@ -61,15 +67,6 @@ def drop_footnote_headings(
             kept.append(number)
             next_level = next_level if number in notes else level
     return kept[::-1]
-
-
-def _is_button_symbol(page: PageBlocks, number: int) -> bool:
-    """Return whether a block is a button's symbol, a separator, or an icon of a font."""
-    if all("\ue000" <= character <= "\uf8ff" for character in page.texts[number]):  # private use
-        return True
-    return (
-        BUTTON_SYMBOLS.issuperset(page.texts[number]) and page.elements[page.rows[number][0]][1] in NON_PARAGRAPH_TAGS
-    )
 
 
 def _is_heading_block(page: PageBlocks, number: int) -> bool:

@@ -187,8 +187,13 @@ class MarkdownWriter:
         """Write a block, or each cell of a row in a layout table."""
         pieces = self.page.pieces[number]
         if context.table < 0:
-            tag = self.page.elements[self.page.rows[number][0]][1]
-            self._write_pieces(self._strip_signature_emphasis(number) if tag == DT_TAG else pieces, context, tag)
+            owner = self.page.rows[number][0]
+            tag = self.page.elements[owner][1]
+            if tag == DT_TAG and SIGNATURE_CLASS.search(self.page.names[owner]):
+                # Emphasis only separates the parts of an API signature.
+                openings = [(PIECE_OPEN, mark) for mark in ("em", "i", "strong", "b")]
+                pieces = [(PIECE_OPEN, "") if piece in openings else piece for piece in pieces]
+            self._write_pieces(pieces, context, tag)
             return
         start = 0
         for at, piece in enumerate(pieces):
@@ -196,18 +201,6 @@ class MarkdownWriter:
                 self._write_pieces(pieces[start:at], context)
                 start = at + 1
         self._write_pieces(pieces[start:], context)
-
-    def _strip_signature_emphasis(self, number: int) -> list[InlinePiece]:
-        """Return the pieces of a term, without the emphasis that separates the parts of an API signature."""
-        page = self.page
-        if not SIGNATURE_CLASS.search(page.names[page.rows[number][0]]):
-            return page.pieces[number]
-        return [
-            (PIECE_OPEN, "")
-            if piece.__class__ is tuple and piece[0] == PIECE_OPEN and piece[1] in {"em", "i", "strong", "b"}
-            else piece
-            for piece in page.pieces[number]
-        ]
 
     def _write_pieces(self, pieces: list[InlinePiece], context: BlockContext, tag: int = 0) -> None:
         if pieces and pieces[0] == CODE_OPENING and (source := render_code_paragraph(pieces)):
@@ -245,17 +238,13 @@ class MarkdownWriter:
         chars = sum([len(self.page.texts[block]) for block in blocks])
         if not 1 < len(blocks) <= max_blocks or chars > max_chars:
             return 0
-        blocks = self._drop_buttons(blocks)
-        pieces = [piece for block in blocks for piece in (*self.page.pieces[block], " ")]
-        self._write_pieces(pieces, context)
-        return end
-
-    def _drop_buttons(self, blocks: list[int]) -> list[int]:
-        """Return the blocks of a heading without buttons next to its words."""
+        # Buttons next to the words of a heading are left out.
         words = [block for block in blocks if self.page.elements[self.page.rows[block][0]][1] != BUTTON_TAG]
         if words and len(words) < len(blocks):
             self.order = [block for block in self.order if block in words or block not in blocks]
-        return words or blocks
+        pieces = [piece for block in words or blocks for piece in (*self.page.pieces[block], " ")]
+        self._write_pieces(pieces, context)
+        return end
 
     def _is_same_heading(self, number: int, context: BlockContext) -> bool:
         return number not in self.heads and self.contexts.get_context(self.page.rows[number][0]).part == context.part
@@ -287,7 +276,8 @@ class MarkdownWriter:
             self._append_text(text)
             return
         holders = context.holders[-max_nesting:]
-        new_item = self._find_new_item(holders)
+        item = next((holder for holder in reversed(holders) if self.page.elements[holder][1] == LI_TAG), -1)
+        new_item = -1 if item in self.prefixes.started_items else item
         separator = self._choose_separator(holders, new_item, separated=separated)
         first_prefix = self.prefixes.build_prefix(holders, new_item, first_line=True)
         if "\n" in text:
@@ -301,14 +291,19 @@ class MarkdownWriter:
 
     def _choose_separator(self, holders: tuple[int, ...], new_item: int, *, separated: bool) -> str:
         """Return the line break or the empty line, with the prefix of what holds both texts, before a text."""
-        shared, are_siblings = self._find_shared_holders(holders)
-        if are_siblings:
-            return "\n"
-        if not shared:
+        elements, count = self.page.elements, 0
+        for holder, other in zip(holders, self.last_holders, strict=False):
+            if holder != other:
+                if elements[holder][:2] == elements[other][:2] and elements[holder][1] == LI_TAG:
+                    return "\n"  # both texts are in items of the same list
+                break
+            count += 1
+        if not count:
             return "\n\n"
+        shared = holders[:count]
         if new_item >= 0:
             # An item that begins a list may follow its parent's words, if Markdown recognizes it there.
-            is_joined = self.page.elements[shared[-1]][1] == LI_TAG
+            is_joined = elements[shared[-1]][1] == LI_TAG
             is_joined = is_joined and self.prefixes.format_bullet(new_item) in ("- ", "1. ")
         else:
             quotes, last_quotes = filter(self._is_quote, holders), filter(self._is_quote, self.last_holders)
@@ -317,25 +312,6 @@ class MarkdownWriter:
 
     def _is_quote(self, element: int) -> bool:
         return self.page.elements[element][1] == QUOTE_TAG
-
-    def _find_new_item(self, holders: tuple[int, ...]) -> int:
-        """Return the innermost item if nothing of it has been written, else -1."""
-        for holder in reversed(holders):
-            if self.page.elements[holder][1] == LI_TAG:
-                return -1 if holder in self.prefixes.started_items else holder
-        return -1
-
-    def _find_shared_holders(self, holders: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """Return what holds both the last text and this one, and whether both are in items of the same list."""
-        if not self.last_holders:
-            return (), False
-        elements, count = self.page.elements, 0
-        for holder, other in zip(holders, self.last_holders, strict=False):
-            if holder != other:
-                (parent, tag), (other_parent, other_tag) = elements[holder][:2], elements[other][:2]
-                return holders[:count], parent == other_parent and tag == other_tag == LI_TAG
-            count += 1
-        return holders[:count], False
 
     def _write_listing(self, chosen: list[int], at: int, context: BlockContext) -> int:
         """Write a listing from all blocks of one pre, and return the number of the next block."""

@@ -6,7 +6,6 @@ The time of an update is not the time of publication.
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
 
@@ -112,7 +111,14 @@ def find_line_dates(line: str, language: str = "") -> list[str]:
     is_sentence = line[-1:] in ".!?。！？।" and line.count(" ") > max_spaces
     if is_sentence and not _compile_published_pattern().search(line):
         return []
-    dates = sorted(_iter_dates(line, language.lower()))
+    dates: list[tuple[int, int, str]] = []  # start, end and value of each
+    used_years: set[int] = set()  # each year belongs to one date
+    for pattern in _compile_date_patterns():
+        for match in pattern.finditer(line):
+            if match.start("y") not in used_years and (day := _format_match(match.groupdict(), language.lower())):
+                used_years.add(match.start("y"))
+                dates.append((match.start(), match.end(), day))
+    dates.sort()
     edges = [0, *(end for _, end, _ in dates)]
     pairs = zip(dates, edges, strict=False)
     return [day for (start, _, day), before in pairs if not _compile_other_pattern().search(line, before, start)]
@@ -121,16 +127,6 @@ def find_line_dates(line: str, language: str = "") -> list[str]:
 def is_other_event(line: str) -> bool:
     """Return whether a line is about an update, a registration or the like."""
     return len(line) <= MAX_DATE_LINE_CHARS and _compile_other_pattern().search(line) is not None
-
-
-def _iter_dates(line: str, language: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and value of each date. Each year is used once."""
-    used_years: set[int] = set()
-    for pattern in _compile_date_patterns():
-        for match in pattern.finditer(line):
-            if match.start("y") not in used_years and (day := _format_match(match.groupdict(), language)):
-                used_years.add(match.start("y"))
-                yield match.start(), match.end(), day
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,7 @@ def detect_language(declared: str, text: str) -> str:
 
     This is the declared language, or that of a longer text that cannot be in it.
     """
-    min_script_chars = 60  # to detect a language by its script
+    min_script_chars, min_script_share = 60, 0.1  # to detect a language by its script
     min_word_chars = 200  # to detect a language by its words
     max_chars_per_common_word = 100  # then the declared language is right, which is faster than a detector
     common_words = {"en": (" the ", " and ", " of ", " to "), "de": (" der ", " die ", " und ", " ist ")}
@@ -35,21 +35,15 @@ def detect_language(declared: str, text: str) -> str:
     sample = text[:sample_chars]
     primary = declared.partition("-")[0].lower()
     primary = LANGUAGE_ALIASES.get(primary, primary)
-    if len(sample) >= min_script_chars and not sample.isascii() and (written := _detect_by_script(sample)):
-        return declared if primary == written else written
+    if len(sample) >= min_script_chars and not sample.isascii():
+        has_script = len(DISTINCT_SCRIPT_PATTERN.findall(sample)) > min_script_share * len(sample)
+        for name, letters, share in LANGUAGE_SCRIPTS if has_script else ():
+            if len(letters.findall(sample)) > share * len(sample):
+                return declared if primary == name else name
     word_count = sum(map(sample.count, common_words.get(primary, ())))
     if len(sample) < min_word_chars or word_count * max_chars_per_common_word > len(sample):
         return declared
     return _detect_by_words(sample, primary) or declared
-
-
-def _detect_by_script(sample: str) -> str:
-    min_script_share = 0.1
-    if len(DISTINCT_SCRIPT_PATTERN.findall(sample)) <= min_script_share * len(sample):
-        return ""
-    return next(
-        (name for name, letters, share in LANGUAGE_SCRIPTS if len(letters.findall(sample)) > share * len(sample)), ""
-    )
 
 
 def _detect_by_words(sample: str, primary: str) -> str:

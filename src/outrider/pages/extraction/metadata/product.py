@@ -22,12 +22,17 @@ def read_product(facts: PageFacts, tree: Any = None) -> dict[str, str]:
         facts: The facts that the page declares.
         tree: The parsed page, if it is a product page, to read its microdata as well.
     """
-    product = _find_json_ld_product(facts)
+    products = [item for item in facts.json_ld_objects if not PRODUCT_TYPES.isdisjoint(list_texts(item.get("@type")))]
+    titles = f"{facts.find_title()} {facts.title_tag}".lower()
+    named = (item for item in products if (name := _format_value(item.get("name"))) and name.lower() in titles)
+    product = next(named, products[0] if products else {})
     if not product and tree is not None:
         product = _read_microdata_product(tree) or _read_meta_product(facts)
     if not product:
         return {}
-    offers = _collect_offers(product)
+    variants = _list_objects(product.get("hasVariant") or product.get("model"))
+    offers = _list_objects(product.get("offers"))
+    offers = offers or [offer for variant in variants for offer in _list_objects(variant.get("offers"))][:MAX_OFFERS]
     availabilities = [_format_value(offer.get("availability")).rpartition("/")[2] for offer in offers]
     availabilities = [availability for availability in availabilities if availability]
     fields = {
@@ -62,14 +67,6 @@ def _is_value_in_text(value: str, text: str) -> bool:
     cents = cents.rstrip("0")
     cents_pattern = rf"[.,]{cents}0*" if cents else r"(?:[.,]0{1,2})?"
     return re.search(rf"(?<!\d)(?<!\d[.,]){integer_pattern}{cents_pattern}(?![.,]?\d)", text) is not None
-
-
-def _find_json_ld_product(facts: PageFacts) -> dict[str, Any]:
-    """Return the JSON-LD product named like the page, else the first."""
-    products = [item for item in facts.json_ld_objects if not PRODUCT_TYPES.isdisjoint(list_texts(item.get("@type")))]
-    titles = f"{facts.find_title()} {facts.title_tag}".lower()
-    named = (item for item in products if (name := _format_value(item.get("name"))) and name.lower() in titles)
-    return next(named, products[0] if products else {})
 
 
 def _read_microdata_product(tree: Any) -> dict[str, Any]:
@@ -109,14 +106,6 @@ def _read_meta_product(facts: PageFacts) -> dict[str, Any]:
     }
     brand, sku = facts.meta_values.get("product:brand", ""), facts.meta_values.get("product:retailer_item_id", "")
     return {"offers": offer, "brand": brand, "sku": sku} if offer["price"] else {}
-
-
-def _collect_offers(product: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the offers of a product or of its variants."""
-    offers = _list_objects(product.get("offers"))
-    variants = product.get("hasVariant") or product.get("model")
-    offers = offers or [offer for variant in _list_objects(variants) for offer in _list_objects(variant.get("offers"))]
-    return offers[:MAX_OFFERS]
 
 
 def _list_objects(value: Any) -> list[dict[str, Any]]:

@@ -134,17 +134,17 @@ class _TransitionTable(dict[int, list[int]]):
     """Next states by current states and byte, computed when first needed, for at most 512 combinations."""
 
     def __missing__(self, states: int) -> list[int]:
-        row = self[states] = [_find_next_states(states, chr(code)) for code in range(256)]
+        row = []
+        for letter in map(chr, range(256)):
+            is_letter = "a" <= letter.lower() <= "z"
+            character = LETTER_CHAR if is_letter else SPACE_CHAR if letter in "\t\n\r\f" else letter
+            next_states = TAG_OPEN if character == LESS_THAN_CHAR else OUTSIDE_TAG
+            for state in TOKENIZER_STATES:
+                if states & state:
+                    next_states |= STATE_TRANSITIONS[state].get(character, STATE_TRANSITIONS[state][""])
+            row.append(next_states)
+        self[states] = row
         return row
-
-
-def _find_next_states(states: int, letter: str) -> int:
-    character = LETTER_CHAR if "a" <= letter.lower() <= "z" else SPACE_CHAR if letter in "\t\n\r\f" else letter
-    next_states = TAG_OPEN if character == LESS_THAN_CHAR else OUTSIDE_TAG
-    for state in TOKENIZER_STATES:
-        if states & state:
-            next_states |= STATE_TRANSITIONS[state].get(character, STATE_TRANSITIONS[state][""])
-    return next_states
 
 
 TRANSITION_TABLE = _TransitionTable()

@@ -25,27 +25,22 @@ def limit_reopened_formatting(source: bytes, tags: TagCounts) -> bytes:
         source: HTML with tags of at most `MAX_TAG_BYTES` bytes.
         tags: The tag counts of this source.
     """
+    max_reopened_bytes = 100_000_000  # that reopened formatting may add
     max_link_bytes = 50_000_000  # that reopened links may add
     blocks = tags.openings // 2
-    costly = _find_costly_marks(source, tags.formatting_offsets, blocks)
-    if blocks * MAX_TAG_BYTES > max_link_bytes:
-        source = _replace_long_links(source, tags.link_offsets, max_link_bytes // blocks)
-    if not costly:
-        return source
-    return re.sub(rb"<(/?)(?:" + b"|".join(costly) + rb")(?=[\s/>])", rb"<\1span", source, flags=re.IGNORECASE)
-
-
-def _find_costly_marks(source: bytes, offsets: list[int], blocks: int) -> list[bytes]:
-    """Return the formatting tags that could be reopened too often, the most expensive first."""
-    max_reopened_bytes = 100_000_000  # that reopened offsets may come to
-    costs = _estimate_reopening_costs(Counter([source[at : at + TAG_HEAD_BYTES].partition(b">")[0] for at in offsets]))
-    costly: list[bytes] = []
+    heads = [source[at : at + TAG_HEAD_BYTES].partition(b">")[0] for at in tags.formatting_offsets]
+    costs = _estimate_reopening_costs(Counter(heads))
+    costly: list[bytes] = []  # formatting to replace, the most expensive first
     for name in sorted(costs, key=costs.__getitem__, reverse=True):
         if sum(costs.values()) * blocks <= max_reopened_bytes:
             break
         del costs[name]
         costly.append(name)
-    return costly
+    if blocks * MAX_TAG_BYTES > max_link_bytes:
+        source = _replace_long_links(source, tags.link_offsets, max_link_bytes // blocks)
+    if not costly:
+        return source
+    return re.sub(rb"<(/?)(?:" + b"|".join(costly) + rb")(?=[\s/>])", rb"<\1span", source, flags=re.IGNORECASE)
 
 
 def _estimate_reopening_costs(tags: Counter[bytes]) -> Counter[bytes]:

@@ -23,20 +23,16 @@ def convert_javadoc_tables(tree: Any) -> None:
         if ancestor is None:
             outer_grids.append(grid)
     for grid in outer_grids:
-        _wrap_cells_in_rows(tree, grid)
-
-
-def _wrap_cells_in_rows(tree: Any, grid: Any) -> None:
-    row = None
-    for cell in [node for node in grid.iter() if node.is_element_node]:
-        names = cell.attributes.get("class") or ""
-        if row is None:
-            cell.insert_before(tree.create_node("div"))
-            row = cell.prev
-            row.attrs["role"] = "row"
-        cell.attrs["role"] = "columnheader" if "table-header" in names else "cell"
-        row.insert_child(cell)  # inserts a copy
-        cell.decompose()
-        if "col-last" in names:
-            row = None
-    grid.attrs["role"] = "table"
+        row = None
+        for cell in [node for node in grid.iter() if node.is_element_node]:
+            names = cell.attributes.get("class") or ""
+            if row is None:
+                cell.insert_before(tree.create_node("div"))
+                row = cell.prev
+                row.attrs["role"] = "row"
+            cell.attrs["role"] = "columnheader" if "table-header" in names else "cell"
+            row.insert_child(cell)  # inserts a copy
+            cell.decompose()
+            if "col-last" in names:
+                row = None
+        grid.attrs["role"] = "table"

@@ -7,7 +7,6 @@ seconds, and as many attributes of one element take minutes. `formatting_limit.p
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +69,25 @@ def limit_source(html: bytes | str, limit: int, tags: int = MAX_TAGS) -> bytes:
 
 def _thin_and_bound(source: bytes, tags: int) -> bytes:
     """Remove tags that are nested too deep, and shorten tags that became long by that."""
-    thinned = _bound_tag_lengths(_remove_deep_tags(source, tags), len(source))
+    parts: list[bytes] = []
+    depth = at = 0
+    tags_left = tags
+    for match in TAG_PATTERN.finditer(source):
+        tags_left -= not match[1]
+        if tags_left < 0:
+            parts.append(source[at : match.start()])
+            break
+        name = match[2].lower()
+        if name in VOID_TAGS or name in OPTIONAL_END_TAGS:
+            continue
+        deep = depth > MAX_DEPTH
+        depth = max(0, depth + (-1 if match[1] else 1))
+        if deep:
+            parts += (source[at : match.start()], b" ")
+            at = match.end()
+    else:
+        parts.append(source[at:])
+    thinned = _bound_tag_lengths(b"".join(parts), len(source))
     return limit_reopened_formatting(thinned, count_tags(thinned))
 
 
@@ -253,38 +270,14 @@ def _may_nest_too_deep(names: Counter[bytes]) -> bool:
 def _count_self_closed_shapes(markup: bytes) -> Counter[bytes]:
     """Count the shapes of drawings that close themselves, which only elements of drawings can."""
     max_shapes = 15_000  # as many open elements are still fast
-    drawings = (
-        name.lower() for drawing in _iter_svg_sources(markup) for name in SELF_CLOSED_SHAPE_PATTERN.findall(drawing)
-    )
-    return Counter(islice(drawings, max_shapes))
-
-
-def _iter_svg_sources(markup: bytes) -> Iterator[bytes]:
-    """Yield the drawings that end and hold no script with tags."""
+    names: list[bytes] = []
     at = 0
-    while (begin := SVG_START_PATTERN.search(markup, at)) and (end := SVG_END_PATTERN.search(markup, begin.end())):
+    while (
+        len(names) < max_shapes
+        and (begin := SVG_START_PATTERN.search(markup, at))
+        and (end := SVG_END_PATTERN.search(markup, begin.end()))
+    ):
         at = end.end()
-        if end[0] != SCRIPT_PLACEHOLDER:
-            yield markup[begin.start() : at]
-
-
-def _remove_deep_tags(source: bytes, tags: int) -> bytes:
-    """Return the source without tags that are nested too deep, cut after `tags` elements."""
-    parts: list[bytes] = []
-    depth = at = 0
-    tags_left = tags
-    for match in TAG_PATTERN.finditer(source):
-        tags_left -= not match[1]
-        if tags_left < 0:
-            parts.append(source[at : match.start()])
-            return b"".join(parts)
-        name = match[2].lower()
-        if name in VOID_TAGS or name in OPTIONAL_END_TAGS:
-            continue
-        deep = depth > MAX_DEPTH
-        depth = max(0, depth + (-1 if match[1] else 1))
-        if deep:
-            parts += (source[at : match.start()], b" ")
-            at = match.end()
-    parts.append(source[at:])
-    return b"".join(parts)
+        if end[0] != SCRIPT_PLACEHOLDER:  # a drawing with a script may not end there
+            names += SELF_CLOSED_SHAPE_PATTERN.findall(markup, begin.start(), at)
+    return Counter(name.lower() for name in names[:max_shapes])

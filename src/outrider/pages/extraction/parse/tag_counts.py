@@ -71,7 +71,9 @@ def count_tags(source: bytes, *, include_raw_text: bool = False) -> TagCounts:
         begins = np.flatnonzero(codes[start : min(len(source), start + chunk_bytes)] == LESS_THAN_BYTE) + start
         closing = codes[begins + 1] == SLASH_BYTE
         found = codes_at[begins + 1 + closing]
-        words = _normalize_names(found)
+        lower = LOWERCASE_TABLE.take(found.view(np.uint8)).view("<u8")
+        ends = (lower - LOW_BITS) & ~lower & HIGH_BITS  # its lowest bit marks the first zero byte, where the name ends
+        words = lower & ((ends & (~ends + np.uint64(1))) - np.uint64(1))
         tags.openings += len(begins)
         tags.has_open_iframe = tags.has_open_iframe or _ends_in_iframe(
             source, begins[closing & (words == NOSCRIPT_CODE)]
@@ -103,25 +105,18 @@ class RawTextTracker:
         """
         edges = [0] if self._end else [0, self._until]
         for at in places:
-            if at >= self._until and (found := (self._end or RAW_TEXT_START_PATTERN).match(self._source, at)):
-                edges += self._advance_state(found, at)
+            found = (self._end or RAW_TEXT_START_PATTERN).match(self._source, at) if at >= self._until else None
+            if not found:
+                continue
+            is_beginning = self._end is None
+            self._end = RAW_TEXT_END_PATTERNS[found[1].lower()] if is_beginning and found[1] else None
+            if is_beginning:
+                edges.append(at)
+            if not self._end:  # a comment, or the end of a script
+                closed = COMMENT_END_PATTERN.search(self._source, found.end()) if is_beginning else found
+                self._until = closed.end() if closed else len(self._source)
+                edges.append(self._until)
         return [*edges, len(self._source)] if self._end else edges
-
-    def _advance_state(self, found: re.Match[bytes], at: int) -> list[int]:
-        """Return the edges at the beginning of a comment or script, or at the end of a script."""
-        before = [] if self._end else [at]
-        self._end = RAW_TEXT_END_PATTERNS[found[1].lower()] if not self._end and found[1] else None
-        if self._end:
-            return before
-        closed = COMMENT_END_PATTERN.search(self._source, found.end()) if before else found
-        self._until = closed.end() if closed else len(self._source)
-        return [*before, self._until]
-
-
-def _normalize_names(found: NameCodes) -> NameCodes:
-    lower = LOWERCASE_TABLE.take(found.view(np.uint8)).view("<u8")
-    ends = (lower - LOW_BITS) & ~lower & HIGH_BITS  # its lowest bit marks the first zero byte, where the name ends
-    return lower & ((ends & (~ends + np.uint64(1))) - np.uint64(1))
 
 
 def _ends_in_iframe(source: bytes, ends: TagOffsets) -> bool:
