@@ -65,7 +65,7 @@ async def _run_metrics(settings: TelemetrySettings, resource: "Resource") -> Asy
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader], resource)
     metrics.set_meter_provider(provider)
-    importlib.import_module("outrider.core.meters")  # some metrics exist before the first call
+    importlib.import_module("outrider.core.metrics")  # some metrics exist before the first call
     try:
         async with _serve_metrics(settings, reader) as address:
             yield address
