@@ -20,7 +20,7 @@ from bench.peers import HERE, outrider
 from bench.processes import family, megabytes
 from bench.server import TICKS, Server
 
-BARE, OURS, CALM = "bare pydantic-ai loop", "outrider mcp", "outrider mcp, 5 notices a second"
+BARE, OURS = "bare pydantic-ai loop", "outrider mcp"
 NOBODY, SOMEBODY = "outrider mcp without agents", "outrider mcp with an agent and a model"
 STEPS = 30
 AT_ONCE = 50
@@ -84,8 +84,7 @@ def run(*, quick: bool) -> Part:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = stack.enter_context(_model())
         workers: dict[str, Bare | Ours] = {BARE: stack.enter_context(Bare(url))}
-        for name, rate in ((OURS, 20), (CALM, 5)):
-            workers[name] = stack.enter_context(_ours(Path(folder) / str(rate), url, rate))
+        workers[OURS] = stack.enter_context(_ours(Path(folder), url))
         alone = _turns({BARE: workers[BARE], OURS: workers[OURS]}, 1, LONG, 1 if quick else 7)
         one = _turns(workers, 1, MANY, 1 if quick else 3)
         many = _turns(workers, AT_ONCE, MANY, 1 if quick else 3)
@@ -101,7 +100,7 @@ METHOD = (
     f"SQLite), so that another process could go on with it. Then {AT_ONCE} runs at the same time, each of three steps "
     "and 40 words that come 50 milliseconds apart: the way of a word is from the model's server to the event in the "
     "bare loop's own process, and for Outrider to the MCP client over stdio, which hears twenty notices a second at "
-    "most unless `run_agent.progress_per_second` says otherwise; one run alone speaks the same words. A durable step "
+    "most; one run alone speaks the same words. A durable step "
     "is what of this is written for one call of a tool: two transactions, measured without anything else. Memory is "
     "that of the process after its turn. The start is that of a new process that serves what it does by itself."
 )
@@ -160,9 +159,9 @@ def _turns(workers: dict[str, Any], runs: int, task: dict[str, Any], turns: int)
     return done
 
 
-def _ours(folder: Path, url: str, rate: int) -> Ours:
+def _ours(folder: Path, url: str) -> Ours:
     _employed(folder)
-    flags = _thinking(url, "run_agent.progress=deltas", f"run_agent.progress_per_second={rate}")
+    flags = _thinking(url, "run_agent.progress=deltas")
     command = outrider("--toolsets", "run_agent,echoes", *flags)
     return Ours(command, HOME=str(folder), PYTHONPATH=str(plugin(folder)))
 

@@ -24,14 +24,8 @@ REST = 3.0  # seconds after the last session, for the browser to come to rest
 PARKED = 10
 
 
-class NoSpare(Outrider):
-    """As many pages as sessions: none is kept ready for the next one, as Playwright keeps none."""
-
-    settings = ("--set", "browser.warm=0")
-
-
 class Parking(Outrider):
-    settings = ("--set", "browser.park_seconds=2", "--set", "browser.warm=0")
+    settings = ("--set", "browser.park_s=2")
 
 
 def sessions(url: str, count: int) -> dict[str, float]:
@@ -45,7 +39,8 @@ def sessions(url: str, count: int) -> dict[str, float]:
 
 
 def ours(url: str, count: int) -> float:
-    with NoSpare(url) as server:
+    """Megabytes with one empty page more, which is kept ready for the next session."""
+    with Outrider(url) as server:
         server.go(PAGE)
         for _ in range(count - 1):
             server.call("createSession", url=f"{url}{PAGE}")

@@ -23,10 +23,9 @@ TEN = [
 ]  # fmt: skip
 
 
-def opened(home: Path, **content: Any) -> Any:
-    return replicas.open_replicated_app(
-        home, {"toolsets": ["content_store", "web", "web_search_browse"], "content": content}
-    )
+def opened(home: Path, *, more: dict[str, Any] | None = None, **content: Any) -> Any:
+    toolsets = ["content_store", "web", "web_search_browse"]
+    return replicas.open_replicated_app(home, {"toolsets": toolsets, "content": content} | (more or {}))
 
 
 async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:
@@ -216,7 +215,7 @@ async def test_everything_outlives_the_process(home: Path):
     [
         ("addContent", {}, "MISSING_INPUT"),
         ("addContent", {"content": "a", "file_url": "b"}, "invalid_input"),
-        ("addContent", {"content": "x" * 2_000}, "CONTENT_TOO_LARGE"),
+        ("addContent", {"content": "x" * 10_000_001}, "CONTENT_TOO_LARGE"),
         ("addContent", {"content": "a", "store_id": "store_none"}, "STORE_NOT_FOUND"),
         ("addContent", {"file_url": "ftp://host/file"}, "invalid_input"),
         ("addContent", {"file_url": "file://elsewhere/share/file"}, "invalid_input"),
@@ -231,7 +230,7 @@ async def test_everything_outlives_the_process(home: Path):
     ],
 )
 async def test_errors_are_told_by_their_names(home: Path, tool: str, arguments: dict[str, Any], code: str):
-    async with opened(home, text_chars=1_000) as app:
+    async with opened(home) as app:
         with pytest.raises(OutriderError) as error:
             await app.call(tool, MINE, **arguments)
     assert error.value.code == code
@@ -345,7 +344,7 @@ async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
     root = home / "books"
     root.mkdir()
     (root / "b.csv").write_text("name,score\ntea,1\r\nwater,2\n")
-    async with opened(home, roots=[str(root)]) as app:
+    async with opened(home, more={"workspace": {"import_roots": [str(root)]}}) as app:
         (app_workspace(app) / "code.py").write_bytes("def brew():\n    return 'Té'\n".encode("latin-1"))
         for place in ("code.py", f"file://{app_workspace(app)}/code.py"):
             code = await say(app, "addContent", file_url=place)
@@ -354,12 +353,12 @@ async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
         assert (await say(app, "readContent", content_id=table["contentId"]))["content"] == (
             "name,score\ntea,1\r\nwater,2\n"
         )
-        with pytest.raises(Refused, match=r"content\.roots|outside"):
+        with pytest.raises(Refused, match="outside"):
             await app.call("addContent", MINE, file_url=f"file://{home}/books-2/x")
 
 
 async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
-    async with opened(home, file_bytes=2_000) as app:
+    async with opened(home, more={"pages": {"document_max_bytes": 2_000}}) as app:
         with (app_workspace(app) / "big.txt").open("wb") as file:
             file.truncate(10**12)
         with pytest.raises(InvalidInput) as error:

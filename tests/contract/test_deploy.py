@@ -133,7 +133,7 @@ def test_ports_and_probes_are_those_of_the_server():
     assert {port["name"]: port["containerPort"] for port in container["ports"]}["http"] == 8765
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
     settings = documents(DEPLOY / "kubernetes" / "config.yaml")[0]["data"]
-    going = float(settings["OUTRIDER_SERVE__DRAIN_SECONDS"]) + float(settings["OUTRIDER_SERVE__NOTICE_SECONDS"])
+    going = float(settings["OUTRIDER_SERVE__DRAIN_S"]) + float(settings["OUTRIDER_SERVE__NOTICE_S"])
     assert pod["terminationGracePeriodSeconds"] > going
 
 

@@ -103,7 +103,7 @@ async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
 
 
 async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back(home: Path):
-    quotas = {"person": {"calls_per_day": 3}, "people": {"vip": {"calls_per_day": 5}}}
+    quotas = {"people": {"*": {"calls_per_day": 3}, "vip": {"calls_per_day": 5}}}
     async with open_team(home, {}, {}, quotas) as team:
         async with team.connect_client(await team.issue_token("ann", "acme")) as client:
             assert await collect_codes(client, 4) == ["ok", "ok", "ok", "quota"]
@@ -114,11 +114,11 @@ async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_co
             assert await collect_codes(client, 6) == ["ok"] * 5 + ["quota"]
     assert refused["retryable"]
     assert 0 < refused["retry_after"] <= DAY
-    assert "identity.quotas.person.calls_per_day" in refused["hint"]
+    assert "identity.quotas.people.*.calls_per_day" in refused["hint"]
 
 
 async def test_a_workspaces_calls_are_everybodys_together(home: Path):
-    async with open_team(home, {}, {}, {"workspace": {"calls_per_day": 3}}) as team:
+    async with open_team(home, {}, {}, {"workspaces": {"*": {"calls_per_day": 3}}}) as team:
         async with team.connect_client(await team.issue_token("ann", "acme")) as client:
             assert await collect_codes(client, 2) == ["ok", "ok"]
         async with team.connect_client(await team.issue_token("bob", "acme")) as client:
@@ -131,7 +131,7 @@ async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="done", wait_before=held)]}
     with anyio.fail_after(90):
-        async with open_for_one_person(home, script, {"slow": {}}, {"person": {"runs": 1}}) as (_, client):
+        async with open_for_one_person(home, script, {"slow": {}}, {"people": {"*": {"runs": 1}}}) as (_, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
             second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
             held.set()
@@ -144,7 +144,7 @@ async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home
 
 
 async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: Path):
-    script, quotas = {"clerk": [ChatTurn(text="done")]}, {"person": {"cost_per_day": 2.0}}
+    script, quotas = {"clerk": [ChatTurn(text="done")]}, {"people": {"*": {"cost_per_day": 2.0}}}
     async with open_for_one_person(home, script, {"clerk": {}}, quotas) as (team, client):
         first = await client.call_tool("run_clerk", {"query": "a"})
         run = await team.app.runs.get((first.meta or {})["outrider/run"]["runId"])
@@ -162,7 +162,7 @@ async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: P
 async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(calls=[("get_current_state", {})]), ChatTurn(text="done", wait_before=held)]}
-    quotas = {"person": {"cost_per_day": 0.5}}
+    quotas = {"people": {"*": {"cost_per_day": 0.5}}}
     with anyio.fail_after(90):
         async with open_for_one_person(home, script, {"slow": {}}, quotas, A_DOLLAR_A_STEP) as (team, client):
             begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
@@ -179,7 +179,7 @@ async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
     held = anyio.Event()
     goals = [ChatTurn(calls=[("create_goal", {"goal": str(number)})], wait_before=held) for number in range(9)]
     begin = {"agent": "spender", "mode": "background"}
-    wish: Any = ({"spender": goals}, {"spender": {}}, {"person": {"cost_per_day": 2.5}}, A_DOLLAR_A_STEP)
+    wish: Any = ({"spender": goals}, {"spender": {}}, {"people": {"*": {"cost_per_day": 2.5}}}, A_DOLLAR_A_STEP)
     with anyio.fail_after(90):
         async with open_for_one_person(home, *wish) as (team, client):
             begun = [await client.call_tool("run_agent", begin | {"query": str(number)}) for number in range(3)]
@@ -202,7 +202,7 @@ async def record_cost(team: ServedApp, run_id: str, dollars: float) -> None:
 
 
 async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home: Path):
-    async with open_team(home, {}, {}, {"person": {"stored_mb": 0.001}}) as team:
+    async with open_team(home, {}, {}, {"people": {"*": {"stored_bytes": 1_000}}}) as team:
         ann = Call(session="s", workspace="acme", identity="ann")
         await team.app.content.create_store(ann, "big")
         await team.app.artifacts.save(b"x" * 2_000, name="a", mime_type="text/plain", session="s", call=ann)
@@ -212,7 +212,7 @@ async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home:
         async with team.connect_client(await team.issue_token("bob", "acme")) as client:
             others = await client.call_tool("addContent", {"content": "x"})
     assert (read_error(more)["kind"], read_error(more)["code"]) == ("refused", "quota")
-    assert "identity.quotas.person.stored_mb" in read_error(more)["hint"]
+    assert "identity.quotas.people.*.stored_bytes" in read_error(more)["hint"]
     assert not read.is_error
     assert not others.is_error
 

@@ -497,5 +497,5 @@ async def test_the_generic_tool_runs_agents_by_name(hosted: AgentsApp):
 
 
 async def test_a_call_waits_ten_minutes_for_its_agent_by_default(hosted: AgentsApp):
-    assert hosted.app.loaded.settings.run_agent.detach_seconds == 600
+    assert hosted.app.loaded.settings.run_agent.detach_s == 600
     assert hosted.app.toolbox.get_tool("run_echo").timeout > 600

@@ -64,7 +64,7 @@ async def test_a_question_is_answered_after_everything_was_stopped_and_started_a
 async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="at last", wait_before=held)]}
-    settings = {"data_dir": str(home / "data"), "run_agent": {"detach_seconds": 0.5}}
+    settings = {"data_dir": str(home / "data"), "run_agent": {"detach_s": 0.5}}
     with anyio.fail_after(60):
         async with (
             agents_app.open_agents_app(home, script, {"slow": {}}, **settings) as hosted,

@@ -268,7 +268,7 @@ async def test_a_page_that_is_not_what_was_wanted_says_what_to_do(home: Path):
 
 async def test_an_error_of_reading_names_the_field_or_the_thing_and_the_remedy(home: Path):
     async with (
-        loopback_app.open_loopback_app(home, SITE, more={"pages": {"attempts": 1}}) as house,
+        loopback_app.open_loopback_app(home, SITE) as house,
         Client(house.app.build_server()) as client,
     ):
         found = [

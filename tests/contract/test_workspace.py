@@ -242,7 +242,7 @@ async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
 
 
 async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
-    async with opened(home, max_mb=0.001) as app:
+    async with opened(home, max_bytes=1_000) as app:
         await app.call("write_file", MINE, path="a.txt", content="x" * 900)
         with pytest.raises(Refused, match="of 1,000 bytes") as caught:
             await app.call("write_file", MINE, path="b.txt", content="x" * 200)

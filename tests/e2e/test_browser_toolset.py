@@ -109,12 +109,12 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
     assert typed.structured_content["ok"]
 
 
-async def test_a_click_that_leads_to_a_silent_server_ends_when_the_operator_says(tmp_path: Path):
+async def test_a_click_that_leads_to_a_silent_server_ends(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with open_browser_app(tmp_path, arrival_seconds=0.4) as at:
+        async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
             await at.evaluate_js(session, "document.querySelector('#next').href = '/never'")
-            with anyio.fail_after(8):
+            with anyio.fail_after(20):
                 clicked = await at.call_tool("clickElement", sessionId=session, selector="#next")
     assert f"the page is loading {at.loopback.site_url}/never, which has not answered yet" in format_result_text(
         clicked
@@ -210,7 +210,7 @@ async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does
 
 
 async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
-    more = {"pages": {"seconds": 6}}
+    more = {"pages": {"timeout_s": 6}}
     with anyio.fail_after(PATIENCE):
         async with loopback_app.open_loopback_app(home, PAGES, more=more) as house:
             page = await house.app.call("web_fetch", url=f"{house.site_url}/broken")

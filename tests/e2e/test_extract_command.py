@@ -124,6 +124,6 @@ async def test_an_error_is_json_for_programs_too(home: Path):
 
 
 async def test_a_file_beyond_the_bound_is_refused(home: Path):
-    done = await extract(home, "-", "--set", "pages.pdf_max_bytes=1000", stdin=b"x" * 2_000)
+    done = await extract(home, "-", "--set", "pages.document_max_bytes=1000", stdin=b"x" * 2_000)
     assert done.returncode == 5
-    assert b"pages.pdf_max_bytes" in done.stderr
+    assert b"pages.document_max_bytes" in done.stderr

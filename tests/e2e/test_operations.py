@@ -73,6 +73,7 @@ def serving(home: Path, *settings: str) -> Generator[Served]:
     sets = [word for each in settings for word in ("--set", each)]
     command = [sys.executable, "-m", "outrider", "serve", "--port", "0", *sets]
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "SCRIPTED_KEY": "sk-x"}
+    environment |= {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}
     with subprocess.Popen(command, env=environment, cwd=home, stderr=subprocess.PIPE) as process:
         stderr = process.stderr
         assert stderr
@@ -81,7 +82,7 @@ def serving(home: Path, *settings: str) -> Generator[Served]:
         for line in map(bytes.decode, stderr):
             url = line.split()[-1] if "serves MCP at" in line else url
             metrics = line.split()[-1] if "metrics are at" in line else metrics
-            if url and (metrics or not any("metrics_port" in each for each in settings)):
+            if url and (metrics or not any("telemetry.metrics" in each for each in settings)):
                 break
         reading = threading.Thread(target=lambda: lines.extend(map(bytes.decode, stderr)))
         reading.start()
@@ -133,12 +134,12 @@ async def ended(served: Served) -> int:
     return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=20))
 
 
-async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path):
+async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path, monkeypatch: pytest.MonkeyPatch):
     collector = Collector()
     async with http_servers.serve_app(collector.app()) as endpoint:
-        chosen = (f"telemetry.endpoint={endpoint}", "telemetry.headers=x-team=tea")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=tea")
         async with (
-            reading(home, *chosen) as (served, pages),
+            reading(home, f"telemetry.endpoint={endpoint}") as (served, pages),
             httpx2.AsyncClient(headers={"traceparent": ABOVE}) as http,
         ):
             async with Client(streamable_http_client(served.url, http_client=http)) as client:
@@ -177,7 +178,7 @@ async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it
 
 
 async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
-    async with reading(home, "telemetry.metrics_port=0") as (served, pages), httpx2.AsyncClient() as http:
+    async with reading(home, "telemetry.metrics=127.0.0.1:0") as (served, pages), httpx2.AsyncClient() as http:
         async with Client(served.url) as client:
             await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
             await client.call_tool("web_fetch", {"url": f"{pages}/nothing-here"})
@@ -213,7 +214,7 @@ async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
 
 async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
     site = Site()
-    chosen = ("serve.notice_seconds=2", "serve.drain_seconds=20")
+    chosen = ("serve.notice_s=2", "serve.drain_s=20")
     async with reading(home, *chosen, site=site) as (served, pages), httpx2.AsyncClient() as http:
         ready = f"{served.root}/readyz"
         assert (await http.get(ready)).json()["status"] == "ready"
@@ -254,7 +255,7 @@ async def listening(url: str) -> AsyncGenerator[httpx2.Response]:
 async def test_calls_are_finished_after_the_end_of_accepting_and_who_only_listens_is_sent_away(home: Path):
     # A library below cuts streams off half a second after the end of accepting, unless it is told not to.
     site, answers = Site(late=1.0), list[str]()
-    async with reading(home, "serve.drain_seconds=3000", site=site) as (served, pages):
+    async with reading(home, "serve.drain_s=3000", site=site) as (served, pages):
         async with Client(served.url, mode="legacy") as client, anyio.create_task_group() as tasks:
             await client.list_tools()  # else the client asks for the tool's schema after the answer
 
@@ -275,7 +276,7 @@ async def test_calls_are_finished_after_the_end_of_accepting_and_who_only_listen
 
 async def test_a_second_signal_does_not_wait(home: Path):
     site = Site()
-    async with reading(home, "serve.drain_seconds=3000", site=site) as (served, pages):
+    async with reading(home, "serve.drain_s=3000", site=site) as (served, pages):
         async with anyio.create_task_group() as tasks, Client(served.url) as client:
 
             async def call() -> None:

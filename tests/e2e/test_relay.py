@@ -244,7 +244,7 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
 
 async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: HostUser):
     with anyio.fail_after(PATIENCE):
-        async with Client(person.build_host_parameters("--set", "daemon_idle_minutes=0.002")) as client:
+        async with Client(person.build_host_parameters("--set", "daemon_idle_s=0.12")) as client:
             process = int((await stands(client))[0])
         await shared_process.wait_for_exit(process)
     left = {each.name for each in (person.home / ".outrider" / "run").iterdir()}

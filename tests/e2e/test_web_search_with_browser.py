@@ -159,7 +159,7 @@ async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
 async def test_the_program_is_asked_when_our_own_browser_got_nowhere(home: Path):
     seen = (Path(result_pages.RECORDED_PAGES_FOLDER).parent / "snapshots" / "0.41.2_bing.txt").read_text()
     program = agent_browser_program.install_program(home / "program", pages={"/bing/": (seen, "")})
-    async with desk(home, agent_browser={"command": str(program), "engines": ["bing"]}) as at:
+    async with desk(home, agent_browser={"command": str(program)}) as at:
         at.pages.modes["*"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "bing"

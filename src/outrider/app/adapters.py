@@ -11,6 +11,7 @@ from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from outrider.pages.pages import Pages
 from outrider.search.provider import Query, RenderedPage, SearchHit, SearchServices
+from outrider.search.settings import DEFAULT_ENGINES
 from outrider.settings import LoadedSettings
 
 LocalSearch = Callable[[Query], Awaitable[list[SearchHit]]]
@@ -42,13 +43,18 @@ def build_search_services(
     loaded: LoadedSettings, local: LocalSearch, browsers: Browsers, proxy: Callable[[], str | None]
 ) -> SearchServices:
     """Return what search providers need of other packages."""
-    settings, agent_browser = loaded.settings.search.agent_browser, None
-    if settings.command or settings.auto_install:
+    settings, agent_browser = loaded.settings.search, None
+    if settings.agent_browser.command:
         from outrider.search.agent_browser import AgentBrowser
 
         folder = loaded.settings.data_dir / "agent-browser"
         agent_browser = AgentBrowser(
-            settings, folder, proxy_url=proxy, executable=lambda: _find_executable(browsers), environ=loaded.environ
+            settings.agent_browser,
+            folder,
+            engines=settings.browser.engines or DEFAULT_ENGINES,
+            proxy_url=proxy,
+            executable=lambda: _find_executable(browsers),
+            environ=loaded.environ,
         )
     return SearchServices(
         search_local=local, get_proxy_url=proxy, browser=ResultPageOpener(browsers), agent_browser=agent_browser
@@ -64,7 +70,7 @@ class ResultPageOpener:
     def explain_unavailable(self) -> str:
         """Return why no browser is available; "" if one is."""
         settings = self.browsers.settings
-        if settings.cdp_url or settings.cdp_urls or _find_executable(self.browsers):
+        if settings.cdp_urls or _find_executable(self.browsers):
             return ""
         return "no browser is installed (`outrider browser install` gets one)"
 

@@ -93,9 +93,7 @@ class App:
         """Return an MCP server (the SDK's low-level one) with all offered tools, or with one toolset."""
         settings = self.loaded.settings
         toolbox = self.toolbox.select_toolset(toolset) if toolset else self.toolbox
-        state_security = build_state_security(
-            settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours
-        )
+        state_security = build_state_security(settings.serve.state_key, settings.data_dir)
         pause = ApprovalResponder(
             state_security,
             settings.run_agent.blocked_format,

@@ -249,7 +249,7 @@ class Container:
     @cached_property
     def processes(self) -> Processes:
         """Processes in the sandbox."""
-        quota = int(self.settings.workspace.max_mb * 1_000_000)
+        quota = self.settings.workspace.max_bytes
         return Processes(Sandbox(self.settings.code, self.guard), quota=quota)
 
     @cached_property
@@ -378,7 +378,12 @@ class Container:
             | self._agent_services
             | {
                 ToolOptions: build_tool_options(self.loaded),
-                ContentSources: ContentSources(self.pages, self.workspaces, self.settings.content),
+                ContentSources: ContentSources(
+                    self.pages,
+                    self.workspaces,
+                    self.settings.workspace.import_roots,
+                    self.settings.pages.document_max_bytes,
+                ),
                 WebEvalSettings: self.settings.web_eval,
                 InstalledToolNames: InstalledToolNames(
                     name for toolset in self.all_toolsets.values() for name in toolset.tools

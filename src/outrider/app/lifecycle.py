@@ -91,8 +91,7 @@ async def _sweep_daily(app: App) -> None:
 @asynccontextmanager
 async def _open_library_proxy(guard: EgressGuard, loaded: LoadedSettings) -> AsyncGenerator[str | None]:
     """Yield the address of a guarded proxy for search libraries that open connections; None if none is installed."""
-    agent_browser = loaded.settings.search.agent_browser
-    if find_spec("ddgs") is None and not (agent_browser.command or agent_browser.auto_install):
+    if find_spec("ddgs") is None and not loaded.settings.search.agent_browser.command:
         yield None
         return
 

@@ -32,8 +32,7 @@ def build_delegation_options(loaded: LoadedSettings, catalogue: Catalogue) -> De
     return DelegationOptions(
         mime_prefix=settings.mime_prefix,
         progress=settings.run_agent.progress,
-        per_second=settings.run_agent.progress_per_second,
-        detach_seconds=settings.run_agent.detach_seconds,
+        detach_s=settings.run_agent.detach_s,
         configured=has_agents or has_models,
     )
 

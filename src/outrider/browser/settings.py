@@ -11,37 +11,26 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     """What an operator can configure about the browser."""
 
     executable: str = Field("", description="The browser to start; empty means the first that is installed")
-    cdp_url: SecretStr | None = Field(
-        None,
-        description="Use this browser instead of starting one: ws://…, http://host:port, or `chrome` for your own "
-        "running Chrome. The egress guard does not hold there",
-    )
     cdp_urls: list[SecretStr] = Field(
         [],
-        description="Several such browsers: each new session goes to the one with the fewest; one that fails is left "
-        "out until it answers again",
+        description="Use these browsers instead of starting one: ws://…, http://host:port, or `chrome` alone for your "
+        "own running Chrome. Of several, a new session goes to the one with the fewest; one that fails is left out "
+        "until it answers again. The egress guard does not hold there",
     )
     headless: bool = Field(True, description="Without windows, unless a session asks for one")
     sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")
     flags: list[str] = Field([], description="Further command-line flags of the browser")
     user_agent: str = Field("", description="How the browser introduces itself; empty means as it does with windows")
     viewport: str = Field("1200x800", pattern=r"^\d{2,5}x\d{2,5}$", description="Size of a page in CSS pixels")
-    locale: str = Field("", description="Language of pages, for instance de-AT; empty means the system's")
-    timezone: str = Field("", description="Time zone of pages, for instance Europe/Vienna; empty means the system's")
     dialogs: DialogPolicy = Field(
         "dismiss", description="confirm() and prompt(): dismiss, accept, or ask (stays open until answered)"
     )
     max_sessions: int = Field(50, ge=1, le=500, description="Sessions at the same time, parked ones included")
     max_tabs: int = Field(20, ge=1, le=200, description="Tabs of one session; further pop-ups are closed")
-    park_seconds: float = Field(300, gt=0, description="Seconds unused after which a session's pages are put away")
-    idle_seconds: float = Field(3_600, gt=0, description="Seconds unused after which a session is closed")
-    paused_seconds: float = Field(
+    park_s: float = Field(300, gt=0, description="Seconds unused after which a session's pages are put away")
+    idle_s: float = Field(3_600, gt=0, description="Seconds unused after which a session is closed")
+    paused_s: float = Field(
         1_800, gt=0, le=86_400, description="Seconds that a call waits while a person has paused its session"
-    )
-    warm: int = Field(1, ge=0, le=5, description="Empty sessions kept ready, so that the next one opens at once")
-    navigation_seconds: float = Field(30, gt=0, le=300, description="Time for one navigation")
-    arrival_seconds: float = Field(
-        10, gt=0, le=300, description="Seconds that an action waits for the document to which it leads"
     )
     download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")
     state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")

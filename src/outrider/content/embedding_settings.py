@@ -26,4 +26,3 @@ class EmbeddingSettings(BaseModel):
     dimensions: int = Field(0, ge=0, le=4_096, description="Length of the vectors to request; 0 means the model's own")
     query_prefix: str = Field("", description="Prefix for queries, where the model expects one")
     document_prefix: str = Field("", description="Prefix for passages, where the model expects one")
-    timeout_s: float = Field(60, gt=0, le=600, description="Seconds for one request to the endpoint")

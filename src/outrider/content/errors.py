@@ -33,9 +33,9 @@ def invalid_line_range(from_line: int, to_line: int | None, count: int) -> Inval
 
 
 def text_too_large(characters: int, limit: int) -> InvalidInput:
-    """Build the error for a text that exceeds `content.text_chars`."""
+    """Build the error for a text that is too long."""
     return InvalidInput(
         f"content: {characters:,} characters exceed the limit of {limit:,}",
-        hint="split the text, or raise content.text_chars",
+        hint="split the text",
         code="CONTENT_TOO_LARGE",
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from outrider.content.semantic.vector_index import VectorIndex
 
 SECONDS_PER_DAY = 86_400
+MAX_TEXT_CHARS = 10_000_000
 
 
 class ContentStores:
@@ -372,8 +373,8 @@ class ContentStores:
             await self._vectors.discard_store(store)
 
     def _check_length(self, draft: ContentDraft) -> ContentDraft:
-        if len(draft.text) > self.settings.text_chars:
-            raise text_too_large(len(draft.text), self.settings.text_chars)
+        if len(draft.text) > MAX_TEXT_CHARS:
+            raise text_too_large(len(draft.text), MAX_TEXT_CHARS)
         return draft
 
     async def _insert_store(self, call: Call, name: str, description: str, *, default: bool) -> Store:

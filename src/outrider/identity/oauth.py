@@ -17,6 +17,9 @@ from outrider.identity.settings import OAuthSettings
 from outrider.identity.workspaces import WORKSPACE_NAME_PATTERN, WorkspaceDirectory
 
 ALL_TOOLSETS = "all"
+# Signatures that only the issuer can make: no symmetric keys and no "none" (RFC 8725, section 3.1).
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+CLOCK_LEEWAY_S = 30.0  # between the provider's clock and ours
 
 
 class IdentityProvider:
@@ -61,12 +64,12 @@ class IdentityProvider:
             remedy=f"sign in again and ask for the scope of that toolset (there are: {scope_list}); "
             f"{self.settings.issuer} grants it",
             issuer=self.settings.issuer,
-            expires_at=float(claims["exp"]) + self.settings.leeway_s,
+            expires_at=float(claims["exp"]) + CLOCK_LEEWAY_S,
         )
 
     async def count_usable_keys(self) -> int:
         """Return the number of keys that can verify tokens. Raises Unavailable if the issuer cannot be reached."""
-        return await self._keys.count_usable(self.settings.algorithms)
+        return await self._keys.count_usable(ALGORITHMS)
 
     @property
     def known_scopes(self) -> list[str]:
@@ -91,7 +94,7 @@ class IdentityProvider:
         except jwt.PyJWTError:
             raise InvalidCredentialError("this is neither an Outrider token nor a JWT") from None
         algorithm, token_type = header.get("alg"), header.get("typ")
-        if algorithm not in self.settings.algorithms:
+        if algorithm not in ALGORITHMS:
             raise InvalidCredentialError("this token has a signature algorithm that is not accepted here")
         if (token_type.lower() if isinstance(token_type, str) else token_type) not in token_types:
             raise InvalidCredentialError("this is not an access token")
@@ -128,13 +131,13 @@ class IdentityProvider:
         return claims
 
     def _check_times(self, claims: Mapping[str, Any]) -> None:
-        now, leeway = self._clock(), self.settings.leeway_s
+        now = self._clock()
         expires_at, valid_from = claims["exp"], claims.get("nbf", 0)
         if not isinstance(expires_at, int | float) or not isinstance(valid_from, int | float):
             raise InvalidCredentialError("the times in this token are not numbers")
-        if now >= expires_at + leeway:
+        if now >= expires_at + CLOCK_LEEWAY_S:
             raise InvalidCredentialError("this token has expired")
-        if now < valid_from - leeway:
+        if now < valid_from - CLOCK_LEEWAY_S:
             raise InvalidCredentialError("this token is not valid yet")
 
     async def _list_memberships(self, person: str, claims: Mapping[str, Any]) -> tuple[Membership, ...]:

@@ -85,8 +85,8 @@ class Quotas:
         Raises Unavailable (`quota`, with `retry_after`), and Refused (`quota`) if too much is stored.
         """
         for owner, quota, setting in self._list_limits(call.workspace, call.identity):
-            if quota.stored_mb is not None and tool.effect != "read":
-                await self._check_storage(owner, quota.stored_mb, setting)
+            if quota.stored_bytes is not None and tool.effect != "read":
+                await self._check_storage(owner, quota.stored_bytes, setting)
             if quota.calls_per_minute is not None:
                 await self._count_call(owner, MINUTE_S, quota.calls_per_minute, f"{setting}.calls_per_minute")
             if quota.calls_per_day is not None:
@@ -128,16 +128,15 @@ class Quotas:
 
     def _list_limits(self, workspace: str | None, person: str | None) -> list[tuple[QuotaOwner, Quota, str]]:
         """Return the quotas of the workspace and of the person in it, each with the name of its setting."""
-        workspace, settings, prefix = workspace or "", self._settings, "identity.quotas"
-        if workspace in settings.workspaces:
-            quota, setting = settings.workspaces[workspace], f"{prefix}.workspaces.{workspace}"
-        else:
-            quota, setting = settings.workspace, f"{prefix}.workspace"
-        limits = [(QuotaOwner(workspace), quota, setting)]
-        if person and person in settings.people:
-            limits.append((QuotaOwner(workspace, person), settings.people[person], f"{prefix}.people.{person}"))
-        elif person:
-            limits.append((QuotaOwner(workspace, person), settings.person, f"{prefix}.person"))
+        workspace = workspace or ""
+        limits: list[tuple[QuotaOwner, Quota, str]] = []
+        for section, quotas, owner, owner_name in (
+            ("workspaces", self._settings.workspaces, QuotaOwner(workspace), workspace),
+            ("people", self._settings.people if person else {}, QuotaOwner(workspace, person), person),
+        ):
+            name = owner_name if owner_name in quotas else "*"
+            if name in quotas:
+                limits.append((owner, quotas[name], f"identity.quotas.{section}.{name}"))
         return limits
 
     async def _count_call(self, owner: QuotaOwner, window_s: int, limit: int, setting: str) -> None:
@@ -171,17 +170,17 @@ class Quotas:
             retry_after=10.0,
         )
 
-    async def _check_storage(self, owner: QuotaOwner, limit_mb: float, setting: str) -> None:
+    async def _check_storage(self, owner: QuotaOwner, limit: int, setting: str) -> None:
         max_age_s = 15.0  # of a measured size
         measured_at, size = self._measured.get(owner.key, (float("-inf"), 0))
         if self._clock() - measured_at > max_age_s:
             size = await self._ledger.sum_stored_bytes(owner)
             self._measured[owner.key] = self._clock(), size
-        if size >= limit_mb * 1_000_000:
+        if size >= limit:
             raise Refused(
-                f"{owner.label} stores {size / 1_000_000:,.1f} MB, and {limit_mb:g} MB are allowed",
+                f"{owner.label} stores {size / 1_000_000:,.1f} MB, and {limit / 1_000_000:,.1f} MB are allowed",
                 code="quota",
-                hint=f"remove contents that are no longer needed; the operator's limit is {setting}.stored_mb",
+                hint=f"remove contents that are no longer needed; the operator's limit is {setting}.stored_bytes",
             )
 
 

@@ -1,12 +1,9 @@
 """Settings of authentication and quotas; they contain no secrets."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
-
-# Signatures that only the issuer can make: no symmetric keys and no "none" (RFC 8725, section 3.1).
-Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
 def _split_list(value: object) -> object:
@@ -27,10 +24,6 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
     )
     audiences: StringList = Field([], description="Other audiences to accept, for providers without resource URLs")
     jwks_uri: str = Field("", description="The URL of the provider's keys; empty takes it from the provider's metadata")
-    algorithms: list[Algorithm] = Field(
-        ["RS256", "PS256", "ES256", "EdDSA"], description="Signature algorithms to accept"
-    )
-    leeway_s: float = Field(30, ge=0, le=300, description="Seconds by which the provider's clock may differ from ours")
     scopes: StringList = Field([], description="Scopes that every token must have")
     toolset_scopes: dict[str, list[str]] = Field(
         {}, description="Toolsets that each scope grants (`all` for all); empty: every token grants all toolsets"
@@ -53,8 +46,6 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
         for name in ("issuer", "resource", "jwks_uri"):
             if value := getattr(self, name):
                 _check_address(name, value)
-        if not self.algorithms:
-            raise ValueError("`algorithms` must name at least one signature algorithm, for instance RS256")
         return self
 
 
@@ -65,21 +56,25 @@ class Quota(BaseModel, extra="forbid", defer_build=True):
     calls_per_day: int | None = Field(None, ge=1, description="Tool calls per day (UTC)")
     cost_per_day: float | None = Field(None, gt=0, description="Cost of agents' models in US dollars per day (UTC)")
     runs: int | None = Field(None, ge=1, description="Agents running at the same time, without those that they start")
-    stored_mb: float | None = Field(None, gt=0, description="Megabytes of artifacts and content stores")
+    stored_bytes: int | None = Field(None, ge=1, description="Bytes of artifacts and content stores")
 
 
 class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
-    """Quotas of persons and workspaces."""
+    """Quotas of persons and workspaces by name, `*` for all that are not named."""
 
-    person: Quota = Field(Quota(), description="Quota of each person in each workspace")
-    workspace: Quota = Field(Quota(), description="Quota of each workspace, for all its members together")
-    people: dict[str, Quota] = Field({}, description="Quotas by person, instead of `person`")
-    workspaces: dict[str, Quota] = Field({}, description="Quotas by workspace, instead of `workspace`")
+    people: dict[str, Quota] = Field(
+        {},
+        description="Quotas of persons in each workspace: by name, or `*` for all others, an object with "
+        "`calls_per_minute`, `calls_per_day`, `cost_per_day` (US dollars), `runs` (at the same time) or `stored_bytes`",
+    )
+    workspaces: dict[str, Quota] = Field(
+        {}, description="Quotas of workspaces, for all members together: by name, or `*` for all others, as above"
+    )
 
     @property
     def has_limits(self) -> bool:
         """Whether any quota is set."""
-        quotas = (self.person, self.workspace, *self.people.values(), *self.workspaces.values())
+        quotas = (*self.people.values(), *self.workspaces.values())
         return any(value is not None for quota in quotas for value in vars(quota).values())
 
 

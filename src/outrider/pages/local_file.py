@@ -61,14 +61,13 @@ async def read_body(
     reader = find_reader(mime, file_name or url, len(body), images=True)
     source = ReaderInput(
         body, url or file_name, mime, None, main,
-        max_chars=settings.extract_chars, max_tags=settings.extract_tags, max_pages=settings.pdf_max_pages,
-        first_page=fragment.page, file=fragment.file, time_limit_s=settings.seconds * READ_TIME_SHARE,
+        first_page=fragment.page, file=fragment.file, time_limit_s=settings.timeout_s * READ_TIME_SHARE,
         links=links, images=images, read_nested=read_nested,
     )  # fmt: skip
-    with anyio.move_on_after(settings.seconds):
+    with anyio.move_on_after(settings.timeout_s):
         return (await _get_shared_runner().read_document(reader, source))[0], mime
     raise Unavailable(
-        f"{file_name or 'the document'} was not read within {settings.seconds:g} seconds",
+        f"{file_name or 'the document'} was not read within {settings.timeout_s:g} seconds",
         code="timeout",
-        hint="raise the limit with --set pages.seconds=120, or read a smaller file",
+        hint="raise the limit with --set pages.timeout_s=120, or read a smaller file",
     )

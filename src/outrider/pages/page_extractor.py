@@ -71,9 +71,9 @@ class PageExtractor:
         # Trying again would take as long, so this is a refusal and not a timeout.
         raise Refused(
             f"{response.url} was fetched, but reading its {format_size(size)} takes longer than the "
-            f"{self._settings.seconds:g} seconds allowed for a page",
+            f"{self._settings.timeout_s:g} seconds allowed for a page",
             code="slow_document",
-            hint="look for a smaller copy, a part of it or another format; an operator can raise pages.seconds",
+            hint="look for a smaller copy, a part of it or another format; an operator can raise pages.timeout_s",
         )
 
     async def extract_rendered(self, page: FetchedPage, html: str, *, main: bool) -> FetchedPage:
@@ -86,18 +86,7 @@ class PageExtractor:
         return replace(page, document=document, html=decoded_html)
 
     def _build_input(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> ReaderInput:
-        settings = self._settings
-        return ReaderInput(
-            body,
-            url,
-            mime,
-            charset,
-            main,
-            max_chars=settings.extract_chars,
-            max_tags=settings.extract_tags,
-            max_pages=settings.pdf_max_pages,
-            read_nested=read_nested,
-        )
+        return ReaderInput(body, url, mime, charset, main, read_nested=read_nested)
 
 
 def _measure_resource(response: HttpResponse) -> int:

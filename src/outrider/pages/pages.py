@@ -45,6 +45,7 @@ class Pages:
         database: Holds the cache.
         clock: The time in seconds since the epoch.
         sleep: Waits between attempts.
+        attempts: How often to request a page while its server has an error.
         render: Returns the HTML of an address after its scripts have run, for pages that are empty without them.
     """
 
@@ -56,6 +57,7 @@ class Pages:
         *,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+        attempts: int = 3,
         render: RenderPage | None = None,
     ) -> None:
         self._http = http
@@ -63,6 +65,7 @@ class Pages:
         self._database = database
         self._clock = clock
         self._sleep = sleep
+        self._attempts = attempts
         self._render = render
 
     async def read(self, url: str, options: ReadOptions = DEFAULT_READ_OPTIONS) -> FetchedPage:
@@ -119,12 +122,13 @@ class Pages:
         """
         from outrider.pages.images import save_image
 
+        max_image_bytes = 20_000_000
         address = parse_target(url).url
         with self._limit_time(address):
             response = await self._fetcher.fetch(
                 address,
-                deadline=anyio.current_time() + self._settings.seconds,
-                max_body_bytes=self._settings.images_max_bytes,
+                deadline=anyio.current_time() + self._settings.timeout_s,
+                max_body_bytes=max_image_bytes,
                 headers={"accept": "image/*"},
                 cut=False,
             )
@@ -134,7 +138,7 @@ class Pages:
         """Return the response of an address with at most `size` bytes of its body. Raises as `read` does."""
         address = parse_target(url).url
         with self._limit_time(address):
-            deadline = anyio.current_time() + self._settings.seconds
+            deadline = anyio.current_time() + self._settings.timeout_s
             return await self._fetcher.fetch(address, deadline=deadline, max_body_bytes=size, headers={})
 
     async def search_cached(self, query: str, limit: int = 10) -> "list[LocalHit]":
@@ -160,8 +164,9 @@ class Pages:
         except OutriderError as error:
             if page := await self._render_blocked_page(address, error, options):
                 return page
+            max_stale_s = 7 * 86_400
             is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
-            if cached and is_outage and self._clock() - cached.checked_at <= self._settings.stale_if_error:
+            if cached and is_outage and self._clock() - cached.checked_at <= max_stale_s:
                 return replace(cached.page, stale=True)
             raise
         if response.status == 304 and cached is not None:
@@ -193,13 +198,13 @@ class Pages:
 
     async def _fetch_page(self, url: str, conditions: dict[str, str]) -> HttpResponse:
         """Fetch the body; if it was cut and half of it cannot be read, fetch it again with the larger limit."""
-        settings, deadline = self._settings, anyio.current_time() + self._settings.seconds
+        settings, deadline = self._settings, anyio.current_time() + self._settings.timeout_s
         response = await self._fetcher.fetch(
             url, deadline=deadline, max_body_bytes=settings.max_bytes, headers=conditions
         )
         if response.is_truncated and self._extractor.needs_whole_body(response):
             response = await self._fetcher.fetch(
-                url, deadline=deadline, max_body_bytes=settings.pdf_max_bytes, headers={}, cut=False
+                url, deadline=deadline, max_body_bytes=settings.document_max_bytes, headers={}, cut=False
             )
         return response
 
@@ -209,7 +214,7 @@ class Pages:
         confirmed = replace(
             cached,
             checked_at=now,
-            fresh_until=now + compute_lifetime(response.headers, self._settings.freshness_cap),
+            fresh_until=now + compute_lifetime(response.headers),
             etag=response.headers.get("etag", cached.etag),
             last_modified=response.headers.get("last-modified", cached.last_modified),
         )
@@ -226,7 +231,7 @@ class Pages:
         if page.is_rendered:  # the server's validators describe the source, not what its scripts made of it
             entry = CacheEntry(page, now, now, "", "")
         else:
-            fresh_until = now + compute_lifetime(response.headers, self._settings.freshness_cap)
+            fresh_until = now + compute_lifetime(response.headers)
             etag, last_modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
             entry = CacheEntry(page, now, fresh_until, etag, last_modified)
         await self._cache.put(entry, main=main)
@@ -275,15 +280,15 @@ class Pages:
 
     @contextmanager
     def _limit_time(self, url: str) -> Generator[None]:
-        """Raise Unavailable with code `timeout` when the body takes longer than `pages.seconds`."""
-        seconds = self._settings.seconds
+        """Raise Unavailable with code `timeout` when the body takes longer than `pages.timeout_s`."""
+        seconds = self._settings.timeout_s
         with anyio.move_on_after(seconds) as scope:
             yield
         if scope.cancelled_caught:
             raise Unavailable(
                 f"{url} was not read within {seconds:g} seconds",
                 code="timeout",
-                hint="try again once, or choose another source; an operator can raise pages.seconds",
+                hint="try again once, or choose another source; an operator can raise pages.timeout_s",
             )
 
     # The following are built at first use, because their modules are slow to import.
@@ -308,7 +313,7 @@ class Pages:
 
         settings = self._settings
         politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency, self._database)
-        return PageFetcher(self._http, politeness, settings.attempts, settings.user_agent, self._clock, self._sleep)
+        return PageFetcher(self._http, politeness, self._attempts, settings.user_agent, self._clock, self._sleep)
 
     @cached_property
     def _extractor(self) -> "PageExtractor":

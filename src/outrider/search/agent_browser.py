@@ -11,7 +11,7 @@ import secrets
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from outrider.search.settings import AgentBrowserSettings
 from outrider.search.snapshot_text import parse_snapshot
 
 PACKAGE_NAME = "agent-browser"
+PINNED_VERSION = "0.41.2"  # that npm installs; its output is tested
 COMMAND_TIMEOUT_S = 30.0
 # Variables that tell npm how to reach its registry. Installing is not browsing, and does not go through the guard.
 NPM_VARIABLE = re.compile(r"npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs", re.IGNORECASE)
@@ -47,7 +48,8 @@ class AgentBrowser:
 
     Args:
         settings: The operator's; without a command the program is not used.
-        folder: Where it is installed if `auto_install` allows that.
+        folder: Where npm installs it if the command is `npm`.
+        engines: Names of the engines whose result pages it opens, in that order.
         proxy_url: Returns the guarded proxy for its browser, with credentials; without one it is not used.
         executable: Returns the browser that it drives; "" leaves the choice to the program.
         environ: The source of `PATH` and the like.
@@ -58,38 +60,35 @@ class AgentBrowser:
         settings: AgentBrowserSettings,
         folder: Path,
         *,
+        engines: Sequence[str],
         proxy_url: Callable[[], str | None],
         executable: Callable[[], str],
         environ: Mapping[str, str],
     ) -> None:
         self._settings = settings
         self._folder = folder
+        self.engines = engines
         self._proxy_url = proxy_url
         self._executable = executable
         self._environ = environ
         self._prepared: tuple[str, ProgramVersion] | None = None
         self._prepare_lock = anyio.Lock()
 
-    @property
-    def engines(self) -> tuple[str, ...]:
-        """The engines whose result pages it opens, in that order."""
-        return tuple(self._settings.engines)
-
     def explain_unavailable(self) -> str:
         """Return why it cannot be used; "" if it can."""
-        if not (self._settings.command or self._settings.auto_install):
+        if not self._settings.command:
             return "it is not set up (`search.agent_browser.command` is empty)"
-        if self._find_program() is None and not self._settings.auto_install:
+        if self._find_program() is None and not self._settings.may_install:
             return f"the program {self._settings.command!r} was not found"
         return "" if self._proxy_url() else "no guarded proxy is running"
 
     @property
     def instructions(self) -> str:
         """How a person installs it."""
-        package = f"{PACKAGE_NAME}@{self._settings.version}"
+        package = f"{PACKAGE_NAME}@{PINNED_VERSION}"
         return (
             f"run `npm install -g {package}` and `{PACKAGE_NAME} install`, then set `search.agent_browser.command` to "
-            f"`{PACKAGE_NAME}`; or set `search.agent_browser.auto_install` to true"
+            f"`{PACKAGE_NAME}`, or to `npm`, which installs it"
         )
 
     @asynccontextmanager
@@ -119,13 +118,13 @@ class AgentBrowser:
             return self._prepared
 
     def _find_program(self) -> str | None:
-        own = self._installed_path()
-        if self._settings.command:
+        if not self._settings.may_install:
             return shutil.which(str(Path(self._settings.command).expanduser()), path=self._environ.get("PATH"))
+        own = self._installed_path()
         return str(own) if own.exists() else None
 
     def _installed_path(self) -> Path:
-        return self._folder / self._settings.version / "node_modules" / ".bin" / PACKAGE_NAME
+        return self._folder / PINNED_VERSION / "node_modules" / ".bin" / PACKAGE_NAME
 
     async def _check_version(self, program: str) -> ProgramVersion:
         """Return the version. Raises `not_configured` if it is too old or not the one that was installed."""
@@ -144,8 +143,8 @@ class AgentBrowser:
         if version < min_version:
             message = f"{PACKAGE_NAME} {match[0]} is too old: {'.'.join(map(str, min_version))} or later is needed"
             raise build_failure("not_configured", message, hint=self.instructions)
-        if not self._settings.command and match[0] != self._settings.version:
-            message = f"{PACKAGE_NAME} {self._settings.version} was installed, but it reports version {match[0]}"
+        if self._settings.may_install and match[0] != PINNED_VERSION:
+            message = f"{PACKAGE_NAME} {PINNED_VERSION} was installed, but it reports version {match[0]}"
             raise build_failure("not_configured", message, hint=self.instructions)
         return version
 
@@ -153,7 +152,7 @@ class AgentBrowser:
         """Install the pinned version into our folder, if the settings allow it; the package's scripts do not run."""
         browser_timeout_s = 120.0
         install_timeout_s = 60.0
-        if not self._settings.auto_install:
+        if not self._settings.may_install:
             raise build_failure(
                 "not_configured", f"the program {self._settings.command!r} was not found", hint=self.instructions
             )
@@ -163,9 +162,9 @@ class AgentBrowser:
                 "not_configured", f"{PACKAGE_NAME} cannot be installed: npm was not found", hint=self.instructions
             )
         installed = self._installed_path()
-        target = self._folder / self._settings.version
+        target = self._folder / PINNED_VERSION
         target.mkdir(parents=True, exist_ok=True)
-        package = f"{PACKAGE_NAME}@{self._settings.version}"
+        package = f"{PACKAGE_NAME}@{PINNED_VERSION}"
         arguments = ["install", "--prefix", str(target), "--ignore-scripts", "--no-audit", "--no-fund", "--", package]
         await self._run_installer([npm, *arguments], install_timeout_s, target)
         if not installed.exists():

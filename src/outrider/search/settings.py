@@ -9,24 +9,28 @@ DEFAULT_ENGINES = ["google", "bing", "duckduckgo"]
 
 
 class ResultPageSettings(BaseModel, extra="forbid", defer_build=True):
-    """The `search.browser` part: engines' result pages in Outrider's own browser."""
+    """The `search.browser` part: engines' result pages."""
 
     engines: list[str] = Field(
         default=DEFAULT_ENGINES,
         description="Result pages to open, in that order, for tools that search with the browser: google, bing, "
-        "duckduckgo, yahoo, ecosia, yandex, baidu; an empty list turns it off",
+        "duckduckgo, yahoo, ecosia, yandex, baidu; an empty list leaves them to agent-browser",
     )
 
 
 class AgentBrowserSettings(BaseModel, extra="forbid", defer_build=True):
     """The `search.agent_browser` part: result pages through the program `agent-browser`."""
 
-    command: str = Field(default="", description="The program agent-browser, by name or path; empty turns it off")
-    engines: list[str] = Field(default=DEFAULT_ENGINES, description="Result pages that it opens, in that order")
-    auto_install: bool = Field(
-        default=False, description="Whether npm may install the version below into data_dir if `command` is empty"
+    command: str = Field(
+        default="",
+        description="The program agent-browser, by name or path; `npm` lets npm install it into data_dir; empty turns "
+        "it off",
     )
-    version: str = Field(default="0.41.2", pattern=r"^\d+\.\d+\.\d+$", description="The version to install")
+
+    @property
+    def may_install(self) -> bool:
+        """Whether npm may install the program."""
+        return self.command == "npm"
 
 
 class SearchSettings(BaseModel):

@@ -24,13 +24,13 @@ from outrider.serve.context import get_caller, read_header, read_person
 log = logging.getLogger(__name__)
 
 
-def build_state_security(key: str, folder: Path, *, hours: float) -> RequestStateSecurity:
+def build_state_security(key: str, folder: Path, *, hours: float = 168) -> RequestStateSecurity:
     """Build the SDK's configuration of request state.
 
     Args:
         key: At least 32 bytes, the same for all replicas; empty uses this machine's key, created at first use.
         folder: The folder of this machine's key, which only its owner can read.
-        hours: Maximum time until a call is answered.
+        hours: Maximum time until a call is answered; longer than any run.
     """
     codec = build_state_codec(key, folder)
     return RequestStateSecurity(codec=codec, ttl=hours * 3600, bind_principal=identify_principal)

@@ -31,8 +31,50 @@ PROFILE_TEMPLATE = {
 }
 # Settings of earlier versions that only tuned internals. Files may still hold them, so they are ignored with a warning.
 REMOVED_SETTINGS = frozenset(
-    {("agents", "width"), ("agents", "stream_ms"), ("content", "open_indexes"), ("content", "embedding", "batch")}
+    {
+        "agents.stream_ms",
+        "agents.width",
+        "browser.arrival_seconds",
+        "browser.navigation_seconds",
+        "browser.warm",
+        "code.background_hours",
+        "code.output_kb",
+        "content.embedding.batch",
+        "content.embedding.timeout_s",
+        "content.open_indexes",
+        "content.text_chars",
+        "identity.oauth.algorithms",
+        "identity.oauth.leeway_s",
+        "pages.attempts",
+        "pages.extract_chars",
+        "pages.extract_tags",
+        "pages.freshness_cap",
+        "pages.images_max_bytes",
+        "pages.pdf_max_pages",
+        "pages.stale_if_error",
+        "run_agent.progress_per_second",
+        "search.agent_browser.version",
+        "serve.state_hours",
+    }
 )
+# What to use instead, where the nearest name would not tell.
+REPLACED_SETTINGS = {
+    "browser.locale": "the variable LANG, or locale of createSession",
+    "browser.timezone": "the variable TZ, or timezone of createSession",
+    "content.file_bytes": "pages.document_max_bytes",
+    "content.roots": "workspace.import_roots",
+    "identity.quotas.person": "identity.quotas.people with the name *",
+    "identity.quotas.workspace": "identity.quotas.workspaces with the name *",
+    "pages.pdf_max_bytes": "pages.document_max_bytes",
+    "pages.seconds": "pages.timeout_s",
+    "search.agent_browser.auto_install": "search.agent_browser.command=npm",
+    "search.agent_browser.engines": "search.browser.engines",
+    "telemetry.headers": "the variable OTEL_EXPORTER_OTLP_HEADERS",
+    "telemetry.metrics_host": "telemetry.metrics=host:port",
+    "telemetry.metrics_port": "telemetry.metrics=host:port",
+    "telemetry.sample": "the variables OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG",
+    "telemetry.service": "the variable OTEL_SERVICE_NAME",
+}
 SECRET_MASK = "********"  # noqa: S105
 CREDENTIAL_SECTIONS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
 URL_SECRET = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x
@@ -141,7 +183,7 @@ def _drop_removed_settings(layer: SettingsLayer) -> SettingsLayer:
     removed: list[str] = []
     values: dict[str, Any] = {}
     for setting, value in flatten_values(layer.values):
-        if setting in REMOVED_SETTINGS:
+        if ".".join(setting) in REMOVED_SETTINGS:
             removed.append(
                 f"{layer.origin}: {'.'.join(setting)!r} is ignored: its value is fixed now; remove the setting"
             )
@@ -191,6 +233,8 @@ def _describe_problem(error: dict[str, Any], origins: Mapping[SettingPath, str])
     parts = [setting for setting in origins if setting[: len(location)] == location]
     origin = next((origins[setting] for setting in (*sections, *parts) if setting in origins), "")
     where = f" (from {origin})" if origin else ""
+    if name in REPLACED_SETTINGS:
+        return f"no setting {name!r}{where}, use {REPLACED_SETTINGS[name]}"
     if error["type"] == "extra_forbidden":
         return f"no setting {name!r}{where}{_suggest_setting(error['loc'])}"
     return f"{name}: {error['msg'].removeprefix('Value error, ')}{where}"

@@ -59,17 +59,14 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
         description="Address at which other replicas reach this one, for instance http://10.0.0.7:8765; empty means "
         "its own host and port, with the address by which it reaches the database if host means all addresses",
     )
-    drain_seconds: float = Field(
+    drain_s: float = Field(
         default=5, ge=0, le=3600, description="Seconds that calls in progress have when the server is told to stop"
     )
-    notice_seconds: float = Field(
+    notice_s: float = Field(
         default=0,
         ge=0,
         le=300,
         description="Seconds that it then still accepts calls while /readyz fails, so that load balancers notice",
-    )
-    state_hours: float = Field(
-        default=168, ge=25, description="Hours that a person may take to answer; longer than any run"
     )
 
     @field_validator("state_key")
@@ -110,8 +107,8 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     artifacts: ArtifactsSettings = ArtifactsSettings()
     keep_days: float = Field(default=30, gt=0, description="Days that artifacts and call records are kept")
     daemon: bool = Field(default=True, description="Let `outrider mcp` of all hosts share one process of this user")
-    daemon_idle_minutes: float = Field(
-        default=15, ge=0, le=10_080, description="Minutes without hosts and running agents after which it ends"
+    daemon_idle_s: float = Field(
+        default=900, ge=0, le=604_800, description="Seconds without hosts and running agents after which it ends"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="Lowest level of messages on stderr"

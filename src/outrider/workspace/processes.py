@@ -95,6 +95,7 @@ class Processes:
     async def start_background(self, workspace: SessionWorkspace, job: "Job", title: str) -> Execution:
         """Start a job in the background. Raises Refused if the session has too many, and the errors of `run`."""
         max_finished = 50  # of each session
+        max_age_s = 86_400.0
         limit = self.sandbox.settings.background
         if self.count_running(workspace) >= limit:
             raise Refused(
@@ -109,7 +110,7 @@ class Processes:
         for old in finished[:-max_finished]:
             del own[old.id]
         # The event loop holds only weak references to tasks.
-        task = asyncio.get_running_loop().create_task(execution.run(self.sandbox.settings.background_hours * 3_600))
+        task = asyncio.get_running_loop().create_task(execution.run(max_age_s))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return execution

@@ -135,7 +135,7 @@ class SessionWorkspaces:
         if len(self._quotas) > max_quotas:
             self._quotas.clear()
         root = self.folder / key
-        quota = self._quotas.setdefault(key, StorageQuota(root, int(self.settings.max_mb * 1_000_000)))
+        quota = self._quotas.setdefault(key, StorageQuota(root, self.settings.max_bytes))
         return SessionWorkspace(key, root, quota)
 
     def purge_unused(self) -> int:

@@ -104,7 +104,7 @@ async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
 
 async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
     with anyio.fail_after(PATIENCE):
-        async with browser_desk(tmp_path, paused_seconds=0.1, park_seconds=0.1, idle_seconds=0.2) as at:
+        async with browser_desk(tmp_path, paused_s=0.1, park_s=0.1, idle_s=0.2) as at:
             session = await at.open_session()
             at.find_session(session).control.pause()
             failed = [

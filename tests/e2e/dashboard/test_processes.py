@@ -57,7 +57,7 @@ async def addresses(home: Path) -> list[str]:
 
 
 async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
-    with running(home, "serve", "--port", "0", "--set", "serve.drain_seconds=120") as (process, place):
+    with running(home, "serve", "--port", "0", "--set", "serve.drain_s=120") as (process, place):
         assert place.endswith("/dashboard/")
         (address,) = await addresses(home)
         assert address.startswith(f"{place}?token=")

@@ -107,7 +107,13 @@ async def open_http_client() -> AsyncGenerator[HttpClient]:
 
 @asynccontextmanager
 async def open_pages(
-    site: FakeSite, *, clock: FakeClock | None = None, file: Path | None = None, render: Any = None, **settings: Any
+    site: FakeSite,
+    *,
+    clock: FakeClock | None = None,
+    file: Path | None = None,
+    render: Any = None,
+    attempts: int = 3,
+    **settings: Any,
 ) -> AsyncGenerator[tuple[Pages, str]]:
     """Pages that may read the site, and its address."""
     clock = clock or FakeClock()
@@ -115,7 +121,7 @@ async def open_pages(
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
     try:
         async with http_servers.serve_app(site) as url, open_http_client() as http:
-            yield Pages(http, chosen, database, clock=clock, sleep=clock.sleep, render=render), url
+            yield Pages(http, chosen, database, clock=clock, sleep=clock.sleep, render=render, attempts=attempts), url
     finally:
         await database.close()
 

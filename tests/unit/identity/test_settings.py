@@ -16,10 +16,6 @@ GOOD: dict[str, Any] = {"issuer": "https://login.example", "resource": "https://
         ({"issuer": "https://login.example"}, "`resource` is required"),
         (GOOD | {"issuer": "http://login.example"}, "`issuer` must begin with https://"),
         (GOOD | {"jwks_uri": "http://login.example/keys"}, "`jwks_uri` must begin with https://"),
-        (GOOD | {"algorithms": []}, "at least one signature"),
-        (GOOD | {"algorithms": ["none"]}, "Input should be"),
-        (GOOD | {"algorithms": ["HS256"]}, "Input should be"),
-        (GOOD | {"leeway_s": 3_600}, "less than or equal to 300"),
     ],
 )
 def test_what_nobody_could_trust_is_refused(oauth: dict[str, Any], said: str):

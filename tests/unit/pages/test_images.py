@@ -156,8 +156,8 @@ async def test_a_picture_of_the_web_is_saved(folder: Path):
 
 @pytest.mark.parametrize(("route", "code"), [("/big", "too_large"), ("/page", "not_an_image"), ("/none", "not_found")])
 async def test_failures_are_named(folder: Path, route: str, code: str):
-    site = FakeSite({"/big": SiteAnswer(PIXEL_PNG * 100, "image/png"), "/page": SiteAnswer("<p>hi")})
-    async with open_pages(site, images_max_bytes=1_000) as (pages, url):
+    site = FakeSite({"/big": SiteAnswer(PIXEL_PNG.ljust(20_000_001), "image/png"), "/page": SiteAnswer("<p>hi")})
+    async with open_pages(site) as (pages, url):
         with pytest.raises(OutriderError) as caught:
             await pages.save_image(url + route, folder)
     assert caught.value.code == code

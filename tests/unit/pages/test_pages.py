@@ -124,9 +124,9 @@ async def test_an_unchanged_page_is_confirmed_not_sent_again(answer):
 
 async def test_a_server_may_keep_its_page_fresh_up_to_the_cap():
     site, clock = FakeSite({"/": changing(**{"cache-control": "max-age=100000"})}), FakeClock()
-    async with open_pages(site, clock=clock, max_age=0, freshness_cap=1_000) as (pages, url):
+    async with open_pages(site, clock=clock, max_age=0) as (pages, url):
         await pages.read(url)
-        clock.now += 999
+        clock.now += 86_399
         assert (await pages.read(url)).from_cache
         clock.now += 2
         assert not (await pages.read(url)).from_cache
@@ -163,13 +163,13 @@ async def test_two_readers_share_one_file(tmp_path: Path):
 
 async def test_a_stale_copy_stands_in_for_a_server_in_trouble():
     site, clock = FakeSite({"/": SiteAnswer(PAGE)}), FakeClock()
-    async with open_pages(site, clock=clock, stale_if_error=1_000) as (pages, url):
+    async with open_pages(site, clock=clock) as (pages, url):
         first = await pages.read(url)
         site.routes["/"] = SiteAnswer("down", "text/plain", 503)
-        clock.now += 900
+        clock.now += 600_000
         page = await pages.read(url)
         assert (page.stale, page.from_cache, page.document) == (True, True, first.document)
-        clock.now += 200
+        clock.now += 5_000
         with pytest.raises(Unavailable):
             await pages.read(url)
 
@@ -281,7 +281,7 @@ async def test_a_page_that_never_comes_ends_at_the_deadline():
             await FakeSite()(scope, receive, send)
         await anyio.sleep_forever()
 
-    async with open_pages(endless, seconds=0.2) as (pages, url):  # ty: ignore[invalid-argument-type]
+    async with open_pages(endless, timeout_s=0.2) as (pages, url):  # ty: ignore[invalid-argument-type]
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
     assert caught.value.code == "timeout"
@@ -448,7 +448,7 @@ async def test_a_browser_that_takes_too_long_costs_the_reader_nothing():
         return ""
 
     site = FakeSite({"/": SiteAnswer("<title>App</title><script>x</script>")})
-    async with open_pages(site, render=render, seconds=1.5) as (pages, url):
+    async with open_pages(site, render=render, timeout_s=1.5) as (pages, url):
         with anyio.fail_after(20):
             assert (await pages.read(url)).document.text == "App"
 

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from outrider.search.provider import Query, SearchServices
 from outrider.search.result_page import parse_result_outline
 from outrider.search.search import Search
 from outrider.search.selection import load_providers
-from outrider.search.settings import AgentBrowserSettings, SearchSettings
+from outrider.search.settings import DEFAULT_ENGINES, AgentBrowserSettings, SearchSettings
 from outrider.search.snapshot_text import parse_snapshot
 from support.fakes import agent_browser_program, result_pages
 
@@ -54,13 +54,20 @@ def program(folder: Path, **behaviour: Any) -> Path:
     return agent_browser_program.install_program(folder / "program", **{"pages": pages(), **behaviour})
 
 
-def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search:
+def searching(
+    tmp_path: Path, *, timeout: float = 60, engines: Sequence[str] = DEFAULT_ENGINES, **settings: Any
+) -> Search:
     """A search that asks nothing but the program."""
     chosen = AgentBrowserSettings.model_validate(settings)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     environ = {"PATH": path, "HOME": str(tmp_path), "NPM_CONFIG_CACHE": "/c", "BRAVE_API_KEY": "s3cret"}
     cli = AgentBrowser(
-        chosen, tmp_path / "data", proxy_url=lambda: PROXY, executable=lambda: "/the/browser", environ=environ
+        chosen,
+        tmp_path / "data",
+        engines=engines,
+        proxy_url=lambda: PROXY,
+        executable=lambda: "/the/browser",
+        environ=environ,
     )
     every = SearchSettings(
         disabled=sorted(set(load_providers()) - {"agent_browser"}), providers={"agent_browser": {"timeout_s": timeout}}
@@ -310,7 +317,7 @@ def installing(tmp_path: Path, **behaviour: Any) -> None:
 
 async def test_with_consent_the_pinned_version_is_installed_without_the_packages_scripts(tmp_path: Path):
     installing(tmp_path, version="0.41.2")
-    assert (await found(searching(tmp_path, auto_install=True))).hits
+    assert (await found(searching(tmp_path, command="npm"))).hits
     asked, environ = json.loads((tmp_path / "npm.json").read_text())
     assert asked[0] == "install"
     assert asked[-1] == "agent-browser@0.41.2"
@@ -323,14 +330,14 @@ async def test_with_consent_the_pinned_version_is_installed_without_the_packages
 
 async def test_another_version_than_the_pinned_one_is_refused(tmp_path: Path):
     installing(tmp_path, version="0.99.0")
-    attempt = await failure(searching(tmp_path, auto_install=True))
+    attempt = await failure(searching(tmp_path, command="npm"))
     assert attempt["outcome"] == "not_configured"
     assert "reports version 0.99.0" in attempt["message"]
 
 
 async def test_an_installation_that_fails_says_why_and_how_to_do_it_by_hand(tmp_path: Path):
     npm(tmp_path, "print('E404 not found', file=sys.stderr); sys.exit(1)")
-    attempt = await failure(searching(tmp_path, auto_install=True))
+    attempt = await failure(searching(tmp_path, command="npm"))
     assert attempt["outcome"] == "not_configured"
     assert "npm exited with 1" in attempt["message"]
     assert "E404" in attempt["message"]

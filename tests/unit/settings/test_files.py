@@ -212,3 +212,24 @@ def test_a_removed_setting_is_ignored_with_a_warning(read: Read, write_in_home: 
         f"{path}: 'content.open_indexes' is ignored: its value is fixed now; remove the setting",
         "environment: 'agents.stream_ms' is ignored: its value is fixed now; remove the setting",
     )
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"pages": {"seconds": 9}}, "no setting 'pages.seconds' (from {path}), use pages.timeout_s"),
+        ({"browser": {"cdp_url": "chrome"}}, "no setting 'browser.cdp_url' (from {path}), did you mean 'cdp_urls'?"),
+        ({"browser": {"idle_seconds": 9}}, "no setting 'browser.idle_seconds' (from {path}), did you mean 'idle_s'?"),
+        (
+            {"identity": {"quotas": {"person": {"runs": 3}}}},
+            "no setting 'identity.quotas.person' (from {path}), use identity.quotas.people with the name *",
+        ),
+    ],
+)
+def test_a_setting_with_another_name_now_is_an_error_that_says_which(
+    read: Read, write_in_home: Write, setting: dict[str, Any], told: str
+):
+    path = write_in_home(".outrider/settings.json", setting)
+    with pytest.raises(InvalidInput) as error:
+        read()
+    assert told.format(path=path) in error.value.message

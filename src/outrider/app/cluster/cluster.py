@@ -93,7 +93,7 @@ class Cluster:
     async def run_forever(self) -> None:
         """Publish this process and its browser sessions regularly, until cancelled."""
         await self.database.opened_event.wait()
-        idle_timeout_s = self.loaded.settings.browser.idle_seconds
+        idle_timeout_s = self.loaded.settings.browser.idle_s
         while True:
             try:
                 await self.replicas.send_heartbeat()

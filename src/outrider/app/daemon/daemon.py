@@ -27,7 +27,6 @@ from outrider.serve.host_session import HostSession, build_repeat_predicate
 
 log = logging.getLogger("outrider.app.daemon")
 DRAIN_TIMEOUT_S = 30.0  # for calls in progress when another daemon takes over or this one is stopped
-SECONDS_PER_MINUTE = 60.0
 
 
 class HostRefusal(Exception):
@@ -73,7 +72,7 @@ class Daemon:
         self._install = describe_install()
         self._started_at = time.time()
         self._last_used_at = time.monotonic()
-        self._idle_timeout_s = 15 * SECONDS_PER_MINUTE
+        self._idle_timeout_s = 900.0
         self._hosts_changed = asyncio.Event()
         self._shutdown_task: asyncio.Task[None] | None = None
         self._finished = asyncio.Event()
@@ -166,7 +165,7 @@ class Daemon:
         except OutriderError as error:
             raise self._command_line.build_refusal(error) from error
         session = config.session or self._sessions.assign(handshake.cwd, handshake.session)
-        self._idle_timeout_s = config.loaded.settings.daemon_idle_minutes * SECONDS_PER_MINUTE
+        self._idle_timeout_s = config.loaded.settings.daemon_idle_s
         try:
             host_session = self._connections[connection] = HostSession(connection, build_repeat_predicate(app.toolbox))
             connection.send_frame(frames.WELCOME_FRAME, session.encode("utf-8", "replace"))
@@ -289,5 +288,5 @@ class Daemon:
             "houses": len(self._apps),
             "at_work": self._apps.is_busy,
             "dashboard": self._apps.dashboard_url,
-            "idle_minutes": self._idle_timeout_s / SECONDS_PER_MINUTE,
+            "idle_s": self._idle_timeout_s,
         }

@@ -61,9 +61,6 @@ def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
             "artifacts": settings.artifacts.model_copy(
                 update={"storage": _resolve_storage(settings.artifacts.storage, folder)}
             ),
-            "content": settings.content.model_copy(
-                update={"roots": [str(folder / Path(each).expanduser()) for each in settings.content.roots]}
-            ),
             "mcpServers": {
                 name: each.model_copy(
                     update={
@@ -80,9 +77,8 @@ def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
 
 def select_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Return the variables that the settings name, and those of known providers' keys."""
-    agent_browser = settings.search.agent_browser
     # A program that we start, or a cloud's storage, may read any variable.
-    if agent_browser.command or agent_browser.auto_install or "://" in settings.artifacts.storage:
+    if settings.search.agent_browser.command or "://" in settings.artifacts.storage:
         return dict(environ)
     names = {word for _, value in flatten_values(settings.model_dump(mode="json")) for word in _iter_words(value)}
     names |= {name for provider in load_model_providers().values() for name in provider.env}

@@ -14,7 +14,6 @@ from outrider.browser.process.context import BrowserContext, open_context
 from outrider.browser.protocol.cdp import CdpConnection
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.websocket import open_websocket
-from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import HttpClient
@@ -84,11 +83,6 @@ class AttachedBrowser:
         self._folder.cleanup()
 
 
-async def attach_from_settings(settings: BrowserSettings, guard: EgressGuard) -> AttachedBrowser:
-    """Connect to the browser of `browser.cdp_url`. Raises NotConfigured or Unavailable."""
-    return await attach_to_url(settings.cdp_url.get_secret_value() if settings.cdp_url else "", guard)
-
-
 async def attach_to_url(address: str, guard: EgressGuard) -> AttachedBrowser:
     """Connect to the browser at `ws://…` or `http://host:port`, or for `chrome` to the user's own.
 
@@ -118,7 +112,7 @@ async def _resolve_websocket_url(url: str, guard: EgressGuard) -> str:
         await http.close()
     address = version.get("webSocketDebuggerUrl") if isinstance(version, dict) else None
     if not address:
-        raise Unavailable("the server at browser.cdp_url is not a browser", code="protocol", hint="check the port")
+        raise Unavailable("the server at browser.cdp_urls is not a browser", code="protocol", hint="check the port")
     # Behind a tunnel the reported port is the browser's own, so host and port are those of the request.
     parts = urlsplit(url)
     scheme = "wss" if parts.scheme == "https" else "ws"

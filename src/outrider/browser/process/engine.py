@@ -114,12 +114,12 @@ class BrowserEngine:
             self._warm_contexts.append((context, page))
 
 
-async def start_engine(settings: BrowserSettings, guard: EgressGuard, *, headless: bool) -> BrowserEngine:
+async def start_engine(settings: BrowserSettings, guard: EgressGuard, *, headless: bool, warm: int) -> BrowserEngine:
     """Launch a browser according to the settings. Raises NotConfigured or Unavailable."""
     running = await launch_browser(
         settings.executable, headless=headless, sandbox=settings.sandbox, extra=tuple(settings.flags)
     )
-    engine = BrowserEngine(running, guard, warm=settings.warm if headless else 0)
+    engine = BrowserEngine(running, guard, warm=warm if headless else 0)
     engine.clipboard = Clipboard(engine.browser) if headless else None
     try:
         await engine.start(settings.user_agent)

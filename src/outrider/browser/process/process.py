@@ -70,7 +70,7 @@ def spawn_browser(program: Path, arguments: list[str], folder: Path) -> BrowserP
     """Start the browser; its temporary files go into the folder too. Raises NotConfigured or Unavailable."""
     if sys.platform == "win32":
         raise NotConfigured(
-            "a browser cannot be started on Windows yet", hint="start one yourself and set `browser.cdp_url`"
+            "a browser cannot be started on Windows yet", hint="start one yourself and set `browser.cdp_urls`"
         )
     log_path = folder / "stderr.log"
     browser_reading, own_writing = _open_pipe()

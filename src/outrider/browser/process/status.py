@@ -18,7 +18,7 @@ def collect_status(
     root_warning = "Chromium's sandbox is off, because it does not run as root; run as another user, or in a container"
     unguarded_warning = "an attached browser uses its own network: the egress guard checks only requested addresses"
     warnings = []
-    if settings.cdp_url or settings.cdp_urls:
+    if settings.cdp_urls:
         warnings.append(unguarded_warning)
         facts: dict[str, Any] = {"executable": None, "how": "attached", "sandbox": None, "guarded": False}
     else:

@@ -101,7 +101,7 @@ async def open_websocket(guard: EgressGuard, url: str) -> WebSocketTransport:
         address = parse_uri(url)
     except (InvalidURI, ValueError):
         hint = "write it like ws://127.0.0.1:9222/devtools/…"
-        raise InvalidInput("cdp_url: not a ws:// or wss:// address", hint=hint) from None
+        raise InvalidInput("browser.cdp_urls: not a ws:// or wss:// address", hint=hint) from None
     duplex = await connect_endpoint(guard, address.host, address.port, tls=address.secure, seconds=timeout_s)
     websocket = ClientProtocol(address, max_size=max_message_bytes)
     try:

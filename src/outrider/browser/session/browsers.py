@@ -38,13 +38,14 @@ class Browsers:
         folder: The folder of saved states.
     """
 
-    def __init__(self, settings: BrowserSettings, guard: EgressGuard, folder: Path) -> None:
+    def __init__(self, settings: BrowserSettings, guard: EgressGuard, folder: Path, *, warm: int = 1) -> None:
         key = settings.state_key.get_secret_value() if settings.state_key else ""
         self.settings = settings
         self.states = StateStore(folder / "states", key)
         self._open_state_store = lambda whose: StateStore(folder / "states" / whose, key)
         self.registry: SessionRegistry | None = None  # set where several processes share a database
         self._guard = guard
+        self._warm = warm
         self._engines: dict[bool, asyncio.Task[BrowserEngine | AttachedBrowser]] = {}
         self._ended_engines: list[asyncio.Task[BrowserEngine | AttachedBrowser]] = []
         self._sessions: dict[str, Session] = {}
@@ -62,7 +63,7 @@ class Browsers:
     def start_soon(self, *, headless: bool | None = None) -> None:
         """Start the browser in the background, so that the first session opens sooner."""
         with suppress(OutriderError):
-            if self.settings.cdp_urls:
+            if len(self.settings.cdp_urls) > 1:
                 return
             self._ensure_engine_task(headless=self.settings.headless if headless is None else headless)
 
@@ -234,8 +235,8 @@ class Browsers:
         headless = settings.headless if options.headless is None else options.headless
         emulation = Emulation(
             size=options.size or settings.viewport_size,
-            locale=options.locale or settings.locale,
-            timezone=options.timezone or settings.timezone,
+            locale=options.locale,
+            timezone=options.timezone,
             window=not headless,
         )
         emulation.validate()
@@ -279,7 +280,7 @@ class Browsers:
             raise
 
     async def _acquire_engine(self, *, headless: bool) -> "BrowserEngine | AttachedBrowser":
-        if self.settings.cdp_urls:
+        if len(self.settings.cdp_urls) > 1:
             if self._pool is None:
                 from outrider.browser.process.pool import BrowserPool
 
@@ -306,13 +307,13 @@ class Browsers:
         return task
 
     async def _start_engine(self, *, headless: bool) -> "BrowserEngine | AttachedBrowser":
-        if self.settings.cdp_url:
-            from outrider.browser.process.attach import attach_from_settings
+        if self.settings.cdp_urls:
+            from outrider.browser.process.attach import attach_to_url
 
-            return await attach_from_settings(self.settings, self._guard)
+            return await attach_to_url(self.settings.cdp_urls[0].get_secret_value(), self._guard)
         from outrider.browser.process.engine import start_engine
 
-        return await start_engine(self.settings, self._guard, headless=headless)
+        return await start_engine(self.settings, self._guard, headless=headless, warm=self._warm)
 
     async def _publish_session(self, session: "Session") -> None:
         """Register a session for other processes before its first call can reach them."""
@@ -329,7 +330,7 @@ class Browsers:
 
     async def _run_maintenance(self) -> None:
         max_interval_s = 15.0
-        interval_s = min(max_interval_s, self.settings.park_seconds / 2, self.settings.idle_seconds / 2)
+        interval_s = min(max_interval_s, self.settings.park_s / 2, self.settings.idle_s / 2)
         while True:
             await asyncio.sleep(interval_s)
             for session in list(self._sessions.values()):
@@ -344,9 +345,9 @@ class Browsers:
         idle_s = time.time() - session.used_at
         if session.in_use or session.control.paused:
             return
-        if idle_s > self.settings.idle_seconds or (session.is_window_closed and idle_s > closed_window_grace_s):
+        if idle_s > self.settings.idle_s or (session.is_window_closed and idle_s > closed_window_grace_s):
             await self.end_session(session)
-        elif idle_s > self.settings.park_seconds:
+        elif idle_s > self.settings.park_s:
             await session.park()
 
 

@@ -112,16 +112,16 @@ async def _open_login_window(
 
 def check_window(settings: BrowserSettings) -> None:
     """Check that a person can sign in in a window. Raises NotConfigured or Refused."""
-    if settings.cdp_url and settings.cdp_url.get_secret_value() == OWN_CHROME:
+    if [url.get_secret_value() for url in settings.cdp_urls] == [OWN_CHROME]:
         hint = "sign in there by hand; its sessions use that sign-in"
         raise Refused("the user's own Chrome is in use, which keeps its sign-ins itself", code="own_browser", hint=hint)
-    if settings.cdp_url or settings.cdp_urls or flags.has_display():
+    if settings.cdp_urls or flags.has_display():
         return
     raise NotConfigured(
         "this machine has no display on which a person could sign in",
         code="no_display",
         hint="on a machine with one run `outrider browser login URL --state NAME`, copy the file that it names and run "
-        "`outrider browser state import FILE --state NAME` here; or set `browser.cdp_url` to a browser with a window; "
+        "`outrider browser state import FILE --state NAME` here; or set `browser.cdp_urls` to a browser with a window; "
         "or, if the user gives you the account, sign in in a session and save it with manageStates",
     )
 

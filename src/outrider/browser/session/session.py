@@ -33,6 +33,7 @@ from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError, Unavailable
 
 SessionStatus = Literal["active", "parked", "crashed", "closed"]
+NAVIGATION_TIMEOUT_S = 30.0
 
 
 class Session:
@@ -75,7 +76,7 @@ class Session:
         self._hang_detector = HangDetector(self.dialogs, self._add_note)
         self._storage = StorageTracker()
         self._title = options.title
-        self._call_lock = CallLock(PauseGate(settings.paused_seconds))
+        self._call_lock = CallLock(PauseGate(settings.paused_s))
         self.control = SessionControl(self._call_lock.gate, lambda: self.tabs.alive_page, self._handle_handback)
         self.screencast = Screencast(self.tabs, lambda: not self.emulation.window)
         self.dialogs.is_person_acting = lambda: self.control.holder is not None
@@ -197,17 +198,17 @@ class Session:
     async def go_back(self, *, gated: bool = True) -> NavigationResult:
         """Go one step back; `moved` is False at the start of the history."""
         async with self.acquire_page(gated=gated) as page:
-            return await step_history(page, -1, seconds=self._settings.navigation_seconds)
+            return await step_history(page, -1, seconds=NAVIGATION_TIMEOUT_S)
 
     async def go_forward(self, *, gated: bool = True) -> NavigationResult:
         """Go one step forward; `moved` is False at the end of the history."""
         async with self.acquire_page(gated=gated) as page:
-            return await step_history(page, 1, seconds=self._settings.navigation_seconds)
+            return await step_history(page, 1, seconds=NAVIGATION_TIMEOUT_S)
 
     async def reload(self, *, ignore_cache: bool = False, gated: bool = True) -> NavigationResult:
         """Reload the page."""
         async with self.acquire_page(gated=gated) as page:
-            return await reload_page(page, ignore_cache=ignore_cache, seconds=self._settings.navigation_seconds)
+            return await reload_page(page, ignore_cache=ignore_cache, seconds=NAVIGATION_TIMEOUT_S)
 
     async def open_tab(self, url: str = BLANK_URL) -> NavigationResult:
         """Open a tab, make it current and navigate it. Raises Unavailable when there are too many tabs."""
@@ -298,7 +299,7 @@ class Session:
         """Set up a page before its first document runs."""
         if self.tabs.is_full:
             return
-        page.clipboard, page.arrival_timeout_s = self.clipboard, self._settings.arrival_seconds
+        page.clipboard = self.clipboard
         page.frames.on_navigation(self._storage.record_visit)
         for setup in (self.console.set_up_channel, self.network.set_up_channel, self.dialogs.set_up_channel):
             await page.add_channel_setup(setup)
@@ -323,7 +324,7 @@ class Session:
 
     async def _navigate_page(self, page: BrowserPage, url: str) -> NavigationResult:
         """Navigate a page; again if the browser's network process has restarted and lost the proxy's credential."""
-        seconds = self._settings.navigation_seconds
+        seconds = NAVIGATION_TIMEOUT_S
         try:
             return await navigate_page(page, url, guard=self._guard, explainer=self._context, seconds=seconds)
         except Unavailable as error:

@@ -95,7 +95,7 @@ async def _extract_file(
     if url and not url.startswith(("http://", "https://")):
         raise InvalidInput(f"--url {url} is not a web address", hint="start it with https://, or leave it out")
     settings = load_settings(sets).settings.pages
-    body = _read_input(file, settings.pdf_max_bytes)
+    body = _read_input(file, settings.document_max_bytes)
     name = "" if file == STDIN_NAME else file
     return await read_body(body, name=name, url=url, main=main, links=links, images=images, settings=settings)
 
@@ -108,7 +108,7 @@ def _read_input(file: str, limit: int) -> bytes:
         raise _explained(file, error) from None
     if len(body) > limit:
         raise Refused(
-            f"{file} has more than {limit} bytes", code="too_large", hint="raise it: --set pages.pdf_max_bytes=…"
+            f"{file} has more than {limit} bytes", code="too_large", hint="raise it: --set pages.document_max_bytes=…"
         )
     return body
 

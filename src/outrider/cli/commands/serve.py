@@ -55,7 +55,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
             port=chosen.port,
             log_level="warning",
             log_config=None,
-            timeout_graceful_shutdown=round(chosen.drain_seconds),
+            timeout_graceful_shutdown=round(chosen.drain_s),
             ws_per_message_deflate=False,  # pictures are compressed already
         )
         taken = bind_server_socket(config, "serve.port", "--port")
@@ -66,7 +66,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
         dashboard_url = stack.enter_context(dashboard.publish_address(format_socket_url(taken)))
         told = partial(_announce_addresses, format_socket_url(taken), metrics, dashboard_url)
         server = DrainingServer(
-            config, streams=streams, stop_requested=leaving, on_started=told, drain_notice_s=chosen.notice_seconds
+            config, streams=streams, stop_requested=leaving, on_started=told, drain_notice_s=chosen.notice_s
         )
         await server.serve(sockets=[taken])
 

@@ -14,13 +14,8 @@ async def search_result_pages(query: Query, access: ProviderAccess, services: Se
     if browser is None:
         raise build_failure("not_configured", "agent-browser is not set up", hint=provider.remedy)
     errors: list[OutriderError] = []
-    engines = resolve_engines(browser.engines, "search.agent_browser.engines")
-    if not engines:
-        raise build_failure(
-            "not_configured", "search.agent_browser.engines names no engine", hint="add google, or another engine"
-        )
     async with browser.open_session() as session:
-        for engine in engines:
+        for engine in resolve_engines(browser.engines, "search.browser.engines"):
             # An endpoint that an operator set is a gateway to all engines, each below its name.
             base_url = f"{access.endpoint}/{engine.name}" if access.trusted else ""
             try:

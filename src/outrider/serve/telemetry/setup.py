@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import metrics, trace
@@ -25,15 +25,16 @@ async def run_telemetry(settings: TelemetrySettings) -> AsyncGenerator[str | Non
     All traces are sent before the block ends. Raises NotConfigured without the extra `telemetry`, or if the port is
     taken.
     """
-    if not settings.endpoint and settings.metrics_port is None:
+    if not settings.endpoint and not settings.metrics:
         yield None
         return
     try:
-        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
     except ImportError:
-        hint = "pip install 'outrider[telemetry]', or leave telemetry.endpoint and telemetry.metrics_port unset"
+        hint = "pip install 'outrider[telemetry]', or leave telemetry.endpoint and telemetry.metrics unset"
         raise NotConfigured("telemetry is on, but its packages are not installed", hint=hint) from None
-    resource = Resource.create({"service.name": settings.service, "service.version": __version__})
+    resource = Resource.create({"service.name": "outrider", "service.version": __version__})
+    resource = resource.merge(OTELResourceDetector().detect())  # OTEL_SERVICE_NAME wins
     async with AsyncExitStack() as stack:
         if settings.endpoint:
             stack.push_async_callback(asyncio.to_thread, _start_tracing(settings, resource))
@@ -45,18 +46,17 @@ def _start_tracing(settings: TelemetrySettings, resource: "Resource") -> Any:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio
 
-    provider = TracerProvider(resource=resource, sampler=ParentBasedTraceIdRatio(settings.sample))
+    provider = TracerProvider(resource=resource)
     address = f"{settings.endpoint.rstrip('/')}/v1/traces"
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address, headers=_parse_headers(settings))))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address)))
     trace.set_tracer_provider(provider)
     return provider.shutdown
 
 
 @asynccontextmanager
 async def _run_metrics(settings: TelemetrySettings, resource: "Resource") -> AsyncGenerator[str | None]:
-    if settings.metrics_port is None:
+    if not settings.metrics:
         yield None
         return
     from opentelemetry.sdk.metrics import MeterProvider
@@ -65,7 +65,7 @@ async def _run_metrics(settings: TelemetrySettings, resource: "Resource") -> Asy
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader], resource)
     metrics.set_meter_provider(provider)
-    importlib.import_module("outrider.core.meters")  # some metrics exist before the first call
+    importlib.import_module("outrider.core.metrics")  # some metrics exist before the first call
     try:
         async with _serve_metrics(settings, reader) as address:
             yield address
@@ -79,16 +79,6 @@ async def _serve_metrics(settings: TelemetrySettings, reader: Any) -> AsyncGener
     from outrider.serve.telemetry.prometheus import build_registry
 
     app = make_asgi_app(build_registry(reader))
-    async with serve_in_background(
-        app, settings.metrics_host, settings.metrics_port or 0, setting="telemetry.metrics_port"
-    ) as address:
+    host, _, port = settings.metrics.rpartition(":")
+    async with serve_in_background(app, host.strip("[]"), int(port), setting="telemetry.metrics") as address:
         yield f"{address}/metrics"
-
-
-def _parse_headers(settings: TelemetrySettings) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for pair in settings.headers.get_secret_value().split(","):
-        with suppress(ValueError):
-            name, value = pair.split("=", 1)
-            headers[name.strip().lower()] = value.strip()
-    return headers

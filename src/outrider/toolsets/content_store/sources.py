@@ -1,6 +1,7 @@
 """Read contents from files of the workspace and allowed folders, and from the web."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -8,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 import anyio.to_thread
 
 from outrider.content.models import ContentDraft
-from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, Refused
 from outrider.pages.fetched_page import FetchedPage
@@ -26,11 +26,19 @@ ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, http://… or https:
 
 @dataclass(frozen=True)
 class ContentSources:
-    """Reads the content of a `file_url`."""
+    """Reads the content of a `file_url`.
+
+    Attributes:
+        pages: Reads those of the web.
+        workspaces: Holds the files of the caller's session.
+        shared_folders: Other folders whose files may be read.
+        max_file_bytes: Of the largest file.
+    """
 
     pages: Pages
     workspaces: SessionWorkspaces
-    settings: ContentSettings
+    shared_folders: Sequence[Path]
+    max_file_bytes: int
 
     async def read_draft(self, call: Call, file_url: str) -> ContentDraft:
         """Read the content at an address.
@@ -52,14 +60,13 @@ class ContentSources:
     def _read_file_bytes(self, call: Call, path: Path) -> bytes:
         """Read a file of the session's workspace or below an allowed folder."""
         workspace_root = self.workspaces.ensure_workspace(call).directory
-        allowed_roots = [Path(root).expanduser().resolve() for root in self.settings.roots]
-        for root in (workspace_root, *allowed_roots):
+        for root in (workspace_root, *self.shared_folders):
             relative = _make_relative(path, root)
             if relative is not None and (path.is_absolute() or root == workspace_root):
-                return _read_limited(Jail(root), relative, self.settings.file_bytes)
+                return _read_limited(Jail(root), relative, self.max_file_bytes)
         raise Refused(
             f"file_url: {str(path)!r} is outside the workspace and the allowed folders",
-            hint="write_file it to the workspace, or send `content`; the operator allows a folder with content.roots",
+            hint="write_file it to the workspace, or send `content`; or have workspace.import_roots allow it",
             code="outside",
         )
 
@@ -137,7 +144,7 @@ def _read_limited(jail: "Jail", path: str, max_bytes: int) -> bytes:
     if size > max_bytes or len(body) > max_bytes:
         raise InvalidInput(
             f"file_url: the file has {size:,} bytes, more than the allowed {max_bytes:,}",
-            hint="add it in parts, or raise content.file_bytes",
+            hint="add it in parts, or raise pages.document_max_bytes",
             code="FILE_TOO_LARGE",
         )
     return body

@@ -41,14 +41,14 @@ class DelegationOptions:
         mime_prefix: The vendor tree of typed resources.
         progress: Whether progress notices hold the text so far or only what is new.
         per_second: Maximum progress notices per second of each kind.
-        detach_seconds: Seconds that a call waits for its agent before it returns without an answer.
+        detach_s: Seconds that a call waits for its agent before it returns without an answer.
         configured: Whether an agent is defined, or a model for agents is set.
     """
 
     mime_prefix: str = "application/vnd.dust"
     progress: ProgressStyle = "accumulated"
     per_second: float = 20.0
-    detach_seconds: float = 600.0
+    detach_s: float = 600.0
     configured: bool = False
 
 
@@ -119,7 +119,7 @@ class Delegation:
     ) -> Result:
         """Apply the answers that came with the call, wait up to `seconds`, and return the run's result."""
         run = await self._apply_decisions(run, call)
-        with anyio.move_on_after(self.options.detach_seconds if seconds is None else seconds):
+        with anyio.move_on_after(self.options.detach_s if seconds is None else seconds):
             await self._follow_run(run, call, feed or self._build_feed(call))
         result = await self._build_run_result(await self.runs.get(run.id), call)
         if call.run is not None or not call.answers:

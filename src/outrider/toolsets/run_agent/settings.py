@@ -10,7 +10,7 @@ from outrider.core.approval_required import ApprovalFormat
 class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
     """The `run_agent` part of the settings."""
 
-    detach_seconds: float = Field(
+    detach_s: float = Field(
         default=600,
         gt=0,
         le=3_600,
@@ -18,9 +18,6 @@ class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
     )
     progress: Literal["accumulated", "deltas"] = Field(
         default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
-    )
-    progress_per_second: float = Field(
-        default=20, ge=0.1, le=50, description="Maximum progress notices per second, for thoughts and for the answer"
     )
     blocked_format: ApprovalFormat = Field(
         default="error_json",

@@ -161,7 +161,7 @@ async def list_agent_tools(services: Services, taken: Collection[str]) -> tuple[
     if database.opened_event.is_set() or database.dialect != "sqlite":  # listing tools must not open a database file
         stored = await catalogue.load_rows()
         descriptions = descriptions | {name: agent.description for name, agent in stored.items()}
-    names, wait = _assign_tool_names(descriptions, taken), delegation.options.detach_seconds
+    names, wait = _assign_tool_names(descriptions, taken), delegation.options.detach_s
     tools = tuple(_build_agent_tool(names[name], name, description, wait) for name, description in descriptions.items())
     missing = not descriptions or bool(catalogue.list_problems())
     return (*tools, _build_placeholder()) if missing else tools

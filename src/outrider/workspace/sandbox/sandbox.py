@@ -64,11 +64,10 @@ class Sandbox:
 
         chosen = self.settings
         return ResourceLimits(
-            memory=chosen.memory_mb * 1_000_000,
+            memory=chosen.memory_bytes,
             processes=chosen.processes,
-            cpu_seconds=chosen.cpu_seconds,
-            file_bytes=chosen.file_mb * 1_000_000,
-            output_bytes=chosen.output_kb * 1_000,
+            cpu_seconds=chosen.cpu_s,
+            file_bytes=chosen.file_bytes,
         )
 
     async def detect_isolation(self) -> IsolationResult:

@@ -18,16 +18,14 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     network: bool = Field(default=False, description="Let code reach the web, through the egress guard")
     python: str = Field(default="", description="Interpreter of execute_python; empty means python3 on PATH")
     deno: str = Field(default="", description="Program of execute_typescript; empty means the installed deno")
-    memory_mb: int = Field(default=1_024, ge=64, description="Megabytes of memory of all processes of an execution")
-    processes: int = Field(default=128, ge=8, le=4_096, description="Processes and threads at the same time")
-    cpu_seconds: int = Field(default=600, ge=1, description="CPU seconds of one process")
-    file_mb: int = Field(default=200, ge=1, description="Largest file that code can write, in megabytes")
-    output_kb: int = Field(
-        default=2_000, ge=64, description="Kilobytes kept of each output stream; the rest is dropped"
+    memory_bytes: int = Field(
+        default=1_024_000_000, ge=64_000_000, description="Memory of all processes of an execution"
     )
+    processes: int = Field(default=128, ge=8, le=4_096, description="Processes and threads at the same time")
+    cpu_s: int = Field(default=600, ge=1, description="CPU seconds of one process")
+    file_bytes: int = Field(default=200_000_000, ge=1_000_000, description="Largest file that code can write")
     parallel: int = Field(default=8, ge=1, le=64, description="Executions at the same time; further ones wait")
     background: int = Field(default=20, ge=0, le=100, description="Background processes of one session")
-    background_hours: float = Field(default=24, gt=0, description="Hours after which a background process is stopped")
     cgroup: str = Field(
         default="",
         description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "

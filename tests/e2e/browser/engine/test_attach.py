@@ -57,7 +57,7 @@ async def only_the_strangers_page_is_left(browsers: Browsers) -> bool:
 @pytest.mark.parametrize("form", ["ws", "http"])
 async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(stranger, site, tmp_path, form):
     address = f"{form}://127.0.0.1:{stranger.port}" + (stranger.path if form == "ws" else "")
-    browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr(address)]), site.guard, tmp_path)
     try:
         session, there = await browsers.open_session("test", f"{site.here}/popup")
         assert there.title == "Opener"
@@ -81,7 +81,7 @@ async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(stra
 
 async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, tmp_path, monkeypatch):
     monkeypatch.setenv("CHROME_USER_DATA_DIR", str(stranger.profile))
-    browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr("chrome")]), site.guard, tmp_path)
     try:
         first, _ = await browsers.open_session("test", f"{site.here}/form")
         async with first.acquire_page() as page:
@@ -96,7 +96,7 @@ async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, t
 
 
 async def test_no_running_browser_of_the_users_is_not_configured(site, tmp_path):
-    browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr("chrome")]), site.guard, tmp_path)
     with pytest.raises(NotConfigured, match="no running Chrome"):
         await browsers.open_session("test")
     await browsers.aclose()
@@ -110,7 +110,7 @@ async def test_an_address_that_is_no_browser_is_unavailable(site, tmp_path):
 
     async with http_servers.serve_raw_tcp(teapot) as url:
         for address in (url, url.replace("http", "ws") + "/devtools/browser/1"):
-            browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
+            browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr(address)]), site.guard, tmp_path)
             with pytest.raises(Unavailable):
                 await browsers.open_session("test")
             await browsers.aclose()

@@ -39,7 +39,10 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 async def visiting(tmp_path) -> AsyncGenerator[tuple[Session, str]]:
     async with http_servers.serve_raw_tcp(answer) as base:
         browsers = Browsers(
-            BrowserSettings(warm=0), EgressGuard(EgressSettings(allow=[base.removeprefix("http://")])), tmp_path
+            BrowserSettings(),
+            EgressGuard(EgressSettings(allow=[base.removeprefix("http://")])),
+            tmp_path,
+            warm=0,
         )
         try:
             session, _ = await browsers.open_session("test", f"{base}/whole")

@@ -122,7 +122,7 @@ async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
 
 
 async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_path):
-    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
         other, _ = await browsers.open_session("test", f"{site.here}/form")
@@ -146,7 +146,7 @@ async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_
 
 
 async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
-    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/login")
         async with session.acquire_page() as page:
@@ -175,7 +175,7 @@ async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
 
 
 async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site, tmp_path):
-    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
         process = browsers.running_browsers[0].running.process
@@ -191,7 +191,7 @@ async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site
 
 
 async def test_a_network_process_that_dies_is_introduced_to_the_way_out_again(site, tmp_path):
-    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
         told = await browsers.running_browsers[0].connection.send("SystemInfo.getProcessInfo")

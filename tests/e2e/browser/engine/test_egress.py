@@ -161,7 +161,7 @@ async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
     allow = [each for each in site.guard.policy.settings.allow if each.endswith(site.here.rpartition(":")[2])]
     async with EgressProxy(EgressGuard(EgressSettings(allow=allow))) as forward:
         settings = site.guard.policy.settings.model_copy(update={"proxy": SecretStr(forward.url_with_credentials)})
-        browsers = Browsers(BrowserSettings(warm=0), EgressGuard(settings), tmp_path)
+        browsers = Browsers(BrowserSettings(), EgressGuard(settings), tmp_path, warm=0)
         try:
             session, there = await browsers.open_session("test", f"{site.here}/article")
             assert there.title == "On lighthouses"
@@ -196,7 +196,7 @@ async def test_a_dead_site_is_told_in_the_words_of_the_proxy(site, tmp_path, fre
 
     code, words = UNREACHED[url]
     allow = [*site.guard.policy.settings.allow, f"127.0.0.1:{free_tcp_port}"]
-    browsers = Browsers(BrowserSettings(warm=0), EgressGuard(EgressSettings(allow=allow), resolve), tmp_path)
+    browsers = Browsers(BrowserSettings(), EgressGuard(EgressSettings(allow=allow), resolve), tmp_path, warm=0)
     dead = url.format(shut=free_tcp_port)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")

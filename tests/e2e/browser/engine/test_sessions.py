@@ -78,7 +78,7 @@ async def test_ten_sessions_work_at_once(opened, site):
 
 
 async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
-    few = Browsers(BrowserSettings(max_sessions=1, warm=0), site.guard, tmp_path)
+    few = Browsers(BrowserSettings(max_sessions=1), site.guard, tmp_path, warm=0)
     try:
         first, _ = await few.open_session("test")
         with pytest.raises(Unavailable) as full:
@@ -116,7 +116,7 @@ async def test_a_session_with_something_typed_is_not_put_away(opened):
 
 
 async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
-    brief = Browsers(BrowserSettings(park_seconds=0.2, idle_seconds=1.5, warm=0), site.guard, tmp_path)
+    brief = Browsers(BrowserSettings(park_s=0.2, idle_s=1.5), site.guard, tmp_path, warm=0)
     try:
         session, _ = await brief.open_session("test", f"{site.here}/article")
         with anyio.fail_after(20):
@@ -206,7 +206,7 @@ def processes_of(group: int, profile: Path) -> set[int]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
 async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    many = Browsers(BrowserSettings(warm=1, max_sessions=100), site.guard, tmp_path / "data")
+    many = Browsers(BrowserSettings(max_sessions=100), site.guard, tmp_path / "data")
     try:
 
         async def visit() -> None:

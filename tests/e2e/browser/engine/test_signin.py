@@ -25,7 +25,7 @@ SIGN_IN = """() => { document.querySelector('[name=user]').value = 'ada';
 async def windows(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Browsers]:
     """A browser that shows its windows on a display which only it can see."""
     monkeypatch.setenv("DISPLAY", ":none")
-    browsers = Browsers(BrowserSettings(flags=WINDOWS, park_seconds=1, idle_seconds=2), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(flags=WINDOWS, park_s=1, idle_s=2), site.guard, tmp_path)
     yield browsers
     await browsers.aclose()
 
@@ -171,7 +171,7 @@ async def test_without_a_display_the_answer_says_what_to_do(site, tmp_path, monk
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path)
     with pytest.raises(NotConfigured, match="no display") as told:
         await browsers.sign_in("test", f"{site.here}/login")
-    for way in ("outrider browser login URL --state NAME", "browser.cdp_url", "manageStates"):
+    for way in ("outrider browser login URL --state NAME", "browser.cdp_urls", "manageStates"):
         assert way in told.value.hint
     with pytest.raises(NotConfigured, match="no display"):
         await browsers.open_session("test", options=SessionOptions(headless=False))
@@ -179,7 +179,7 @@ async def test_without_a_display_the_answer_says_what_to_do(site, tmp_path, monk
 
 
 async def test_the_users_own_chrome_needs_no_state(site, tmp_path):
-    browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
+    browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr("chrome")]), site.guard, tmp_path)
     with pytest.raises(Refused, match="own Chrome"):
         await browsers.sign_in("test", f"{site.here}/login")
     await browsers.aclose()

@@ -26,7 +26,6 @@ def test_what_is_relative_starts_at_the_host_s_directory(home: Path):
             data_dir="data",
             database="sqlite+aiosqlite:///here.db",
             browser={"executable": "./chrome"},
-            content={"roots": ["texts", "/abs"]},
             mcpServers={"one": {"command": "x"}, "two": {"command": "y", "cwd": "sub", "env": {"PATH": "/own"}}},
         )
     )
@@ -34,7 +33,6 @@ def test_what_is_relative_starts_at_the_host_s_directory(home: Path):
     assert settings.data_dir == project / "data"
     assert settings.database == f"sqlite+aiosqlite:///{project}/here.db"
     assert settings.browser.executable == str(project / "chrome")
-    assert settings.content.roots == [str(project / "texts"), "/abs"]
     one, two = settings.mcpServers["one"], settings.mcpServers["two"]
     assert (one.cwd, one.env) == (str(project), {"PATH": "/host/bin"})
     assert (two.cwd, two.env) == (str(project / "sub"), {"PATH": "/own"})

@@ -77,7 +77,7 @@ def test_the_status_says_what_is_not_as_safe_as_it_could_be():
     facts = collect_status(BrowserSettings(sandbox=False))
     assert not facts["sandbox"]
     assert "sandbox is off" in facts["warnings"][0]
-    attached = collect_status(BrowserSettings.model_validate({"cdp_url": "ws://a.example/x"}))
+    attached = collect_status(BrowserSettings.model_validate({"cdp_urls": ["ws://a.example/x"]}))
     assert not attached["guarded"]
     assert "a.example" not in str(attached)
     missing = collect_status(BrowserSettings(executable="/nowhere/x"))

@@ -64,10 +64,10 @@ class Place:
 async def place(routes: dict[str, Any], file: Path | None = None, **settings: Any) -> AsyncGenerator[Place]:
     clock, site = FakeClock(), FakeSite(routes)
     database = Database.from_file(sqlite.create_migrated_file(file or Path.home() / "crawl.db"))
-    chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "attempts": 1, **settings})
+    chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
     try:
         async with http_servers.serve_app(site) as url, open_http_client() as http:
-            pages = Pages(http, chosen, database, clock=clock, sleep=clock.sleep)
+            pages = Pages(http, chosen, database, clock=clock, sleep=clock.sleep, attempts=1)
             yield Place(Crawler(pages, database, clock=clock, sleep=clock.sleep), url, site, clock, [])
     finally:
         await database.close()
@@ -278,10 +278,10 @@ async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
     def shaky(request: SiteRequest) -> SiteAnswer:
         return SiteAnswer("busy", "text/plain", 503) if request.path in down else HARBOUR[request.path]
 
-    async with place(dict.fromkeys(HARBOUR, shaky), stale_if_error=0) as here:
+    async with place(dict.fromkeys(HARBOUR, shaky)) as here:
         await here.crawl()
         down.add("/boats/tern")
-        here.clock.now += 1_000
+        here.clock.now += 700_000  # more than a week, so that no stale copy stands in
         ill = await here.crawl()
         states = await here.changes()
         down.clear()

@@ -82,7 +82,7 @@ async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_
             await pages.read(f"{url}/a.pdf")
     assert caught.value.code == "slow_document"
     assert "takes longer than the 1.5 seconds" in caught.value.message
-    assert "pages.seconds" in caught.value.hint
+    assert "pages.timeout_s" in caught.value.hint
 
 
 async def test_a_page_that_is_called_a_workbook_is_a_page():

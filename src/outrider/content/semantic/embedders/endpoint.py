@@ -85,6 +85,7 @@ class EndpointEmbedder:
         return await self._send_request(texts)
 
     async def _send_request(self, texts: list[str]) -> HttpResponse:
+        timeout_s = 60.0  # local models embed a batch slowly
         settings = self._settings
         body: dict[str, Any] = {"model": settings.model, "input": texts}
         if settings.dimensions:
@@ -96,7 +97,7 @@ class EndpointEmbedder:
             f"{settings.base_url.rstrip('/')}/embeddings",
             json=body,
             headers={"authorization": f"Bearer {key}"} if key else {},
-            limits=RequestLimits(settings.timeout_s, max_reply_bytes, max_redirects=0),
+            limits=RequestLimits(timeout_s, max_reply_bytes, max_redirects=0),
             trusted=True,
         )
 
