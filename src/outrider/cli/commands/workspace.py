@@ -76,7 +76,7 @@ async def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 async def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
     """Add a person to a workspace, or change their role."""
     detail = f"{person} as {role}"
-    await _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add(name, person, role))
+    await _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add_member(name, person, role))
     click.echo(f"{person} is {role} of {name}")
 
 
@@ -87,7 +87,7 @@ async def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
 @async_command
 async def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
     """Remove a person from a workspace; their tokens lose access within two seconds."""
-    await _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove(name, person))
+    await _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove_member(name, person))
     click.echo(f"{person} is not in {name} any more")
 
 
