@@ -49,7 +49,12 @@ def _start_tracing(settings: TelemetrySettings, resource: "Resource") -> Any:
 
     provider = TracerProvider(resource=resource, sampler=ParentBasedTraceIdRatio(settings.sample))
     address = f"{settings.endpoint.rstrip('/')}/v1/traces"
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address, headers=_parse_headers(settings))))
+    headers: dict[str, str] = {}
+    for pair in settings.headers.get_secret_value().split(","):
+        with suppress(ValueError):
+            name, value = pair.split("=", 1)
+            headers[name.strip().lower()] = value.strip()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address, headers=headers)))
     trace.set_tracer_provider(provider)
     return provider.shutdown
 
@@ -83,12 +88,3 @@ async def _serve_metrics(settings: TelemetrySettings, reader: Any) -> AsyncGener
         app, settings.metrics_host, settings.metrics_port or 0, setting="telemetry.metrics_port"
     ) as address:
         yield f"{address}/metrics"
-
-
-def _parse_headers(settings: TelemetrySettings) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for pair in settings.headers.get_secret_value().split(","):
-        with suppress(ValueError):
-            name, value = pair.split("=", 1)
-            headers[name.strip().lower()] = value.strip()
-    return headers
