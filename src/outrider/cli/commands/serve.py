@@ -59,7 +59,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
         if app.cluster is not None:
             own = await find_advertised_address(format_socket_url(taken), settings.settings.database)
             app.cluster.replicas.address = chosen.internal_url or own
-        dashboard = stack.enter_context(site.state.dashboard.posted(format_socket_url(taken)))
+        dashboard = stack.enter_context(site.state.dashboard.publish_address(format_socket_url(taken)))
         told = partial(_announce_addresses, format_socket_url(taken), metrics, dashboard)
         server = DrainingServer(
             config, streams=streams, stop_requested=leaving, on_started=told, drain_notice_s=chosen.notice_seconds
