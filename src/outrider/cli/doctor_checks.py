@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
 async def check_storage(app: "App") -> AsyncGenerator[Finding]:
     """Run all checks of stored data."""
-    async for finding in _check_database(app):
-        yield finding
-    async for finding in _check_artifacts(app):
-        yield finding
-    async for finding in _check_embedders(app):
-        yield finding
+    for check in (_check_database, _check_artifacts, _check_embedders):
+        async for finding in check(app):
+            yield finding
 
 
 async def _check_database(app: "App") -> AsyncGenerator[Finding]:

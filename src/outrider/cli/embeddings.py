@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, report_error, run_async
+from outrider.cli.output import async_command, print_json, report_error
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.http import HttpClient
@@ -33,9 +33,10 @@ def install(sets: tuple[str, ...]) -> None:
 @embeddings.command()
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def status(sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
     """Show which embedder is used, and what the others need."""
-    rows = run_async(lambda: _collect_status(load_settings(sets)), as_json=as_json)
+    rows = await _collect_status(load_settings(sets))
     if as_json:
         print_json(rows)
         return

@@ -1,17 +1,17 @@
 """Terminal output: text for people, JSON for programs, exit codes."""
 
+import functools
 import gc
 import json
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import click
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 
-ResultT = TypeVar("ResultT")
 EXIT_PARTIAL = 1
 EXIT_CODES: dict[type[OutriderError], int] = {
     InvalidInput: 2,
@@ -58,10 +58,18 @@ def enable_gc() -> None:
     gc.enable()
 
 
-def run_async(main: Callable[[], Coroutine[Any, Any, ResultT]], *, as_json: bool = False) -> ResultT:
-    """Run an asynchronous command; an OutriderError ends the process with its exit code."""
-    enable_gc()
-    try:
-        return anyio.run(main)
-    except OutriderError as error:
-        sys.exit(report_error(error, as_json=as_json))
+def async_command(function: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a command's coroutine function in an event loop when click calls it.
+
+    An OutriderError ends the process with its exit code.
+    """
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        enable_gc()
+        try:
+            anyio.run(functools.partial(function, *args, **kwargs))
+        except OutriderError as error:
+            sys.exit(report_error(error, as_json=kwargs.get("as_json", False)))
+
+    return run

@@ -13,7 +13,7 @@ from rich.text import Text
 from outrider.agents.events.stream import RunEvent
 from outrider.agents.run import Run
 from outrider.app import App
-from outrider.core.questions import Question
+from outrider.core.questions import Decision
 from outrider.core.untrusted import clean_untrusted
 
 TAIL_CHARS = 240  # characters of thinking and of text that are shown while they come
@@ -49,7 +49,8 @@ class TerminalRunView:
                     self._last_seq = event.seq
                     if not self._quiet:
                         self._show_event(event)
-                        live.update(self._tail())
+                        tail = clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:]
+                        live.update(Text(tail, style="" if self._text else "dim italic"))
             run = await self._app.runs.get(run.id)
             if run.status != "blocked" or not await self._decide_questions(run):
                 break
@@ -97,51 +98,38 @@ class TerminalRunView:
             self._console.print(Text(_shorten_line(self._thinking, TAIL_CHARS), style="dim italic"))
         self._thinking = self._text = ""
 
-    def _tail(self) -> Text:
-        said = self._text or self._thinking
-        return Text(clean_untrusted(said)[-TAIL_CHARS:], style="" if self._text else "dim italic")
-
     async def _decide_questions(self, run: "Run") -> bool:
         """Ask the person; return False if there is none to ask."""
         for question in await self._app.runs.questions.list_pending(run.root_run_id):
-            decision = "approved" if self._allow else self._ask_person(question)
-            if decision is None:
-                return False
+            decision: Decision = "approved"
+            if not self._allow:
+                if not sys.stdin.isatty():
+                    return False
+                self._console.print(Text(clean_untrusted(question.message), style="bold yellow"))
+                choices: dict[str, Decision] = {"y": "approved", "n": "rejected", "a": "always_approved"}
+                if question.kind != "approval":
+                    choices.pop("a")
+                prompt = f"Allow it? [{'/'.join(choices)}]"
+                decision = choices[click.prompt(prompt, type=click.Choice(list(choices)), show_choices=False, err=True)]
             await self._app.runs.questions.decide(question.id, decision, by="terminal")
         return True
 
-    def _ask_person(self, question: "Question") -> Any:
-        if not sys.stdin.isatty():
-            return None
-        self._console.print(Text(clean_untrusted(question.message), style="bold yellow"))
-        choices = {"y": "approved", "n": "rejected", "a": "always_approved"}
-        if question.kind != "approval":
-            choices.pop("a")
-        shown = "/".join(choices)
-        answer = click.prompt(f"Allow it? [{shown}]", type=click.Choice(list(choices)), show_choices=False, err=True)
-        return choices[answer]
-
     def _print_answer(self, run: "Run") -> None:
-        text, sources = _number_citations(run.answer, run.citations)
+        """Print the answer with `[1][2]` instead of references, and the sources in that order."""
+        order: dict[str, int] = {}
+
+        def format_numbers(block: re.Match[str]) -> str:
+            known = [name.strip() for name in block[1].split(",") if name.strip() in run.citations]
+            shown = "".join(f"[{order.setdefault(name, len(order) + 1)}]" for name in known)
+            return f" {shown}" if shown else ""
+
+        answer = clean_untrusted(CITATION_PATTERN.sub(format_numbers, run.answer))
         out = Console(highlight=False)
-        out.print(
-            Markdown(clean_untrusted(text)) if sys.stdout.isatty() else Text(clean_untrusted(text)), soft_wrap=True
-        )
-        for number, source in enumerate(sources, 1):
+        out.print(Markdown(answer) if sys.stdout.isatty() else Text(answer), soft_wrap=True)
+        for name, number in order.items():
+            source = run.citations[name]
             title, address = clean_untrusted(source.get("title", "")), clean_untrusted(source.get("href", ""))
             out.print(Text(f"[{number}] {title}  {address}", style="blue"), soft_wrap=True)
-
-
-def _number_citations(answer: str, citations: dict[str, dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """The answer with `[1][2]` instead of references, and the sources in that order."""
-    order: dict[str, int] = {}
-
-    def format_numbers(block: re.Match[str]) -> str:
-        known = [name.strip() for name in block[1].split(",") if name.strip() in citations]
-        shown = "".join(f"[{order.setdefault(name, len(order) + 1)}]" for name in known)
-        return f" {shown}" if shown else ""
-
-    return CITATION_PATTERN.sub(format_numbers, answer), [citations[name] for name in order]
 
 
 def _shorten_line(text: str, limit: int) -> str:

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -100,17 +100,15 @@ def publish_address(data_dir: Path, place: str, launch: SignInTokens, *, kind: s
 
 def list_running(data_dir: Path) -> list[DashboardAddress]:
     """List running dashboards of this data directory, newest first; remove stale files."""
-    return sorted(_iter_addresses(data_dir / RUN_FOLDER), key=lambda each: -each.since)
-
-
-def _iter_addresses(folder: Path) -> Iterator[DashboardAddress]:
-    max_file_bytes = 4_096  # bytes of a file
-    for path in folder.glob(f"{ADDRESS_FILE_PREFIX}*.json"):
+    max_file_bytes = 4_096
+    running: list[DashboardAddress] = []
+    for path in (data_dir / RUN_FOLDER).glob(f"{ADDRESS_FILE_PREFIX}*.json"):
         with suppress(OSError, ValueError, TypeError):
             if _is_abandoned(path):
                 path.unlink()
             else:
-                yield DashboardAddress(**json.loads(path.read_bytes()[:max_file_bytes]))
+                running.append(DashboardAddress(**json.loads(path.read_bytes()[:max_file_bytes])))
+    return sorted(running, key=lambda each: -each.since)
 
 
 def _lock_file(file: int) -> None:

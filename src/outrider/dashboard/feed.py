@@ -70,24 +70,20 @@ class TopicFeeds:
         """Yield `ready`, then one event for each group of changes of a topic."""
         self.streams += 1
         try:
-            async for event in self._iter_events(cursors):
-                yield event
+            yield _build_event("ready", {"topics": list(cursors)}, cursors)
+            while not self._closing.is_set():
+                more = False
+                for topic in list(cursors):
+                    changes, behind = await self._fetch_changes(topic, cursors[topic])
+                    if changes:
+                        cursors = cursors | {topic: behind}
+                        more = True
+                        yield _build_event(topic, changes, cursors)
+                if not more:
+                    with anyio.move_on_after(POLL_INTERVAL_S):
+                        await self._closing.wait()
         finally:
             self.streams -= 1
-
-    async def _iter_events(self, cursors: FeedCursors) -> AsyncGenerator[ServerSentEvent]:
-        yield _build_event("ready", {"topics": list(cursors)}, cursors)
-        while not self._closing.is_set():
-            more = False
-            for topic in list(cursors):
-                changes, behind = await self._fetch_changes(topic, cursors[topic])
-                if changes:
-                    cursors = cursors | {topic: behind}
-                    more = True
-                    yield _build_event(topic, changes, cursors)
-            if not more:
-                with anyio.move_on_after(POLL_INTERVAL_S):
-                    await self._closing.wait()
 
     async def _fetch_changes(self, topic: str, cursor: str) -> tuple[list[FeedChange], str]:
         try:

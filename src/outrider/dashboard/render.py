@@ -29,13 +29,16 @@ async def render_page(
         values: What the template names; one that it names and does not get is an error.
     """
     pages: list[DashboardPage] = request.app.state.pages
-    badges = {each.name: await _read_badge(request, each) for each in pages if each.badge is not None}
-    frame = {
-        "pages": request.app.state.pages,
-        "here": _find_page_name(request),
-        "badges": badges,
-        "feed": feed,
-    }
+    badges: dict[str, int] = {}
+    for page in pages:
+        if page.badge is not None:
+            try:
+                badges[page.name] = await page.badge(get_services(request))
+            except OutriderError:  # the page itself says what is wrong
+                badges[page.name] = 0
+    path = request.url.path.removeprefix(request.scope.get("root_path", ""))
+    page_name = path.strip("/").partition("/")[0] or "now"
+    frame = {"pages": pages, "here": page_name, "badges": badges, "feed": feed}
     return render_fragment(request, template, status=status, **frame, **values)
 
 
@@ -50,21 +53,6 @@ def render_fragment(request: Request, template: str, *, status: int = 200, **val
 
     own = {"url_for": url_for, "static": static, "version": __version__, "root": request.scope.get("root_path", "")}
     return HTMLResponse(_build_environment().get_template(template).render(**own, **values), status)
-
-
-def _find_page_name(request: Request) -> str:
-    """Return the name of the page that the path belongs to."""
-    start_page = "now"  # the page at the root
-    path = request.url.path.removeprefix(request.scope.get("root_path", ""))
-    return path.strip("/").partition("/")[0] or start_page
-
-
-async def _read_badge(request: Request, page: DashboardPage) -> int:
-    assert page.badge is not None
-    try:
-        return await page.badge(get_services(request))
-    except OutriderError:  # the page itself says what is wrong
-        return 0
 
 
 @cache

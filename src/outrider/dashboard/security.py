@@ -9,7 +9,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -75,7 +74,15 @@ class SecurityMiddleware:
             or await self._handle_sign_in(connection, receive)
             or self._refuse_unauthenticated(connection)
         )
-        await (answer or self._app)(scope, receive, _add_headers(send))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await (answer or self._app)(scope, receive, send_with_headers)
 
     def _refuse_foreign(self, connection: HTTPConnection) -> Response | None:
         """Refuse requests of other sites."""
@@ -106,7 +113,15 @@ class SecurityMiddleware:
         if self._find_viewer(connection) is not None:
             return answer
         if self._tokens.redeem(token):
-            self._set_cookie(connection, answer)
+            answer.set_cookie(
+                build_cookie_name(connection.scope),
+                self._tokens.issue_cookie(),
+                max_age=COOKIE_LIFETIME_S,
+                path=connection.scope.get("root_path", "") or "/",
+                secure=connection.url.scheme == "https",
+                httponly=True,
+                samesite="strict",
+            )
             return answer
         client = connection.client.host if connection.client else ""
         if not self._attempt_limiter.try_acquire(client):
@@ -133,17 +148,6 @@ class SecurityMiddleware:
 
     def _find_viewer(self, connection: HTTPConnection) -> str | None:
         return self._tokens.verify_cookie(connection.cookies.get(build_cookie_name(connection.scope), ""))
-
-    def _set_cookie(self, connection: HTTPConnection, answer: Response) -> None:
-        answer.set_cookie(
-            build_cookie_name(connection.scope),
-            self._tokens.issue_cookie(),
-            max_age=COOKIE_LIFETIME_S,
-            path=connection.scope.get("root_path", "") or "/",
-            secure=connection.url.scheme == "https",
-            httponly=True,
-            samesite="strict",
-        )
 
     def _is_known_host(self, host: str) -> bool:
         loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
@@ -215,14 +219,3 @@ async def _read_form(request: Request) -> dict[str, str]:
         if len(body) > max_form_bytes:
             return {}
     return dict(parse_qsl(body.decode("utf-8", "replace")))
-
-
-def _add_headers(send: Send) -> Any:
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] in ("http.response.start", "websocket.http.response.start"):
-            headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return send_with_headers

@@ -221,6 +221,7 @@ class Relay:
 
     def _handle_loss(self, connection: DaemonConnection) -> None:
         """Hand the lines that a lost connection has not answered to the next daemon."""
+        max_losses_per_minute = 4
         max_deaths = 2  # then the line counts as the cause of the deaths
         connection.socket.close()
         if connection is self._current:
@@ -231,7 +232,10 @@ class Relay:
         if self._has_host_ended:
             return
         if not connection.is_leaving:
-            self._count_loss()
+            now = time.monotonic()
+            self._loss_times = [lost_at for lost_at in self._loss_times if now - lost_at < 60.0] + [now]
+            if len(self._loss_times) >= max_losses_per_minute:
+                raise DaemonLost(f"the Outrider process has died {max_losses_per_minute} times within a minute")
         if unanswered or not connection.is_leaving:
             self._current = self._current or self._connect_daemon()
         for number in unanswered:
@@ -241,13 +245,6 @@ class Relay:
             self._pending[number] = (line, self._current, deaths)
             kind = frames.RETRY_FRAME if deaths < max_deaths else frames.FAILED_FRAME
             self._current.outgoing += frames.build_frame(kind, line, number)
-
-    def _count_loss(self) -> None:
-        max_losses_per_minute = 4
-        now = time.monotonic()
-        self._loss_times = [lost_at for lost_at in self._loss_times if now - lost_at < 60.0] + [now]
-        if len(self._loss_times) >= max_losses_per_minute:
-            raise DaemonLost(f"the Outrider process has died {max_losses_per_minute} times within a minute")
 
     def _connect_daemon(self) -> DaemonConnection:
         """Connect to a daemon that accepts this host.

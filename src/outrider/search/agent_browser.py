@@ -97,7 +97,11 @@ class AgentBrowser:
 
         Raises `not_configured` if the program is missing, too old, or cannot be installed.
         """
-        program, version = await self._prepare_program()
+        async with self._prepare_lock:
+            if self._prepared is None:
+                found = self._find_program() or await self._install_package()
+                self._prepared = (found, await self._check_version(found))
+            program, version = self._prepared
         with tempfile.TemporaryDirectory(prefix="outrider-", ignore_cleanup_errors=True) as folder:
             path = Path(folder)
             environ = self._build_environment(path, version)
@@ -107,15 +111,6 @@ class AgentBrowser:
             finally:
                 with anyio.CancelScope(shield=True):
                     await session.close()
-
-    async def _prepare_program(self) -> tuple[str, ProgramVersion]:
-        async with self._prepare_lock:
-            if self._prepared is None:
-                program = self._find_program()
-                if program is None:
-                    program = await self._install_package()
-                self._prepared = (program, await self._check_version(program))
-            return self._prepared
 
     def _find_program(self) -> str | None:
         if not self._settings.may_install:
@@ -309,17 +304,6 @@ def _parse_reply(out: str) -> dict[str, Any] | None:
     return None
 
 
-def _kill_process_tree(leader: int) -> None:
-    """Kill a background process and its whole session, in which the browser leads a group of its own."""
-    if leader <= 1:
-        return
-    for pid in [leader, *_find_session_processes(leader)]:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
-
-
 def _find_folder_processes(folder: str) -> list[int]:
     """Return the processes whose environment names the session's folder; none without /proc."""
     entry, pids = os.fsencode(f"AGENT_BROWSER_SOCKET_DIR={folder}"), []
@@ -330,12 +314,18 @@ def _find_folder_processes(folder: str) -> list[int]:
     return pids
 
 
-def _find_session_processes(leader: int) -> list[int]:
-    """Return the processes of a session, the sixth field of /proc/pid/stat (proc(5)); none without /proc."""
-    pids: list[int] = []
+def _kill_process_tree(leader: int) -> None:
+    """Kill a background process and its whole session, in which the browser leads a group of its own."""
+    if leader <= 1:
+        return
+    pids = [leader]
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             fields = stat.read_text(errors="replace").rpartition(")")[2].split()
-            if int(fields[3]) == leader:
+            if int(fields[3]) == leader:  # the session, sixth field of proc(5)
                 pids.append(int(stat.parent.name))
-    return pids
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)

@@ -52,11 +52,17 @@ def fuse_rankings(rankings: Iterable[Ranking], *, limit: int | None = None, per_
         Hits ranked from 1; `score` is the fused score, `sources` names every provider that found it with its rank,
         and what one provider did not know (snippet, date, sizes) comes from another.
     """
-    votes: dict[str, list[_Vote]] = {}
-    for vote in sorted((vote for each in rankings for vote in _collect_votes(each)), key=lambda vote: vote.sort_key):
-        votes.setdefault(_get_page_key(vote.hit), []).append(vote)
+    votes: list[_Vote] = []
+    for ranking in rankings:
+        best: dict[str, _Vote] = {}  # one vote for each page, with its best rank
+        for rank, hit in enumerate(ranking.hits, start=1):
+            best.setdefault(_get_page_key(hit), _Vote(hit, ranking.provider, rank, ranking.weight))
+        votes += best.values()
+    votes_by_page: dict[str, list[_Vote]] = {}
+    for vote in sorted(votes, key=lambda vote: vote.sort_key):
+        votes_by_page.setdefault(_get_page_key(vote.hit), []).append(vote)
     fused = sorted(
-        (_merge_votes(group) for group in votes.values()),
+        (_merge_votes(group) for group in votes_by_page.values()),
         key=lambda hit: (-(hit.score or 0.0), min(source.rank for source in hit.sources), _get_page_key(hit)),
     )
     kept = _limit_per_host(fused, per_domain) if per_domain > 0 else fused
@@ -68,14 +74,6 @@ def deduplicate_hits(hits: Iterable[SearchHit]) -> list[SearchHit]:
     first = {_get_page_key(hit): hit for hit in reversed(list(hits))}
     kept = sorted(first.values(), key=lambda hit: hit.rank)
     return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
-
-
-def _collect_votes(ranking: Ranking) -> list[_Vote]:
-    """Return one vote of the provider for each page, with its best rank."""
-    best: dict[str, _Vote] = {}
-    for rank, hit in enumerate(ranking.hits, start=1):
-        best.setdefault(_get_page_key(hit), _Vote(hit, ranking.provider, rank, ranking.weight))
-    return list(best.values())
 
 
 def _get_page_key(hit: SearchHit) -> str:

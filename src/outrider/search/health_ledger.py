@@ -51,7 +51,15 @@ class HealthLedger:
         changed: ProviderHealth | None = None
         if (database := self._get_active_database()) is not None:
             try:
-                changed = await _update_record(database, access, change, self.get(access))
+                own = self.get(access)
+                async with database.write() as connection:
+                    query = select(health).where(health.c.access == access).with_for_update()
+                    row = (await connection.execute(query)).mappings().first()
+                    stored = _parse_row(row) if row is not None else own
+                    updated = change(stored if stored.updated_at >= own.updated_at else own)
+                    values = asdict(updated) | {"access": access, "kinds": dict(updated.kinds)}
+                    await connection.execute(database.build_upsert(health, values, key="access"))
+                changed = updated
             except OutriderError as error:
                 self._suspend_database(error)
         self._records[access] = changed if changed is not None else change(self.get(access))
@@ -64,19 +72,6 @@ class HealthLedger:
         if not self._suspended_until:
             log.warning("the health of search providers is kept in memory only: %s", error)
         self._suspended_until = self._clock() + retry_delay_s
-
-
-async def _update_record(
-    database: Database, access: str, change: Callable[[ProviderHealth], ProviderHealth], own: ProviderHealth
-) -> ProviderHealth:
-    async with database.write() as connection:
-        query = select(health).where(health.c.access == access).with_for_update()
-        row = (await connection.execute(query)).mappings().first()
-        stored = _parse_row(row) if row is not None else own
-        changed = change(stored if stored.updated_at >= own.updated_at else own)
-        values = asdict(changed) | {"access": access, "kinds": dict(changed.kinds)}
-        await connection.execute(database.build_upsert(health, values, key="access"))
-    return changed
 
 
 def _parse_row(row: Mapping[str, object]) -> ProviderHealth:

@@ -117,6 +117,11 @@ class SearchState:
             hits = fuse_rankings(rankings, limit=self.query.count, per_domain=0 if is_single_host else per_domain)
         else:
             hits = deduplicate_hits(useful[0][1].hits if useful else ())
+        notes = [note for _, answer in answered for note in answer.notes]
+        if not useful:
+            notes.append(f"no results, says {' and '.join(each.provider.title for each, _ in self.answers)}")
+        elif self.has_failures and all(each.provider.is_local for each, _ in answered):
+            notes.append("the web could not be searched: these are pages that were read here before")
         sunsets = [
             f"{each.provider.title} ends on {each.provider.sunset_date}: {each.provider.remedy}"
             for each, _ in answered
@@ -128,17 +133,9 @@ class SearchState:
             source="+".join(answer.engine or each.provider.name for each, answer in answered),
             profile=self.plan.profile,
             attempts=tuple(self.attempts),
-            notes=self._collect_notes(answered),
+            notes=tuple(dict.fromkeys(notes)),
             warnings=(*self.plan.warnings, *sunsets),
         )
-
-    def _collect_notes(self, answered: list[tuple[Candidate, ProviderAnswer]]) -> tuple[str, ...]:
-        notes = [note for _, answer in answered for note in answer.notes]
-        if not self.useful_answers:
-            notes.append(f"no results, says {' and '.join(each.provider.title for each, _ in self.answers)}")
-        elif self.has_failures and all(each.provider.is_local for each, _ in answered):
-            notes.append("the web could not be searched: these are pages that were read here before")
-        return tuple(dict.fromkeys(notes))
 
     def build_error(self) -> OutriderError:
         """Return the error that says who was asked, why each failed, and the shortest remedy."""
@@ -152,7 +149,13 @@ class SearchState:
                 code="unsupported",
                 details=details,
             )
-        reasons = "; ".join(_describe_attempt(attempt) for attempt in last_attempts.values())
+        max_reason_chars = 180  # of one provider, in a text that names them all
+        reasons = "; ".join(
+            f"{each.provider}: nothing that was read here matches"
+            if each.outcome == "ok"
+            else f"{each.provider}: {each.message[:max_reason_chars]} [{each.outcome}]"
+            for each in last_attempts.values()
+        )
         return Unavailable(
             f"no search provider answered ({reasons})",
             code="search_failed",
@@ -170,10 +173,3 @@ class SearchState:
             return "no name resolves: check the network of the machine that Outrider runs on"
         default_hint = "try later, or set a key for another provider"
         return min(filter(None, self.hints), key=len, default=default_hint)
-
-
-def _describe_attempt(attempt: SearchAttempt) -> str:
-    max_reason_chars = 180  # of one provider, in a text that names them all
-    if attempt.outcome == "ok":
-        return f"{attempt.provider}: nothing that was read here matches"
-    return f"{attempt.provider}: {attempt.message[:max_reason_chars]} [{attempt.outcome}]"

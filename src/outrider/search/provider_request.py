@@ -171,7 +171,12 @@ async def _fetch_results(
         if provider.send_requests
         else send_request(provider.build_request(query, access))
     )
-    body = _check_reply(provider, access, reply)
+    text = reply.body.decode("utf-8", "replace")
+    if is_html_page(reply.content_type, text):
+        _raise_page_error(provider, access, reply, text)
+    if not 200 <= reply.status < 300:
+        _raise_status_error(provider, access, reply, text)
+    body = provider.decode_reply(reply)
     return provider.parse_results(body, query), tuple(notes), provider.read_quota(reply), ""
 
 
@@ -192,16 +197,6 @@ async def _send_request(request: ProviderRequest, access: ProviderAccess, http: 
         limits=RequestLimits(timeout_s=access.timeout, max_body_bytes=max_body_bytes),
         trusted=access.trusted,
     )
-
-
-def _check_reply(provider: SearchProvider, access: ProviderAccess, reply: HttpResponse) -> Any:
-    """Return the parsed body of an answer. Raises the failure that the page, status or body reports."""
-    text = reply.body.decode("utf-8", "replace")
-    if is_html_page(reply.content_type, text):
-        _raise_page_error(provider, access, reply, text)
-    if not 200 <= reply.status < 300:
-        _raise_status_error(provider, access, reply, text)
-    return provider.decode_reply(reply)
 
 
 def _raise_page_error(provider: SearchProvider, access: ProviderAccess, reply: HttpResponse, text: str) -> NoReturn:

@@ -38,7 +38,11 @@ def parse_snapshot(text: str) -> list[OutlineLine]:
             name, _, value = rest.partition(": ")
             if name == "/url" and lines and lines[-1].depth == depth - 1:
                 lines[-1] = replace(lines[-1], url=_parse_scalar(value))
-        elif (line := _parse_line(depth, _unquote_key(rest))) is not None:
+            continue
+        if quoted := re.match(r"'((?:[^']|'')*)'(.*)", rest, re.DOTALL):
+            # The old dialect is YAML, which quotes a key with a colon.
+            rest = quoted[1].replace("''", "'") + quoted[2]
+        if (line := _parse_line(depth, rest)) is not None:
             lines.append(line)
     return lines
 
@@ -66,14 +70,6 @@ def _decode_name(quoted: str | None) -> str:
         return str(json.loads(quoted))
     except ValueError:
         return quoted[1:-1]
-
-
-def _unquote_key(rest: str) -> str:
-    """Remove the single quotes around a key with a colon, because the old dialect is YAML."""
-    if not rest.startswith("'"):
-        return rest
-    match = re.match(r"'((?:[^']|'')*)'(.*)", rest, re.DOTALL)
-    return match[1].replace("''", "'") + match[2] if match else rest
 
 
 def _parse_scalar(value: str) -> str:

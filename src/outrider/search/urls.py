@@ -56,17 +56,13 @@ def canonicalize_url(url: str) -> str:
     path = parts.path.rstrip("/")
     while path.lower().endswith(("/amp", ".amp", "/")):
         path = path[: -len("/amp")] if path.lower().endswith("amp") else path[:-1]
-    return urlunsplit(("https", netloc, path, _canonicalize_query(parts.query), ""))
-
-
-def _canonicalize_query(query: str) -> str:
     amp_parameters = frozenset({("amp", "1"), ("amp", "true"), ("outputtype", "amp"), ("amp", "")})
-    kept = [
+    parameters = [
         (name, value)
-        for name, value in parse_qsl(query, keep_blank_values=True)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if not TRACKING_PARAMETER.fullmatch(name) and (name.lower(), value.lower()) not in amp_parameters
     ]
-    return urlencode(sorted(kept))
+    return urlunsplit(("https", netloc, path, urlencode(sorted(parameters)), ""))
 
 
 def unwrap_redirect(url: str) -> str:

@@ -73,7 +73,10 @@ class AuthMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._run_lifespan(scope, receive, send)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._cancel_revoked_requests)
+                await self._app(scope, receive, send)
+                tasks.cancel_scope.cancel()
             return
         if scope["type"] != "http" or not is_mcp_path(scope["path"]):
             await self._app(scope, receive, send)
@@ -161,12 +164,6 @@ class AuthMiddleware:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
             await self._responses.reject_token("this token is not valid any more")(scope, receive, send)
-
-    async def _run_lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._cancel_revoked_requests)
-            await self._app(scope, receive, send)
-            tasks.cancel_scope.cancel()
 
     async def _cancel_revoked_requests(self) -> None:
         while True:

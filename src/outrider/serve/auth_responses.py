@@ -58,8 +58,13 @@ class AuthResponses:
         """Build a response with a challenge (RFC 6750, section 3) and the metadata's address (RFC 9728, 5.1)."""
         if self.resource:
             challenge["resource_metadata"] = build_metadata_url(self.resource)
-        parts = ", ".join(f'{name}="{_sanitize_quoted_string(value)}"' for name, value in challenge.items() if value)
-        return JSONResponse(body, status, {"WWW-Authenticate": f"Bearer {parts}".strip()})
+        parts: list[str] = []
+        for name, value in challenge.items():
+            if value:
+                # A header's quoted string may not have all characters (RFC 6750, section 3).
+                quoted = "".join(each if " " <= each <= "~" and each not in '"\\' else "'" for each in value)
+                parts.append(f'{name}="{quoted}"')
+        return JSONResponse(body, status, {"WWW-Authenticate": f"Bearer {', '.join(parts)}".strip()})
 
 
 def build_metadata_url(resource: str) -> str:
@@ -88,8 +93,3 @@ def build_metadata_routes(resource: str, issuer: str, scopes: Sequence[str]) -> 
         Route(PROTECTED_RESOURCE_PATH, serve_metadata),
         Route(f"{PROTECTED_RESOURCE_PATH}/{{path:path}}", serve_metadata),
     ]
-
-
-def _sanitize_quoted_string(text: str) -> str:
-    """Replace the characters that a header's quoted string may not have (RFC 6750, section 3)."""
-    return "".join(letter if " " <= letter <= "~" and letter not in '"\\' else "'" for letter in text)

@@ -108,15 +108,6 @@ class ProgressReporter:
         if done <= self._last_progress or too_soon:
             return
         self._last_progress, self._sent_at = done, now
-        await self._send_notification(done, total, message, data)
-
-    async def report_alive(self, message: str) -> None:
-        """Send a heartbeat."""
-        await self(max(self._last_progress, 0.0), None, message)
-
-    async def _send_notification(
-        self, done: float, total: float | None, message: str, data: dict[str, Any] | None
-    ) -> None:
         if data is None or self._token is None:
             await self._context.session.report_progress(done, total, message)
             return
@@ -126,6 +117,10 @@ class ProgressReporter:
         await self._context.session.send_notification(
             ProgressNotification(params=params), related_request_id=self._context.request_id
         )
+
+    async def report_alive(self, message: str) -> None:
+        """Send a heartbeat."""
+        await self(max(self._last_progress, 0.0), None, message)
 
 
 def _read_text(meta: Mapping[str, Any], name: str) -> str | None:

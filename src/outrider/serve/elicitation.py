@@ -71,8 +71,11 @@ def resume_call(call: Call, params: CallToolRequestParams) -> tuple[Call, bool]:
 
 def build_input_required(question: AnswerNeeded) -> InputRequiredResult:
     """Build the questions as the result of a call that the client will repeat."""
-    name = DECISIONS_FORM if question.questions else CONSENT_FORM
-    state = _pack_state(question) if question.questions else question.state
+    name, state = CONSENT_FORM, question.state
+    if question.questions:
+        # A declined form rejects the questions that were asked, and none that were raised later.
+        asked = {item.id: item.kind for item in question.questions}
+        name, state = DECISIONS_FORM, json.dumps({"state": question.state, "asked": asked})
     form = ElicitRequestFormParams(message=_format_message(question), requested_schema=_build_form(question))
     return InputRequiredResult(input_requests={name: ElicitRequest(params=form)}, request_state=state)
 
@@ -171,11 +174,6 @@ def _parse_answer(kind: QuestionKind, value: object, reason: object) -> Question
         return QuestionAnswer("answered", value=value)
     decision = next((decision for decision in CHOICE_LABELS[kind] if decision == value), None)
     return QuestionAnswer(decision, str(reason or "")) if decision else None
-
-
-def _pack_state(question: AnswerNeeded) -> str:
-    """Add the asked questions to the state: a declined form rejects those, and none that were raised later."""
-    return json.dumps({"state": question.state, "asked": {item.id: item.kind for item in question.questions}})
 
 
 def _unpack_state(packed: str) -> tuple[str, dict[str, QuestionKind]]:

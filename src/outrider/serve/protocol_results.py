@@ -25,14 +25,19 @@ FIELDS_META_KEY = "outrider/fields"
 
 
 def build_tool_entry(tool: OutriderTool, name: str) -> Tool:
-    """Build a tool's entry in `tools/list`."""
+    """Build a tool's entry in `tools/list`, without hints that equal the protocol's defaults and would cost tokens."""
+    open_world = None if tool.open_world else False
+    if tool.effect == "read":
+        annotations = ToolAnnotations(read_only_hint=True, open_world_hint=open_world)
+    else:
+        annotations = ToolAnnotations(destructive_hint=tool.effect == "act", open_world_hint=open_world)
     return Tool(
         name=name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
-        annotations=_build_annotations(tool),
+        annotations=annotations,
         _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
     )
 
@@ -40,14 +45,6 @@ def build_tool_entry(tool: OutriderTool, name: str) -> Tool:
 def count_entry_tokens(entry: Tool) -> int:
     """Return a tool's cost in every conversation: o200k tokens of its entry as JSON."""
     return count_tokens(entry.model_dump_json(by_alias=True, exclude_none=True))
-
-
-def _build_annotations(tool: OutriderTool) -> ToolAnnotations:
-    """Build the tool's hints, without those that equal the protocol's defaults and would only cost tokens."""
-    open_world = None if tool.open_world else False
-    if tool.effect == "read":
-        return ToolAnnotations(read_only_hint=True, open_world_hint=open_world)
-    return ToolAnnotations(destructive_hint=tool.effect == "act", open_world_hint=open_world)
 
 
 def to_call_result(result: Result, tool: OutriderTool) -> CallToolResult:

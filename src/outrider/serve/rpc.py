@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from anyio.abc import ObjectSendStream
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -119,7 +119,15 @@ class RpcEndpoint:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._call_tool, request, into.clone())
             tasks.start_soon(_send_heartbeats, into)
-            await self._write_lines(request["number"], out, send)
+            async with out:
+                count = 0
+                payload: dict[str, Any] = {}
+                while "result" not in payload and "error" not in payload:
+                    payload = await out.receive()
+                    line = self._cipher.encrypt_payload(payload | {"number": request["number"], "count": count})
+                    await send({"type": "http.response.body", "body": f"{line}\n".encode(), "more_body": True})
+                    count += 1
+            await send({"type": "http.response.body", "body": b""})
             tasks.cancel_scope.cancel()
 
     async def _call_tool(self, request: dict[str, Any], into: ObjectSendStream[dict[str, Any]]) -> None:
@@ -138,17 +146,6 @@ class RpcEndpoint:
                 await into.send({"result": result})
             except OutriderError as error:
                 await into.send({"error": error.to_dict() | {"class": type(error).__name__}})
-
-    async def _write_lines(self, nonce: str, out: ObjectReceiveStream[dict[str, Any]], send: Send) -> None:
-        async with out:
-            count = 0
-            payload: dict[str, Any] = {}
-            while "result" not in payload and "error" not in payload:
-                payload = await out.receive()
-                line = self._cipher.encrypt_payload(payload | {"number": nonce, "count": count})
-                await send({"type": "http.response.body", "body": f"{line}\n".encode(), "more_body": True})
-                count += 1
-        await send({"type": "http.response.body", "body": b""})
 
 
 async def _send_heartbeats(into: ObjectSendStream[dict[str, Any]]) -> None:

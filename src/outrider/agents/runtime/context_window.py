@@ -141,7 +141,11 @@ class ContextWindow:
         if tool_names not in self.tool_bytes:
             tools = [[tool.name, tool.description, tool.parameters_json_schema] for tool in parameters.function_tools]
             self.tool_bytes[tool_names] = len(json.dumps(tools, default=str))
-        parts_bytes = sum(_measure_part(part) for message in rendered for part in message.parts)
+        parts_bytes = 0
+        for part in (part for message in rendered for part in message.parts):
+            values = [value for name in ("content", "args", "tool_name") if (value := getattr(part, name, None))]
+            texts = [value if isinstance(value, str) else json.dumps(value, default=str) for value in values]
+            parts_bytes += 20 + sum(map(_count_bytes, texts))  # about 20 bytes for the JSON around it
         return (parts_bytes + _count_bytes(instructions) + self.tool_bytes[tool_names]) / BYTES_PER_TOKEN
 
     def _shorten_message(self, message: ModelMessage) -> ModelMessage:
@@ -178,13 +182,6 @@ def _list_results(messages: Iterable[ModelMessage]) -> list[ToolReturnPart]:
 
 def _get_result_text(part: ToolReturnPart) -> str:
     return part.content if isinstance(part.content, str) else json.dumps(part.content, default=str)
-
-
-def _measure_part(part: Any) -> int:
-    """Estimate the bytes of a message part in a request, of any kind."""
-    values = [value for name in ("content", "args", "tool_name") if (value := getattr(part, name, None))]
-    texts = [value if isinstance(value, str) else json.dumps(value, default=str) for value in values]
-    return 20 + sum(map(_count_bytes, texts))  # about 20 bytes for the JSON around it
 
 
 def _count_bytes(text: str) -> int:

@@ -45,7 +45,11 @@ def classify_failure(error: Exception, access: ModelAccess) -> ModelFailure:
     """Return the failure behind an exception of a model request."""
     transient_statuses = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
     if isinstance(error, ModelHTTPError):
-        detail = f"HTTP {error.status_code}: {_extract_reason(error.body, access)}"
+        body = error.body
+        inner = body.get("error", body) if isinstance(body, dict) else body
+        message = inner.get("message", inner) if isinstance(inner, dict) else inner
+        text = message if isinstance(message, str) else json.dumps(message, default=str)
+        detail = f"HTTP {error.status_code}: {_redact_key(text, access)[:300]}"
         too_long = isinstance(error, ModelContextWindowExceededError) or bool(CONTEXT_ERROR_PATTERN.search(detail))
         return ModelFailure(
             detail, error.status_code in transient_statuses, getattr(error, "retry_after", None), is_too_long=too_long
@@ -55,14 +59,6 @@ def classify_failure(error: Exception, access: ModelAccess) -> ModelFailure:
     detail = _redact_key(str(error) or type(error).__name__, access)[:300]
     is_from_library = type(error).__module__.partition(".")[0] in {"httpx2", "openai", "anthropic", "json"}
     return ModelFailure(detail, is_transient=isinstance(error, ModelAPIError | OSError) or is_from_library)
-
-
-def _extract_reason(body: object, access: ModelAccess) -> str:
-    """Return the provider's error message, cut and without the API key."""
-    error = body.get("error", body) if isinstance(body, dict) else body
-    message = error.get("message", error) if isinstance(error, dict) else error
-    text = message if isinstance(message, str) else json.dumps(message, default=str)
-    return _redact_key(text, access)[:300]
 
 
 def _redact_key(text: str, access: ModelAccess) -> str:

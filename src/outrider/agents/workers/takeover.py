@@ -26,15 +26,17 @@ async def find_lost_runs(runs: Sequence[ActiveRun], worker: str, locks: WorkerLo
         locks: The locks of all workers.
         now: The time of the database in seconds since the epoch.
     """
-    return [run for run in runs if await _is_lost(run, worker, locks, now)]
-
-
-async def _is_lost(run: ActiveRun, worker: str, locks: WorkerLocks, now: float) -> bool:
     hang_grace_s = 60.0  # a worker hangs if it still holds a run so long after the deadline
     handover_timeout_s = 4.0  # an assigned run that has not started by then is assigned again
-    if run.executor is None and not run.is_child:  # it waits in the queue
-        return False
-    if run.executor in (None, worker):  # it should start soon, unless the process that assigned it died
-        return now - run.updated_at > handover_timeout_s
-    hangs = run.deadline is not None and now > run.deadline + hang_grace_s
-    return hangs or await locks.is_dead(run.executor)
+    lost: list[ActiveRun] = []
+    for run in runs:
+        if run.executor is None and not run.is_child:  # it waits in the queue
+            continue
+        if run.executor in (None, worker):  # it should start soon, unless the process that assigned it died
+            is_lost = now - run.updated_at > handover_timeout_s
+        else:
+            hangs = run.deadline is not None and now > run.deadline + hang_grace_s
+            is_lost = hangs or await locks.is_dead(run.executor)
+        if is_lost:
+            lost.append(run)
+    return lost

@@ -221,7 +221,11 @@ class RunWorker:
         watch_interval_s = 0.4
         while True:
             try:
-                await self._stop_cancelled()
+                active_tasks = self._attempts.active_tasks
+                for run_id in await self._rows.list_cancelled(list(active_tasks)) if active_tasks else []:
+                    if task := active_tasks.get(run_id):
+                        task.cancel()
+                        await self.cancel_tree(run_id)
                 await self.recover_runs()
                 if self._locks is not None and not await self._locks.is_held():
                     await self._locks.acquire(self.name)
@@ -245,15 +249,6 @@ class RunWorker:
             except Exception:
                 log.exception("bug in deleting old records of the durable engine")
             await anyio.sleep(day_s)
-
-    async def _stop_cancelled(self) -> None:
-        """Stop the runs of this worker that another process has cancelled."""
-        active_tasks = self._attempts.active_tasks
-        cancelled = await self._rows.list_cancelled(list(active_tasks)) if active_tasks else []
-        for run_id in cancelled:
-            if task := active_tasks.get(run_id):
-                task.cancel()
-                await self.cancel_tree(run_id)
 
     async def _requeue_run(self, run: ActiveRun) -> None:
         """Put a lost run back into the queue, or continue it here if it is below another run.

@@ -131,6 +131,13 @@ class Daemon:
             self._tasks.discard(task)
             await connection.close()
 
+    async def _handle_control(self, connection: HostConnection, command: bytes) -> None:
+        if command == b"status":
+            connection.send_frame(frames.OUTPUT_FRAME, json.dumps(self.serialize_status()).encode())
+        elif command == b"stop":
+            self.stop()
+            await asyncio.Event().wait()  # the connection ends with the process
+
     async def _admit_host(self, connection: HostConnection, handshake: Handshake) -> None:
         if self._shutdown_task is not None:
             connection.send_frame(frames.LEAVE_FRAME)
@@ -245,21 +252,17 @@ class Daemon:
         await self._listener.close()
         self._release_lock()
         if kind == frames.MOVE_FRAME:
-            await self._wait_for_successor()
+            # Hosts that are told before the next daemon listens might start one of an older version.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_TIMEOUT_S):
+                    while not self._listener.has_successor:  # noqa: ASYNC110 - it is another process
+                        await asyncio.sleep(0.02)
         for connection in self._connections:
             connection.send_frame(kind)
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
                 await asyncio.gather(*map(self._wait_until_answered, list(self._connections)))
         self._finished.set()
-
-    async def _wait_for_successor(self) -> None:
-        """Wait until the next daemon listens, because hosts told earlier might start one of an older version."""
-        poll_interval_s = 0.02
-        with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_TIMEOUT_S):
-                while not self._listener.has_successor:  # noqa: ASYNC110 - it is another process
-                    await asyncio.sleep(poll_interval_s)
 
     async def _wait_until_answered(self, connection: HostConnection) -> None:
         """Wait until a host sends nothing more to this process, and has all its answers."""
@@ -268,13 +271,6 @@ class Daemon:
             await host_session.changed.wait()
 
     # Commands of `outrider daemon`
-
-    async def _handle_control(self, connection: HostConnection, command: bytes) -> None:
-        if command == b"status":
-            connection.send_frame(frames.OUTPUT_FRAME, json.dumps(self.serialize_status()).encode())
-        elif command == b"stop":
-            self.stop()
-            await asyncio.Event().wait()  # the connection ends with the process
 
     def serialize_status(self) -> dict[str, Any]:
         """Return the state of the process, for `outrider daemon status`."""

@@ -51,16 +51,17 @@ def change_directory(folder: str) -> Generator[None]:
 def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
     """Return the settings with absolute paths, and with the part of the environment that they read."""
     folder, settings = loaded.workspace, loaded.settings
+    executable, storage = settings.browser.executable, settings.artifacts.storage
+    if os.sep in executable:
+        executable = str(folder / Path(executable).expanduser())
+    if storage and "://" not in storage:
+        storage = str(folder / Path(storage).expanduser())
     resolved = settings.model_copy(
         update={
             "data_dir": folder / settings.data_dir,
             "database": _resolve_database(settings.database, folder),
-            "browser": settings.browser.model_copy(
-                update={"executable": _resolve_program(settings.browser.executable, folder)}
-            ),
-            "artifacts": settings.artifacts.model_copy(
-                update={"storage": _resolve_storage(settings.artifacts.storage, folder)}
-            ),
+            "browser": settings.browser.model_copy(update={"executable": executable}),
+            "artifacts": settings.artifacts.model_copy(update={"storage": storage}),
             "mcpServers": {
                 name: each.model_copy(
                     update={
@@ -103,11 +104,3 @@ def _resolve_database(address: str, folder: Path) -> str:
     if not (separator and scheme.startswith("sqlite") and path) or path.startswith((":", "file:")):
         return address
     return f"{scheme}:///{folder / path}"
-
-
-def _resolve_storage(storage: str, folder: Path) -> str:
-    return str(folder / Path(storage).expanduser()) if storage and "://" not in storage else storage
-
-
-def _resolve_program(name: str, folder: Path) -> str:
-    return str(folder / Path(name).expanduser()) if os.sep in name else name

@@ -34,8 +34,14 @@ class DaemonListener:
         """Start listening. Raises OSError."""
         # Files of a daemon that was killed; we hold the lock, so no other daemon uses them.
         _remove_files(self._paths.token_path, self._paths.socket_path)
-        if not self._paths.fits_socket_address or not await self._listen_on_socket():
-            await self._listen_on_port()
+        if self._paths.fits_socket_address and await self._listen_on_socket():
+            return
+        self._token = secrets.token_hex(16)
+        self._server = await asyncio.start_server(self._handle_loopback, "127.0.0.1", 0, limit=STREAM_LIMIT_BYTES)
+        port = self._server.sockets[0].getsockname()[1]
+        number = os.open(self._paths.token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "w", encoding="ascii") as file:
+            file.write(f"{port} {self._token}\n")
 
     @property
     def is_unreachable(self) -> bool:
@@ -69,14 +75,6 @@ class DaemonListener:
             os.umask(previous_umask)
         self._socket_identity = _identify_file(self._paths.socket_path)
         return True
-
-    async def _listen_on_port(self) -> None:
-        self._token = secrets.token_hex(16)
-        self._server = await asyncio.start_server(self._handle_loopback, "127.0.0.1", 0, limit=STREAM_LIMIT_BYTES)
-        port = self._server.sockets[0].getsockname()[1]
-        number = os.open(self._paths.token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(number, "w", encoding="ascii") as file:
-            file.write(f"{port} {self._token}\n")
 
     async def _handle_socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if daemon_socket.get_peer_uid(writer.get_extra_info("socket")) not in (os.geteuid(), None):

@@ -74,8 +74,14 @@ class Dialogs:
 
     def set_up_channel(self, channel: TargetChannel) -> list[Future[dict[str, Any]]]:
         """Subscribe to a channel of a page."""
+
+        def mark_closed(event: dict[str, Any]) -> None:
+            if self.open_dialog is not None and self._channel is channel:
+                self.open_dialog.answer = "accepted" if event.get("result") else "dismissed"
+                self.open_dialog = self._channel = None
+
         channel.on("Page.javascriptDialogOpening", lambda event: self._handle_opening(channel, event))
-        channel.on("Page.javascriptDialogClosed", lambda event: self._handle_closed(channel, event))
+        channel.on("Page.javascriptDialogClosed", mark_closed)
         return []
 
     def on_open(self, watcher: Callable[[Dialog], None]) -> Callable[[], None]:
@@ -119,11 +125,6 @@ class Dialogs:
         if not self.is_person_acting():
             self._answer_by_policy(dialog, channel)
 
-    def resume_policy(self) -> None:
-        """Let the policy answer a dialog that a person has left open."""
-        if self.open_dialog is not None and self._channel is not None and not self.open_dialog.is_answering:
-            self._answer_by_policy(self.open_dialog, self._channel)
-
     def _answer_by_policy(self, dialog: Dialog, channel: TargetChannel) -> None:
         answer = self._choose_answer(dialog)
         if answer is not None:
@@ -132,6 +133,11 @@ class Dialogs:
             dialog.typed = text or ""
             params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
             channel.connection.spawn_task(self._answer_until_closed(channel, dialog, params), "answering a dialog")
+
+    def resume_policy(self) -> None:
+        """Let the policy answer a dialog that a person has left open."""
+        if self.open_dialog is not None and self._channel is not None and not self.open_dialog.is_answering:
+            self._answer_by_policy(self.open_dialog, self._channel)
 
     async def _answer_until_closed(self, channel: TargetChannel, dialog: Dialog, params: dict[str, Any]) -> None:
         """Answer until the dialog is closed, because an answer during a navigation is lost."""
@@ -154,8 +160,3 @@ class Dialogs:
             return None
         accept = self.policy == "accept"
         return accept, (dialog.default if accept and dialog.kind == "prompt" else None)
-
-    def _handle_closed(self, channel: TargetChannel, event: dict[str, Any]) -> None:
-        if self.open_dialog is not None and self._channel is channel:
-            self.open_dialog.answer = "accepted" if event.get("result") else "dismissed"
-            self.open_dialog = self._channel = None

@@ -127,7 +127,16 @@ class Downloads:
         if max(download.size, download.total) > min(self._limit, session_factor * self._limit - self._bytes):
             self._refuse_download(download)
         elif event["state"] == "completed":
-            self._store_download(download)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                path = find_free_path(self.folder, download.name)
+                shutil.move(self._staging / download.guid, path)
+            except OSError:
+                self._finish_download(download, "failed")
+                return
+            download.path, download.size = path, path.stat().st_size
+            self._bytes += download.size
+            self._finish_download(download, "done")
         elif event["state"] == "canceled":
             self._finish_download(download, "failed")
 
@@ -135,18 +144,6 @@ class Downloads:
         scope = {"browserContextId": self._context_id} if self._context_id else {}
         self._connection.root.send_and_forget("Browser.cancelDownload", {"guid": download.guid} | scope)
         self._finish_download(download, "refused")
-
-    def _store_download(self, download: Download) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            path = find_free_path(self.folder, download.name)
-            shutil.move(self._staging / download.guid, path)
-        except OSError:
-            self._finish_download(download, "failed")
-            return
-        download.path, download.size = path, path.stat().st_size
-        self._bytes += download.size
-        self._finish_download(download, "done")
 
     def _finish_download(self, download: Download, state: str) -> None:
         download.state = state

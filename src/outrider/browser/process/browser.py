@@ -109,7 +109,14 @@ class Browser:
     async def _adopt_page(self, page: BrowserPage, info: dict[str, Any]) -> None:
         ready = self._expected_pages.pop(page.target_id, None)
         if ready is not None:
-            await self._attach_expected(page, ready)
+            try:
+                await page.attach()
+            except BaseException as error:
+                if not ready.done():
+                    ready.set_exception(error)
+                raise
+            if not ready.done():
+                ready.set_result(page)
             return
         owner = self.owners.get(info.get("browserContextId", ""))
         if owner is None:  # in the default context the page that opened it decides
@@ -121,16 +128,6 @@ class Browser:
         await owner.prepare_page(page)
         await page.attach()
         owner.adopt_popup(page)
-
-    async def _attach_expected(self, page: BrowserPage, ready: asyncio.Future[BrowserPage]) -> None:
-        try:
-            await page.attach()
-        except BaseException as error:
-            if not ready.done():
-                ready.set_exception(error)
-            raise
-        if not ready.done():
-            ready.set_result(page)
 
     def _handle_target_detached(self, event: dict[str, Any]) -> None:
         page = self.pages.pop(event["sessionId"], None)

@@ -51,8 +51,12 @@ class BrowserContext:
     async def aclose(self) -> None:
         """Close its pages, delete its data and, in any case, close its proxy."""
         try:
-            if self.id is None:
-                await self._close_own_pages()
+            if self.id is None:  # the user's own pages in the default context stay
+                owners = self.browser.default_context_owners
+                owners[:] = [owner for owner in owners if owner is not self.owner]
+                for page in self.pages:
+                    if page.lost is None:
+                        await self.browser.close_page(page)
             else:
                 self.browser.owners.pop(self.id, None)
                 if self.browser.connection.lost is None:
@@ -61,14 +65,6 @@ class BrowserContext:
         finally:
             if self.proxy is not None:
                 await self.proxy.close()
-
-    async def _close_own_pages(self) -> None:
-        """Close the pages that were opened here, but not the user's in the same default context."""
-        owners = self.browser.default_context_owners
-        owners[:] = [owner for owner in owners if owner is not self.owner]
-        for page in self.pages:
-            if page.lost is None:
-                await self.browser.close_page(page)
 
 
 async def open_context(browser: Browser, guard: EgressGuard | None) -> tuple[BrowserContext, BrowserPage]:

@@ -52,7 +52,13 @@ class Emulation:
         if self.locale:
             channel.send_and_forget("Emulation.setLocaleOverride", {"locale": self.locale.replace("-", "_")})
         if self.user_agent or self.locale:
-            channel.send_and_forget("Emulation.setUserAgentOverride", self._build_user_agent_override())
+            params: dict[str, Any] = {"userAgent": self.user_agent}
+            if self.locale:
+                language = self.locale.partition("-")[0]
+                params["acceptLanguage"] = self.locale if language == self.locale else f"{self.locale},{language}"
+            if "Chrome/" in self.user_agent:
+                params["userAgentMetadata"] = _build_client_hints(self.user_agent, self.version)
+            channel.send_and_forget("Emulation.setUserAgentOverride", params)
         if not is_page:
             return []
         channel.send_and_forget("Emulation.setFocusEmulationEnabled", {"enabled": True})
@@ -61,16 +67,6 @@ class Emulation:
         width, height = self.size
         metrics = {"width": width, "height": height, "deviceScaleFactor": self.scale, "mobile": False}
         return [channel.send("Emulation.setDeviceMetricsOverride", metrics)]
-
-    def _build_user_agent_override(self) -> dict[str, Any]:
-        params: dict[str, Any] = {"userAgent": self.user_agent}
-        if self.locale:
-            language = self.locale.partition("-")[0]
-            both = self.locale if language == self.locale else f"{self.locale},{language}"
-            params["acceptLanguage"] = both
-        if "Chrome/" in self.user_agent:
-            params["userAgentMetadata"] = _build_client_hints(self.user_agent, self.version)
-        return params
 
 
 async def fit_window(channel: TargetChannel, size: tuple[int, int]) -> None:

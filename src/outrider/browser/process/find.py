@@ -68,22 +68,17 @@ def find_browser(executable: str = "", environ: Mapping[str, str] | None = None)
     """
     install_hint = "run `outrider browser install`, or set OUTRIDER_BROWSER__EXECUTABLE"
     if executable:
-        return _find_named(executable)
+        if (path := shutil.which(Path(executable).expanduser())) is None:
+            raise NotConfigured(
+                f"browser.executable: {executable} is not a program",
+                code="no_browser",
+                hint="correct it, or leave it empty to use an installed browser",
+            )
+        return BrowserExecutable(Path(path), "named in the settings")
     for candidate in _iter_candidates(os.environ if environ is None else environ):
         if os.access(candidate.path, os.X_OK) and candidate.path.is_file():
             return candidate
     raise NotConfigured("no Chrome, Chromium or Edge is installed", code="no_browser", hint=install_hint)
-
-
-def _find_named(executable: str) -> BrowserExecutable:
-    path = shutil.which(Path(executable).expanduser())
-    if path is None:
-        raise NotConfigured(
-            f"browser.executable: {executable} is not a program",
-            code="no_browser",
-            hint="correct it, or leave it empty to use an installed browser",
-        )
-    return BrowserExecutable(Path(path), "named in the settings")
 
 
 def _iter_candidates(environ: Mapping[str, str]) -> Iterator[BrowserExecutable]:

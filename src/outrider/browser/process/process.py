@@ -96,23 +96,16 @@ def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading:
         (os.POSIX_SPAWN_DUP2, reading, 3),
         (os.POSIX_SPAWN_DUP2, writing, 4),
     ]
-    own = {
-        "TMPDIR": str(_choose_temp_folder(log_path.parent)),
-        "BREAKPAD_DUMP_LOCATION": str(log_path.parent / "crashes"),
-    }
+    # A killed browser leaves its socket behind, whose path is limited to 104 bytes (sockaddr_un of macOS and the BSDs).
+    max_path_bytes = 104 - len("/org.chromium.Chromium.123456/SingletonSocket") - 1
+    temp_folder = log_path.parent / "tmp"
+    if len(os.fsencode(temp_folder)) > max_path_bytes:
+        temp_folder = Path("/tmp")  # noqa: S108 - the browser creates its own folder there
+    else:
+        temp_folder.mkdir(exist_ok=True)
+    own = {"TMPDIR": str(temp_folder), "BREAKPAD_DUMP_LOCATION": str(log_path.parent / "crashes")}
     environ = os.environ | own
     return os.posix_spawn(program, [str(program), *arguments], environ, file_actions=actions, setpgroup=0)
-
-
-def _choose_temp_folder(folder: Path) -> Path:
-    """Choose the folder for the browser's socket, which a killed browser leaves behind."""
-    # The path of a socket is limited to 104 bytes (sockaddr_un of macOS and the BSDs).
-    max_path_bytes = 104 - len("/org.chromium.Chromium.123456/SingletonSocket") - 1
-    own = folder / "tmp"
-    if len(os.fsencode(own)) > max_path_bytes:
-        return Path("/tmp")  # noqa: S108 - the browser creates its own folder there
-    own.mkdir(exist_ok=True)
-    return own
 
 
 def _open_pipe() -> tuple[int, int]:

@@ -18,21 +18,19 @@ def collect_status(
     root_warning = "Chromium's sandbox is off, because it does not run as root; run as another user, or in a container"
     unguarded_warning = "an attached browser uses its own network: the egress guard checks only requested addresses"
     warnings = []
+    facts: dict[str, Any]
     if settings.cdp_urls:
         warnings.append(unguarded_warning)
-        facts: dict[str, Any] = {"executable": None, "how": "attached", "sandbox": None, "guarded": False}
+        facts = {"executable": None, "how": "attached", "sandbox": None, "guarded": False}
     else:
         sandboxed = flags.can_sandbox() if settings.sandbox is None else settings.sandbox
         if not sandboxed:
             warnings.append(root_warning if settings.sandbox is None else "Chromium's sandbox is off by the settings")
-        facts = _find_executable(settings) | {"sandbox": sandboxed, "guarded": True}
+        try:
+            found = find_browser(settings.executable)
+            facts = {"executable": str(found.path), "how": found.how, "sandbox": sandboxed, "guarded": True}
+        except NotConfigured as error:
+            facts = {"executable": None, "how": error.message, "remedy": error.hint}
+            facts |= {"sandbox": sandboxed, "guarded": True}
     versions = [engine.version for engine in running]
     return facts | {"running": versions, "display": flags.has_display(), "warnings": warnings}
-
-
-def _find_executable(settings: BrowserSettings) -> dict[str, Any]:
-    try:
-        found = find_browser(settings.executable)
-    except NotConfigured as error:
-        return {"executable": None, "how": error.message, "remedy": error.hint}
-    return {"executable": str(found.path), "how": found.how}

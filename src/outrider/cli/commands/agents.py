@@ -9,7 +9,7 @@ import click
 from outrider.agents.definition import read_agent
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
 from outrider.core.errors import OutriderError
 
 
@@ -21,13 +21,10 @@ def command() -> None:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
     """List the agents."""
-    run_async(lambda: _print_agents(load_settings(sets), as_json=as_json), as_json=as_json)
-
-
-async def _print_agents(settings: Any, *, as_json: bool) -> None:
-    async with open_app(settings) as app:
+    async with open_app(load_settings(sets)) as app:
         agents = await app.catalogue.list_agents()
         problems = app.catalogue.list_problems()
     if as_json:
@@ -44,41 +41,32 @@ async def _print_agents(settings: Any, *, as_json: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--shared", is_flag=True, help="Keep it in the database, for all who use it, instead of your folder.")
 @add_settings_option
-def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
+@async_command
+async def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
     """Check an agent file and add it to your agents."""
-    click.echo(run_async(lambda: _add_agent(load_settings(sets), file, shared=shared)))
-
-
-async def _add_agent(settings: Any, file: Path, *, shared: bool) -> str:
+    settings = load_settings(sets)
     agent = read_agent(file, "home")
     async with open_app(settings) as app:
         if shared:
             await app.catalogue.save(agent)
-            return f"agent {agent.name!r} is in the database"
-        return f"agent {agent.name!r} is in {app.catalogue.add(agent)}"
+        place = "the database" if shared else app.catalogue.add(agent)
+    click.echo(f"agent {agent.name!r} is in {place}")
 
 
 @command.command()
 @click.argument("names", nargs=-1)
 @add_settings_option
-def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
+@async_command
+async def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
     """Check the files, tools and models of agents; without names, of all."""
-    bad = run_async(lambda: _check_agents(load_settings(sets), names))
-    if bad:
-        sys.exit(EXIT_PARTIAL)
-
-
-async def _check_agents(settings: Any, names: tuple[str, ...]) -> int:
-    async with open_app(settings) as app:
+    async with open_app(load_settings(sets)) as app:
         problems = (
             [(each.where, each.message, each.hint) for each in app.catalogue.list_problems()] if not names else []
         )
-        wanted = names or tuple(await app.catalogue.list_agents())
-        for name in wanted:
+        for name in names or tuple(await app.catalogue.list_agents()):
             try:
-                # Raise the error that would keep a run of the agent from starting
-                agent = await app.catalogue.get(name)
-                await app.runs.check_agent(agent)
+                # Raise the error that would keep a run of the agent from starting.
+                await app.runs.check_agent(await app.catalogue.get(name))
                 click.echo(f"{click.style('✓', fg='green')} {name}")
             except OutriderError as error:
                 problems.append((name, error.message, error.hint))
@@ -86,22 +74,19 @@ async def _check_agents(settings: Any, names: tuple[str, ...]) -> int:
         click.echo(f"{click.style('✗', fg='red')} {where}: {message}")
         if hint:
             click.echo(f"    {hint}")
-    return len(problems)
+    if problems:
+        sys.exit(EXIT_PARTIAL)
 
 
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:
     """Connect to the configured MCP servers and list their tools as agents get them."""
-    if run_async(lambda: _show_servers(load_settings(sets), names, as_json=as_json), as_json=as_json):
-        sys.exit(EXIT_PARTIAL)
-
-
-async def _show_servers(settings: Any, names: tuple[str, ...], *, as_json: bool) -> bool:
     found: dict[str, Any] = {}
-    async with open_app(settings) as app:
+    async with open_app(load_settings(sets)) as app:
         for name in names or tuple(app.remote_servers.names):
             try:
                 tools = await app.remote_servers.list_tools(name)
@@ -112,7 +97,8 @@ async def _show_servers(settings: Any, names: tuple[str, ...], *, as_json: bool)
         print_json(found)
     else:
         _print_servers(found)
-    return any(isinstance(each, dict) for each in found.values())
+    if any(isinstance(each, dict) for each in found.values()):
+        sys.exit(EXIT_PARTIAL)
 
 
 def _print_servers(found: dict[str, Any]) -> None:
@@ -145,30 +131,25 @@ def run_agent(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
 @click.argument("run_id")
 @click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
 @add_settings_option
-def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
+@async_command
+async def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
     """Come back to a run: follow it, answer its questions, get its answer."""
-    status = run_async(lambda: _resume_run(load_settings(sets), run_id, yes=yes))
-    if status != "completed":
-        sys.exit(EXIT_PARTIAL)
-
-
-async def _resume_run(settings: Any, run_id: str, *, yes: bool) -> str:
+    settings = load_settings(sets)
     from outrider.cli.run_view import TerminalRunView
 
     async with open_app(settings) as app:
         await app.runs.recover_runs()
-        return (await TerminalRunView(app, allow=yes).follow_run(await app.runs.get(run_id))).status
+        ended = await TerminalRunView(app, allow=yes).follow_run(await app.runs.get(run_id))
+    if ended.status != "completed":
+        sys.exit(EXIT_PARTIAL)
 
 
 @command.command()
 @click.argument("run_id")
 @add_settings_option
-def cancel(run_id: str, sets: tuple[str, ...]) -> None:
+@async_command
+async def cancel(run_id: str, sets: tuple[str, ...]) -> None:
     """Cancel a run and its child runs."""
-    run_async(lambda: _cancel_run(load_settings(sets), run_id))
-    click.echo(f"{run_id} is cancelled")
-
-
-async def _cancel_run(settings: Any, run_id: str) -> None:
-    async with open_app(settings) as app:
+    async with open_app(load_settings(sets)) as app:
         await app.runs.cancel(run_id)
+    click.echo(f"{run_id} is cancelled")

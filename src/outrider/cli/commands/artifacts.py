@@ -8,8 +8,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, run_async
-from outrider.core.artifacts import Artifact
+from outrider.cli.output import async_command, print_json
 from outrider.core.errors import InvalidInput
 
 
@@ -18,26 +17,36 @@ from outrider.core.errors import InvalidInput
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to save it; its own name if not given.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_json: bool) -> None:
+@async_command
+async def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_json: bool) -> None:
     """List files handed out by tools, newest first, or save the one at URI (outrider://artifacts/…, or its id)."""
     settings = load_settings(sets)
     if uri is None:
-        _print_artifacts(
-            [_serialize_artifact(each) for each in run_async(lambda: _list_recent(settings), as_json=as_json)],
-            as_json=as_json,
-        )
+        await _list_artifacts(settings, as_json=as_json)
         return
-    saved = run_async(lambda: _save_artifact(settings, uri, output), as_json=as_json)
+    saved = await _save_artifact(settings, uri, output)
     if as_json:
         print_json({"saved": str(saved)})
     else:
         click.echo(saved)
 
 
-async def _list_recent(settings: Any) -> "list[Artifact]":
+async def _list_artifacts(settings: Any, *, as_json: bool) -> None:
     max_artifacts = 50
     async with open_app(settings) as app:
-        return await app.artifacts.list_recent(max_artifacts)
+        artifacts = await app.artifacts.list_recent(max_artifacts)
+    rows = []
+    for each in artifacts:
+        at = datetime.fromtimestamp(each.created_at).astimezone().isoformat(timespec="seconds")
+        about = {"name": each.name, "mime_type": each.mime_type, "size": each.size, "created_at": at}
+        rows.append(about | {"session": each.session, "sha256": each.sha256, "uri": each.uri})
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        click.echo(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
+    if not rows:
+        click.echo("nothing has been handed out yet")
 
 
 async def _save_artifact(settings: Any, uri: str, output: Path | None) -> Path:
@@ -55,19 +64,3 @@ async def _save_artifact(settings: Any, uri: str, output: Path | None) -> Path:
     except OSError as error:
         raise InvalidInput(f"{target} cannot be written: {error.strerror}", hint="choose another with -o") from None
     return target
-
-
-def _serialize_artifact(kept: "Artifact") -> dict[str, Any]:
-    at = datetime.fromtimestamp(kept.created_at).astimezone().isoformat(timespec="seconds")
-    about = {"name": kept.name, "mime_type": kept.mime_type, "size": kept.size, "created_at": at}
-    return about | {"session": kept.session, "sha256": kept.sha256, "uri": kept.uri}
-
-
-def _print_artifacts(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        print_json(rows)
-        return
-    for row in rows:
-        click.echo(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
-    if not rows:
-        click.echo("nothing has been handed out yet")

@@ -7,10 +7,9 @@ import click
 
 from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Budgets
-from outrider.agents.run import Run
-from outrider.app import App, open_app
+from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
 from outrider.core.context import Call
 
 
@@ -25,19 +24,13 @@ from outrider.core.context import Call
 @click.option("--quiet", is_flag=True, help="Only the answer.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
+@async_command
+async def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
     """Ask an agent. It searches, reads and browses; you see its thoughts and actions.
 
     Where it needs your consent you are asked; without a terminal it stops there, and `outrider agents resume` goes on.
     """
-    ended = run_async(
-        lambda: _ask_agent(load_settings(sets), " ".join(question), chosen, as_json=as_json), as_json=as_json
-    )
-    if ended.status != "completed":
-        sys.exit(EXIT_PARTIAL)
-
-
-async def _ask_agent(settings: Any, question: str, chosen: dict[str, Any], *, as_json: bool) -> "Run":
+    settings, text = load_settings(sets), " ".join(question)
     from outrider.cli.run_view import TerminalRunView
 
     async with open_app(settings) as app:
@@ -45,22 +38,18 @@ async def _ask_agent(settings: Any, question: str, chosen: dict[str, Any], *, as
         agent = await app.catalogue.get(chosen["agent"])
         if chosen["model"]:
             agent = agent.model_copy(update={"model": [chosen["model"]]})
-        conversation = await app.runs.conversations.create(call, agent.name, title=question, visibility="listed")
+        conversation = await app.runs.conversations.create(call, agent.name, title=text, visibility="listed")
         budget = Budgets(**{name: chosen[name] for name in ("steps", "seconds", "cost") if chosen[name] is not None})
-        started = await app.runs.start(agent, Assignment(question, budget=budget), call, conversation)
-        watch = TerminalRunView(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
-        ended = await watch.follow_run(started)
-        await _print_result(app, ended, as_json=as_json)
-        return ended
-
-
-async def _print_result(app: "App", ended: "Run", *, as_json: bool) -> None:
-    usage = await app.runs.sum_usage(ended.id)
+        started = await app.runs.start(agent, Assignment(text, budget=budget), call, conversation)
+        view = TerminalRunView(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
+        ended = await view.follow_run(started)
+        usage = await app.runs.sum_usage(ended.id)
     if as_json:
         names = ("id", "agent", "status", "stop_reason", "answer", "thoughts", "citations", "error", "model")
         print_json({name: getattr(ended, name) for name in names} | {"usage": usage.to_dict()})
-        return
-    if ended.error:
+    elif ended.error:
         print_notes([ended.error["message"]])
-    if ended.status == "blocked":
+    if ended.status == "blocked" and not as_json:
         print_notes([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])
+    if ended.status != "completed":
+        sys.exit(EXIT_PARTIAL)

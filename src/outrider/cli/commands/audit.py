@@ -8,7 +8,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.commands.token import format_time
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, run_async
+from outrider.cli.output import async_command, print_json
 
 
 @click.command()
@@ -18,15 +18,16 @@ from outrider.cli.output import print_json, run_async
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, **wanted: Any) -> None:
+@async_command
+async def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, **wanted: Any) -> None:
     """List actions, newest first: tool calls, created and revoked tokens, members, and rejected callers."""
     columns = ("at", "person", "workspace", "action", "detail", "outcome", "credential", "address")
     day_s = 86_400
     wanted["since"] = time.time() - days * day_s if days else 0.0
-    rows = [
-        vars(each) | {"at": format_time(each.at)}
-        for each in run_async(lambda: _list_entries(sets, wanted), as_json=as_json)
-    ]
+    async with open_app(load_settings(sets)) as app:
+        await app.events.flush()
+        entries = await app.identity().audit.list_recent(**wanted)
+    rows = [vars(each) | {"at": format_time(each.at)} for each in entries]
     if as_json:
         print_json(rows)
         return
@@ -34,9 +35,3 @@ def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, **wante
         click.echo("  ".join(str(row[name] or "-") for name in columns))
     if not rows:
         click.echo("nothing was done yet")
-
-
-async def _list_entries(sets: tuple[str, ...], wanted: dict[str, Any]) -> Any:
-    async with open_app(load_settings(sets)) as app:
-        await app.events.flush()
-        return await app.identity().audit.list_recent(**wanted)

@@ -3,18 +3,14 @@
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from outrider.app import open_app
 from outrider.browser.session.states import StateInfo, StateStore
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, print_notes, report_error, run_async
+from outrider.cli.output import async_command, print_json, print_notes, report_error
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from outrider.browser.session.manual_login import LoginResult
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
@@ -60,33 +56,23 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 @click.option("--seconds", default=1_800.0, show_default=True, help="How long the window stays open at most.")
 @add_settings_option
 @JSON_OPTION
-def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, as_json: bool) -> None:
     """Open a window to sign in by hand, and save the sign-in when you close it."""
-    done = run_async(lambda: _open_login(url, name, seconds, sets), as_json=as_json)
-    facts = {
-        "state_id": done.state_id,
-        "saved": done.saved,
-        "cookies": done.cookies,
-        "origins": done.origins,
-        "closed": done.closed,
-        "path": done.path,
-    }
-    if as_json:
-        print_json(facts)
-    elif done.saved:
-        click.echo(f"{done.path}: {done.cookies} cookies, local storage of {len(done.origins)} sites")
-    else:
-        click.echo("nothing was saved: no site has stored anything")
-
-
-async def _open_login(url: str, name: str, seconds: float, sets: tuple[str, ...]) -> "LoginResult":
     from outrider.browser.session.manual_login import check_window
 
     settings = load_settings(sets)
     check_window(settings.settings.browser)
     click.echo("Sign in in the window that opens, then close it.", err=True)
     async with open_app(settings) as app:
-        return await app.browsers.sign_in("login", url, name, seconds=seconds)
+        done = await app.browsers.sign_in("login", url, name, seconds=seconds)
+    if as_json:
+        names = ("state_id", "saved", "cookies", "origins", "closed", "path")
+        print_json({name: getattr(done, name) for name in names})
+    elif done.saved:
+        click.echo(f"{done.path}: {done.cookies} cookies, local storage of {len(done.origins)} sites")
+    else:
+        click.echo("nothing was saved: no site has stored anything")
 
 
 @command.group()

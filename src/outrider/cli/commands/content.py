@@ -12,7 +12,7 @@ import click
 from outrider.app import App, open_app
 from outrider.cli.embeddings import embeddings
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, get_exit_code, print_json, report_error, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, report_error
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, OutriderError
 from outrider.toolsets.content_store.schemas import serialize_listed_record, serialize_match, serialize_record
@@ -20,7 +20,7 @@ from outrider.toolsets.content_store.sources import build_file_draft, build_page
 
 if TYPE_CHECKING:
     from outrider.content.models import ContentRecord
-    from outrider.content.search import ContentHit
+
 
 SESSION_OPTION = click.option("--session", default="default", show_default=True, help="Whose stores.")
 STORE_OPTION = click.option("--store", "store_id", help="Only this store.")
@@ -41,16 +41,13 @@ command.add_command(embeddings)
 @click.option("--limit", default=100, show_default=True)
 @JSON_OPTION
 @add_settings_option
-def list_contents(sets: tuple[str, ...], *, session: str, store_id: str | None, limit: int, as_json: bool) -> None:
+@async_command
+async def list_contents(
+    sets: tuple[str, ...], *, session: str, store_id: str | None, limit: int, as_json: bool
+) -> None:
     """List stored contents, newest first."""
-    run_async(
-        lambda: _print_contents(load_settings(sets), Call(session=session), store_id, limit, as_json=as_json),
-        as_json=as_json,
-    )
-
-
-async def _print_contents(settings: Any, call: Call, store_id: str | None, limit: int, *, as_json: bool) -> None:
-    async with open_app(settings) as app:
+    call = Call(session=session)
+    async with open_app(load_settings(sets)) as app:
         stores = [await app.content.get_store(call, store_id)] if store_id else (await app.content.list_stores(call))[0]
         kept = [(store, (await app.content.list_records(call, store.id, 0, limit))[0]) for store in stores]
     if as_json:
@@ -74,11 +71,22 @@ def _format_record(record: "ContentRecord") -> str:
 @STORE_OPTION
 @JSON_OPTION
 @add_settings_option
-def add(places: tuple[str, ...], sets: tuple[str, ...], *, session: str, store_id: str | None, as_json: bool) -> None:
+@async_command
+async def add(
+    places: tuple[str, ...], sets: tuple[str, ...], *, session: str, store_id: str | None, as_json: bool
+) -> None:
     """Store files, all files below folders, and pages. Exit code 1: some of several failed."""
-    rows, failures = run_async(
-        lambda: _add_places(load_settings(sets), Call(session=session), places, store_id), as_json=as_json
-    )
+    rows: list[dict[str, Any]] = []
+    failures: list[tuple[str, OutriderError]] = []
+    async with open_app(load_settings(sets)) as app:
+        for place in [each for given in places for each in _iter_files(given)]:
+            try:
+                record = await app.content.add(Call(session=session), await _build_draft(app, place), store_id)
+            except OutriderError as error:
+                failures.append((place, error))
+                continue
+            rows.append(serialize_record(record))
+            click.echo(_format_record(record), err=True)
     if as_json:
         print_json(rows)
     for place, error in failures:
@@ -86,22 +94,6 @@ def add(places: tuple[str, ...], sets: tuple[str, ...], *, session: str, store_i
         report_error(error)
     if failures:
         sys.exit(EXIT_PARTIAL if rows else get_exit_code(failures[0][1]))
-
-
-async def _add_places(
-    settings: Any, call: Call, places: tuple[str, ...], store_id: str | None
-) -> "tuple[list[dict[str, Any]], list[tuple[str, OutriderError]]]":
-    rows, failures = [], []
-    async with open_app(settings) as app:
-        for place in [each for given in places for each in _iter_files(given)]:
-            try:
-                record = await app.content.add(call, await _build_draft(app, place), store_id)
-            except OutriderError as error:
-                failures.append((place, error))
-                continue
-            rows.append(serialize_record(record))
-            click.echo(_format_record(record), err=True)
-    return rows, failures
 
 
 def _iter_files(place: str) -> "Iterator[str]":
@@ -135,45 +127,33 @@ async def _build_draft(app: "App", place: str) -> Any:
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 100))
 @JSON_OPTION
 @add_settings_option
-def search(query: tuple[str, ...], sets: tuple[str, ...], *, session: str, as_json: bool, **chosen: Any) -> None:
+@async_command
+async def search(query: tuple[str, ...], sets: tuple[str, ...], *, session: str, as_json: bool, **chosen: Any) -> None:
     """Find passages. Exit code 1: nothing matches."""
-    hits = run_async(
-        lambda: _search_passages(load_settings(sets), Call(session=session), " ".join(query), chosen), as_json=as_json
-    )
-    _print_hits(hits, as_json=as_json)
-    if not hits:
-        raise SystemExit(1)
-
-
-async def _search_passages(settings: Any, call: Call, query: str, chosen: dict[str, Any]) -> "list[ContentHit]":
+    settings = load_settings(sets)
     from outrider.content.search import SearchOptions
 
     stores = [chosen["store_id"]] if chosen["store_id"] else None
     async with open_app(settings) as app:
         options = SearchOptions(mode=chosen["mode"], stores=stores, top_n=chosen["top"])
-        return list((await app.content.search(call, query, options)).hits)
-
-
-def _print_hits(hits: "list[ContentHit]", *, as_json: bool) -> None:
+        hits = (await app.content.search(Call(session=session), " ".join(query), options)).hits
     if as_json:
         print_json([serialize_match(hit) for hit in hits])
-        return
-    for hit in hits:
+    for hit in () if as_json else hits:
         name = hit.title or hit.filename or hit.content_id
         place = f"{hit.content_id} lines {hit.from_line}-{hit.to_line}"
         click.echo(f"{hit.score:.2f}  {click.style(name, bold=True)}  {click.style(place, dim=True)}")
         click.echo(f"      {' '.join(hit.excerpt_text.split())}")
+    if not hits:
+        sys.exit(EXIT_PARTIAL)
 
 
 @command.command()
 @STORE_OPTION
 @add_settings_option
-def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
+@async_command
+async def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
     """Rebuild the keyword indexes of all sessions from the database."""
-    count = run_async(lambda: _rebuild_indexes(load_settings(sets), store_id))
+    async with open_app(load_settings(sets)) as app:
+        count = await app.content.rebuild_indexes(store_id)
     click.echo(f"{count} {'index is' if count == 1 else 'indexes are'} new")
-
-
-async def _rebuild_indexes(settings: Any, store_id: str | None) -> int:
-    async with open_app(settings) as app:
-        return await app.content.rebuild_indexes(store_id)

@@ -13,7 +13,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
 from outrider.pages.crawl import CrawlBudget, CrawlPlan
 
 
@@ -26,23 +26,27 @@ from outrider.pages.crawl import CrawlBudget, CrawlPlan
 @click.option("--include", multiple=True, metavar="GLOB", help="Only paths like this, e.g. '/docs/*' (repeatable).")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="No paths like this (repeatable).")
 @click.option("--no-sitemap", is_flag=True, help="Follow links only.")
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="A folder for the pages as Markdown.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
+    help="A folder for the pages as Markdown.",
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | None, **chosen: Any) -> None:
+@async_command
+async def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | None, **chosen: Any) -> None:
     """Read a site. The same command resumes it, or later reads only what has changed.
 
     Exit code 1: there is more to read.
     """
-    exit_unfinished = 1
-    chosen["owner"] = f"terminal {output.resolve() if output else ''}"  # what is in a folder is a crawl of its own
-    answer = run_async(lambda: _crawl_site(load_settings(sets), url, output, chosen), as_json=as_json)
+    chosen["owner"] = f"terminal {output or ''}"  # what is in a folder is a crawl of its own
+    answer = await _crawl_site(load_settings(sets), url, output, chosen)
     if as_json:
         print_json(answer)
     else:
         _print_answer(answer)
     if answer["status"] != "finished":
-        sys.exit(exit_unfinished)
+        sys.exit(EXIT_PARTIAL)
 
 
 async def _crawl_site(settings: Any, url: str, output: Path | None, chosen: dict[str, Any]) -> dict[str, Any]:
@@ -65,21 +69,20 @@ async def _crawl_site(settings: Any, url: str, output: Path | None, chosen: dict
 def _build_page_writer(folder: Path) -> Any:
     """Return a function that writes a page into the folder and returns its file."""
 
+    def write_atomically(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_name(f".{path.name}.half")
+        half.write_text(text, encoding="utf-8", newline="\n")
+        half.replace(path)
+
     async def write_page(page: Any) -> str:
         name = build_file_name(page.url)
-        front = f"---\nurl: {page.url}\ntitle: {_quoted(page.document.title)}\n---\n\n"
-        await anyio.to_thread.run_sync(_write_atomically, folder / name, front + page.document.markdown + "\n")
+        title = json.dumps(page.document.title, ensure_ascii=False)
+        front = f"---\nurl: {page.url}\ntitle: {title}\n---\n\n"
+        await anyio.to_thread.run_sync(write_atomically, folder / name, front + page.document.markdown + "\n")
         return name
 
     return write_page
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    """Write the whole file or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f".{path.name}.half")
-    half.write_text(text, encoding="utf-8", newline="\n")
-    half.replace(path)
 
 
 def build_file_name(url: str) -> str:
@@ -87,10 +90,6 @@ def build_file_name(url: str) -> str:
     parts = urlsplit(url)
     words = re.sub(r"[^a-z0-9]+", "-", unquote(f"{parts.path} {parts.query}").lower()).strip("-")[:60].strip("-")
     return f"{words or 'index'}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.md"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 async def _print_progress(tally: Any, url: str, rate: float) -> None:

@@ -12,14 +12,15 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_notes, run_async
+from outrider.cli.output import async_command, print_notes
 from outrider.settings import LoadedSettings
 
 
 @click.command()
 @click.option("--print", "printed", is_flag=True, help="Print the addresses instead of opening the newest.")
 @add_settings_option
-def command(sets: tuple[str, ...], *, printed: bool) -> None:
+@async_command
+async def command(sets: tuple[str, ...], *, printed: bool) -> None:
     """Open the dashboard of the running Outrider; if none runs, serve it until interrupted.
 
     An address signs one browser in, once: call this again for another.
@@ -28,16 +29,12 @@ def command(sets: tuple[str, ...], *, printed: bool) -> None:
 
     settings = load_settings(sets)
     found = list_running(settings.settings.data_dir)
-    if not found:
-        run_async(lambda: _serve_dashboard(settings, printed=printed))
-        return
     for each in found if printed else found[:1]:
         _open_address(each.url, settings, printed=printed)
     if not printed and len(found) > 1:
         print_notes([f"{len(found)} are running; `outrider dashboard --print` has all addresses"])
-
-
-async def _serve_dashboard(settings: LoadedSettings, *, printed: bool) -> None:
+    if found:
+        return
     from outrider.dashboard.server import DashboardServer
 
     async with open_app(settings) as app:

@@ -12,7 +12,7 @@ import anyio
 import click
 
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, print_json, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
 from outrider.core.database.address import build_sqlite_url, get_sqlite_path, normalize_url
 from outrider.core.database.database import Database
 from outrider.core.database.failures import explain_error
@@ -23,7 +23,7 @@ from outrider.core.storage.storage import Storage
 from outrider.settings import LoadedSettings
 
 if TYPE_CHECKING:
-    from outrider.core.database.copier import DatabaseCopy, TableCopy
+    from outrider.core.database.copier import DatabaseCopy
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
@@ -37,16 +37,10 @@ def command() -> None:
 @click.option("--wait", default=0.0, metavar="SECONDS", help="How long to wait for a server that does not answer yet.")
 @JSON_OPTION
 @add_settings_option
-def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
+@async_command
+async def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
     """Migrate the schema to the newest revision. Of several processes, one migrates and the others wait."""
-    before, after = run_async(lambda: _migrate_database(load_settings(sets), wait), as_json=as_json)
-    if as_json:
-        print_json({"before": before, "after": after})
-    else:
-        click.echo(f"revision {after}, as before" if before == after else f"revision {before or 'none'} → {after}")
-
-
-async def _migrate_database(settings: "LoadedSettings", wait: float) -> tuple[str | None, str | None]:
+    settings = load_settings(sets)
     before = None
     with suppress(NotFound):
         async with _open_configured(settings, migrates=False) as bare:
@@ -55,7 +49,10 @@ async def _migrate_database(settings: "LoadedSettings", wait: float) -> tuple[st
     async with _open_configured(settings) as database:
         after = await database.run_transaction(read_revision, write=False)
         await _prepare_durable_tables(database)
-        return before, after
+    if as_json:
+        print_json({"before": before, "after": after})
+    else:
+        click.echo(f"revision {after}, as before" if before == after else f"revision {before or 'none'} → {after}")
 
 
 async def _prepare_durable_tables(database: "Database") -> None:
@@ -89,40 +86,40 @@ async def _wait_for_database(database: "Database", wait: float) -> None:
 @command.command()
 @JSON_OPTION
 @add_settings_option
-def status(sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def status(sets: tuple[str, ...], *, as_json: bool) -> None:
     """Show the database's location, revision, size, rows and latency. Changes nothing."""
-    facts = run_async(lambda: _collect_status(load_settings(sets)), as_json=as_json)
-    if as_json:
-        print_json(facts)
-        return
-    crowd = f", {facts['connections']} of {facts['most_connections']} connections" if facts["connections"] else ""
-    click.echo(f"{facts['place']}  ({facts['dialect']} {facts['version']}{crowd})")
-    newest = "" if facts["revision"] == facts["newest"] else f", not {facts['newest']}: outrider db migrate"
-    click.echo(f"revision {facts['revision'] or 'none'}{newest}")
-    click.echo(f"{facts['size']:,} bytes, answers in {facts['milliseconds']} ms, artifacts in {facts['artifacts']}")
-    for name, rows in facts["rows"].items():
-        click.echo(f"{rows:>12,}  {name}")
-
-
-async def _collect_status(settings: "LoadedSettings") -> dict[str, Any]:
     from outrider.core.database.copier import count_table_rows
     from outrider.core.database.schema import compare_schema, list_tables
     from outrider.core.database.status import read_database_status
 
+    settings = load_settings(sets)
     async with _open_configured(settings, migrates=False) as database:
         found = await read_database_status(database)
         missing = set((await database.run_transaction(compare_schema, write=False)).missing)
         rows = await count_table_rows(database, [table for table in list_tables() if table.name not in missing])
-    return asdict(found) | {"artifacts": _open_storage(settings).location, "rows": {k: v for k, v in rows.items() if v}}
+    rows = {name: number for name, number in rows.items() if number}
+    artifacts = _open_storage(settings).location
+    if as_json:
+        print_json(asdict(found) | {"artifacts": artifacts, "rows": rows})
+        return
+    crowd = f", {found.connections} of {found.most_connections} connections" if found.connections else ""
+    click.echo(f"{found.place}  ({found.dialect} {found.version}{crowd})")
+    newest = "" if found.revision == found.newest else f", not {found.newest}: outrider db migrate"
+    click.echo(f"revision {found.revision or 'none'}{newest}")
+    click.echo(f"{found.size:,} bytes, answers in {found.milliseconds} ms, artifacts in {artifacts}")
+    for name, number in rows.items():
+        click.echo(f"{number:>12,}  {name}")
 
 
 @command.command()
 @click.option("--repair", is_flag=True, help="Put right what can be put right without losing anything of use.")
 @JSON_OPTION
 @add_settings_option
-def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
+@async_command
+async def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
     """Look for missing, damaged and orphaned data in database, artifacts and indexes. Exit code 1: problems remain."""
-    findings = run_async(lambda: _check_database(load_settings(sets), repair=repair), as_json=as_json)
+    findings = await _check_database(load_settings(sets), repair=repair)
     left = [each for each in findings if not each["repaired"]]
     if as_json:
         print_json(findings)
@@ -140,9 +137,11 @@ def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
 
 
 async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[dict[str, Any]]:
+    from outrider.content.lexical.consistency import find_mismatches
     from outrider.core.database import integrity
 
     findings: list[dict[str, Any]] = []
+    fix = "outrider db check --repair"
     async with _open_configured(settings, migrates=False) as database:
         problems = [each async for each in integrity.check_database(database)]
         sound = not any(each.code in ("revision", "missing") for each in problems)
@@ -150,21 +149,14 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
             problems += [each async for each in integrity.check_artifact_files(database, _open_storage(settings))]
         for each in problems:
             repaired = await each.repair() if repair and each.repair else ""
-            remedy = each.remedy or ("outrider db check --repair" if each.repair else "")
-            facts = {"code": each.code, "message": each.message, "remedy": remedy, "repaired": repaired}
-            findings.append(facts)
-        return findings + ([each async for each in _check_indexes(settings, database, repair=repair)] if sound else [])
-
-
-async def _check_indexes(
-    settings: "LoadedSettings", database: "Database", *, repair: bool
-) -> AsyncGenerator[dict[str, Any]]:
-    from outrider.content.lexical.consistency import find_mismatches
-
-    async for each in find_mismatches(database, settings.settings.data_dir / "content", repair=repair):
-        message = f"the index of store {each.store} has {each.indexed} passages, its rows {each.passages}"
-        remedy = "outrider db check --repair"
-        yield {"code": "index", "message": message, "remedy": remedy, "repaired": "made anew" if repair else ""}
+            remedy = each.remedy or (fix if each.repair else "")
+            findings.append({"code": each.code, "message": each.message, "remedy": remedy, "repaired": repaired})
+        if sound:
+            async for index in find_mismatches(database, settings.settings.data_dir / "content", repair=repair):
+                said = f"the index of store {index.store} has {index.indexed} passages, its rows {index.passages}"
+                repaired = "made anew" if repair else ""
+                findings.append({"code": "index", "message": said, "remedy": fix, "repaired": repaired})
+    return findings
 
 
 @command.command()
@@ -176,7 +168,8 @@ async def _check_indexes(
 @click.option("--dry-run", is_flag=True, help="Only say what would be copied.")
 @JSON_OPTION
 @add_settings_option
-def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+@async_command
+async def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """Copy all of SOURCE into TARGET: rows with their ids and times, and the files of artifacts.
 
     SOURCE and TARGET are addresses (postgresql://…), SQLite files, or folders with an outrider.db; without a TARGET it
@@ -184,7 +177,7 @@ def copy(source: str, target: str | None, sets: tuple[str, ...], *, as_json: boo
     copy that broke off goes on where it was. At the end each row is looked up and compared. Exit code 1: some differ.
     """
     tell = (lambda _: None) if as_json else click.echo
-    facts = run_async(lambda: _copy_database(load_settings(sets), source, target, tell, **options), as_json=as_json)
+    facts = await _copy_database(load_settings(sets), source, target, tell, **options)
     if as_json:
         print_json(facts)
     if not facts["whole"]:
@@ -211,12 +204,9 @@ async def _copy_database(
     moving = ArtifactTransfer(*storages).copy_files if storages[0].location != storages[1].location else None
     async with _open_database(origin) as one, _open_database(place, migrates=not dry_run) as other:
         work = DatabaseCopy(one, other, moving)
-        if dry_run:
-            return _planned(await work.count_source_rows(), tell)
-        return await _run_copy(work, tell, into_existing=into_existing)
-
-
-def _planned(rows: dict[str, int], tell: Callable[[str], Any]) -> dict[str, Any]:
+        if not dry_run:
+            return await _run_copy(work, tell, into_existing=into_existing)
+        rows = await work.count_source_rows()
     for name, number in rows.items():
         tell(f"{number:>12,}  {name}")
     return {"whole": True, "dry_run": True, "tables": rows}
@@ -233,7 +223,13 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
     compared = [each async for each in work.verify_tables()]
     whole = all(each.is_complete for each in compared)
     for each in compared:
-        _print_difference(each, tell)
+        if each.left_out:
+            tell(f"{each.table}: {each.left_out} rows are left out, their files are gone")
+        if not each.is_complete:
+            tell(
+                f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
+                "if the source was at work meanwhile, or the target held rows of the same ids, look at those"
+            )
     if whole:
         await work.clear_progress()
         tell(f"all {sum(each.rows for each in compared):,} rows are there and say the same")
@@ -244,40 +240,26 @@ async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_ex
     }
 
 
-def _print_difference(each: "TableCopy", tell: Callable[[str], Any]) -> None:
-    if each.left_out:
-        tell(f"{each.table}: {each.left_out} rows are left out, their files are gone")
-    if not each.is_complete:
-        tell(
-            f"{each.table}: {each.missing} rows are missing and {each.different} differ; "
-            "if the source was at work meanwhile, or the target held rows of the same ids, look at those"
-        )
-
-
 def _check_copy_allowed(origin: str, place: str) -> None:
     """Raise Refused if both are the same database, or if a process works on the source."""
+    import fcntl
+
     if normalize_url(origin) == normalize_url(place):
         raise Refused("source and target are the same database", hint="name another TARGET, or set OUTRIDER_DATABASE")
     path = get_sqlite_path(normalize_url(origin))
-    if path is not None and not path.is_file():
+    if path is None:
+        return
+    if not path.is_file():
         raise NotFound(f"no database at {path}", hint="name its file, its folder or a URL")
-    if path is not None and _has_live_workers(path.parent / "workers"):
-        raise Refused(
-            "agents are at work on the source", hint="stop every outrider there first: what they do would be lost"
-        )
-
-
-def _has_live_workers(folder: Path) -> bool:
-    """Return whether a running process holds a worker lock."""
-    import fcntl
-
-    for path in folder.glob("*.lock"):
-        with path.open("r") as file:
+    for lock in (path.parent / "workers").glob("*.lock"):
+        with lock.open("r") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
-                return True
-    return False
+                raise Refused(
+                    "agents are at work on the source",
+                    hint="stop every outrider there first: what they do would be lost",
+                ) from None
 
 
 def _resolve_address(place: str) -> str:

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import click
 
-from outrider.agents.definition import Agent
 from outrider.app import App, open_app
 from outrider.cli.doctor_checks import check_storage
 from outrider.cli.finding import Finding
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, print_json, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
 from outrider.cli.recognising import check_identity
 from outrider.core.errors import OutriderError
-from outrider.settings import LoadedSettings
 from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 
 
@@ -24,44 +22,39 @@ from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 @click.option("--online", is_flag=True, help="Also search once and read one page.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
+@async_command
+async def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
     """Check settings, database, artifacts, keys, models, agents, code isolation and, with --online, the web."""
-    findings = run_async(lambda: _run_checks(load_settings(sets), online=online), as_json=as_json)
+    marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
+    settings = load_settings(sets)
+    findings = [Finding("ok", f"Python {sys.version.split()[0]}")]
+    findings += [Finding("note", warning) for warning in settings.warnings]
+    checks = [check_storage, check_identity, _check_providers, _check_browser, _check_models, _check_agents]
+    checks += [_check_servers, _check_code, *([_check_web] if online else [])]
+    async with open_app(settings) as app:
+        for check in checks:
+            findings += [each async for each in check(app)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
-            mark, color = marks[finding.state]
-            click.echo(f"{click.style(mark, fg=color)} {finding.what}")
-            if finding.remedy:
-                click.echo(f"    {finding.remedy}")
+    for finding in () if as_json else findings:
+        mark, color = marks[finding.state]
+        click.echo(f"{click.style(mark, fg=color)} {finding.what}")
+        if finding.remedy:
+            click.echo(f"    {finding.remedy}")
     if any(finding.state == "bad" for finding in findings):
         sys.exit(EXIT_PARTIAL)
 
 
-async def _run_checks(settings: LoadedSettings, *, online: bool) -> list[Finding]:
-    findings = [Finding("ok", f"Python {sys.version.split()[0]}")]
-    findings += [Finding("note", warning) for warning in settings.warnings]
-    async with open_app(settings) as app:
-        findings += [each async for each in check_storage(app)]
-        findings += [each async for each in check_identity(app)]
-        findings += [each async for each in _check_providers(app)]
-        facts = app.browsers.collect_status()
-        if facts["executable"] is None and "remedy" in facts:
-            found = Finding("note", f"browser: {facts['how']}", facts["remedy"])
-        else:
-            found = Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
-        sandbox = [Finding("ok", "browser: Chromium's sandbox is on")] if facts["sandbox"] else []
-        browser = [found, *sandbox, *(Finding("note", f"browser: {warning}") for warning in facts["warnings"])]
-        findings += browser
-        findings += [each async for each in _check_models(app)]
-        findings += [each async for each in _check_agents(app)]
-        findings += [each async for each in _check_servers(app)]
-        findings += [each async for each in _check_code(app)]
-        if online:
-            findings += [each async for each in _check_web(app)]
-    return findings
+async def _check_browser(app: "App") -> AsyncGenerator[Finding]:
+    facts = app.browsers.collect_status()
+    if facts["executable"] is None and "remedy" in facts:
+        yield Finding("note", f"browser: {facts['how']}", facts["remedy"])
+    else:
+        yield Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
+    if facts["sandbox"]:
+        yield Finding("ok", "browser: Chromium's sandbox is on")
+    for warning in facts["warnings"]:
+        yield Finding("note", f"browser: {warning}")
 
 
 async def _check_providers(app: "App") -> AsyncGenerator[Finding]:
@@ -109,10 +102,15 @@ async def _check_agents(app: "App") -> AsyncGenerator[Finding]:
     except OutriderError as error:
         yield Finding("bad", f"agents: {error.message}", error.hint)
         return
-    broken = [finding for agent in agents if (finding := await _check_agent(app, agent))]
-    for finding in broken:
-        yield finding
-    yield Finding("ok", f"agents: {len(agents) - len(broken)} can be asked (`outrider agents list`)")
+    broken = 0
+    for agent in agents:
+        try:
+            await app.runs.check_agent(agent)
+        except OutriderError as error:
+            if error.code != "no_model" or agent.model:  # that there is no model at all is reported elsewhere
+                broken += 1
+                yield Finding("bad", f"agent {agent.name}: {error.message}", error.hint)
+    yield Finding("ok", f"agents: {len(agents) - broken} can be asked (`outrider agents list`)")
 
 
 async def _check_servers(app: "App") -> AsyncGenerator[Finding]:
@@ -160,16 +158,6 @@ async def _check_programs(sandbox: "Sandbox", folder: Path) -> AsyncGenerator[Fi
             yield Finding("ok", f"code: {name} is run by {(await program(folder)).executable}")
         except OutriderError as error:
             yield Finding("note", f"code: {error.message}", error.hint)
-
-
-async def _check_agent(app: "App", agent: "Agent") -> Finding | None:
-    """Check that a run of the agent could start; a missing model is reported elsewhere."""
-    try:
-        await app.runs.check_agent(agent)
-    except OutriderError as error:
-        said = error.code == "no_model" and not agent.model
-        return None if said else Finding("bad", f"agent {agent.name}: {error.message}", error.hint)
-    return None
 
 
 async def _check_web(app: "App") -> AsyncGenerator[Finding]:

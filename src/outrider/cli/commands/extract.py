@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
-from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
+from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.text import cut_tokens
 
 STDIN_NAME = "-"
@@ -34,17 +34,26 @@ STDIN_NAME = "-"
 )
 @click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Read on from this character.")
 @add_settings_option
-def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, **chosen: Any) -> None:
+@async_command
+async def command(
+    file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, url: str, **chosen: Any
+) -> None:
     """Convert a page or document to Markdown: HTML, PDF, Office, e-books, mail, notebooks and more; - is stdin."""
+    from outrider.pages.local_file import read_body
+
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidInput(f"--url {url} is not a web address", hint="start it with https://, or leave it out")
     bounds = {name: chosen.pop(name) for name in ("query", "max_tokens", "offset")}
-
-    async def read_part() -> tuple[Any, str, dict[str, Any]]:
-        document, mime = await _extract_file(file, sets, main=not whole, **chosen)
-        return document, mime, _select_part(document.text if as_text else document.markdown, **bounds)
-
-    document, mime, piece = run_async(read_part, as_json=as_json)
+    settings = load_settings(sets).settings.pages
+    body = _read_input(file, settings.document_max_bytes)
+    name = "" if file == STDIN_NAME else file
+    document, mime = await read_body(body, name=name, url=url, main=not whole, settings=settings, **chosen)
+    piece = _select_part(document.text if as_text else document.markdown, **bounds)
     if as_json:
-        print_json({"content_type": mime} | _bounded(document.to_dict(), piece, whole=not any(bounds.values())))
+        data = document.to_dict()
+        if any(bounds.values()):  # only the requested part of its Markdown
+            data |= {"markdown": piece["text"], "text": ""} | {n: f for n, f in piece.items() if n != "text"}
+        print_json({"content_type": mime} | data)
     else:
         sys.stdout.buffer.write(piece["text"].encode("utf-8", "replace") + b"\n")
         sys.stdout.buffer.flush()
@@ -53,18 +62,11 @@ def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, w
         sys.exit(EXIT_PARTIAL)
 
 
-def _bounded(document: dict[str, Any], piece: dict[str, Any], *, whole: bool) -> dict[str, Any]:
-    """Return the document as data, with only the requested part of its Markdown."""
-    if whole:
-        return document
-    return document | {"markdown": piece["text"], "text": ""} | {n: f for n, f in piece.items() if n != "text"}
-
-
 def _select_part(text: str, *, query: str | None, max_tokens: int | None, offset: int) -> dict[str, Any]:
     """Return the requested part of a text and its position. Raises InvalidInput."""
     default_tokens = 1_500  # tokens of passages, as of web_fetch
     if offset and offset >= len(text):
-        raise InvalidInput(f"--offset {offset} lies behind the end: there are {len(text)} characters", hint="lower it")
+        raise InvalidInput(f"--offset {offset} is past the end of the text ({len(text)} characters)", hint="lower it")
     if query is not None:
         tokens = max_tokens or default_tokens
         from outrider.pages.excerpt import find_excerpts
@@ -87,41 +89,24 @@ def _describe_part(file: str, piece: dict[str, Any], *, whole: bool) -> list[str
     return [f"{file} has no readable text"] if whole and not piece["text"].strip() else []
 
 
-async def _extract_file(
-    file: str, sets: tuple[str, ...], *, url: str, main: bool, links: Any, images: bool
-) -> tuple[Any, str]:
-    from outrider.pages.local_file import read_body
-
-    if url and not url.startswith(("http://", "https://")):
-        raise InvalidInput(f"--url {url} is not a web address", hint="start it with https://, or leave it out")
-    settings = load_settings(sets).settings.pages
-    body = _read_input(file, settings.document_max_bytes)
-    name = "" if file == STDIN_NAME else file
-    return await read_body(body, name=name, url=url, main=main, links=links, images=images, settings=settings)
-
-
 def _read_input(file: str, limit: int) -> bytes:
     """Return the file's bytes. Raises NotFound, InvalidInput or Refused."""
+    from outrider.pages.fragment import strip_fragment
+
     try:
-        body = sys.stdin.buffer.read(limit + 1) if file == STDIN_NAME else _read_path(Path(file), limit + 1)
+        if file == STDIN_NAME:
+            body = sys.stdin.buffer.read(limit + 1)
+        else:
+            path = Path(file)
+            with (path if path.exists() else Path(strip_fragment(str(path)))).open("rb") as stream:
+                body = stream.read(limit + 1)
+    except FileNotFoundError:
+        raise NotFound(f"no such file: {file}", hint="check the path") from None
     except OSError as error:
-        raise _explained(file, error) from None
+        said = f"{file} cannot be read: {error.strerror or error}"
+        raise InvalidInput(said, hint="give the path of a readable file") from None
     if len(body) > limit:
         raise Refused(
             f"{file} has more than {limit} bytes", code="too_large", hint="raise it: --set pages.document_max_bytes=…"
         )
     return body
-
-
-def _read_path(path: Path, limit: int) -> bytes:
-    from outrider.pages.fragment import strip_fragment
-
-    bare = Path(strip_fragment(str(path)))
-    with (path if path.exists() else bare).open("rb") as stream:
-        return stream.read(limit)
-
-
-def _explained(file: str, error: OSError) -> OutriderError:
-    if isinstance(error, FileNotFoundError):
-        return NotFound(f"no such file: {file}", hint="check the path")
-    return InvalidInput(f"{file} cannot be read: {error.strerror or error}", hint="give the path of a readable file")

@@ -8,7 +8,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, get_exit_code, print_json, report_error, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, report_error
 from outrider.core.errors import OutriderError
 
 
@@ -21,43 +21,33 @@ from outrider.core.errors import OutriderError
 @click.option("--raw", is_flag=True, help="Markdown source instead of a rendered page.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as_json: bool, **chosen: Any) -> None:
+@async_command
+async def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as_json: bool, **chosen: Any) -> None:
     """Read pages, PDFs, feeds and more. Exit code 1: some of several failed."""
     chosen["format"] = chosen.pop("format_")
     arguments = {name: value for name, value in chosen.items() if value is not None}
-    answers = run_async(
-        lambda: _fetch_pages(load_settings((*sets, "boundary=false")), urls, arguments), as_json=as_json
-    )
+    answers, rows, failures = [], [], []
+    async with open_app(load_settings((*sets, "boundary=false"))) as app:
+        for url in urls:
+            try:
+                answer = await app.call("web_fetch", url=url, **arguments)
+                rows.append(
+                    {"url": url, "text": answer.text}
+                    | {name.removeprefix("outrider/"): each for name, each in answer.meta.items()}
+                )
+            except OutriderError as error:
+                if error.code == "bad_url" and await anyio.Path(url).is_file():
+                    error.hint = f"for a file of this machine: outrider extract {url}"
+                answer = error
+                rows.append({"url": url, "error": error.to_dict()})
+                failures.append(error)
+            answers.append(answer)
     if as_json:
-        print_json([_serialize_answer(url, answer) for url, answer in answers])
-    else:
-        for _, answer in answers:
-            _print_answer(answer, raw=raw or not sys.stdout.isatty())
-    failures = [answer for _, answer in answers if isinstance(answer, OutriderError)]
+        print_json(rows)
+    for answer in () if as_json else answers:
+        _print_answer(answer, raw=raw or not sys.stdout.isatty())
     if failures:
         sys.exit(get_exit_code(failures[0]) if len(failures) == len(answers) else EXIT_PARTIAL)
-
-
-async def _fetch_pages(settings: Any, urls: tuple[str, ...], arguments: dict[str, Any]) -> list[tuple[str, Any]]:
-    async with open_app(settings) as app:
-        return [(url, await _fetch_page(app, url, arguments)) for url in urls]
-
-
-async def _fetch_page(app: Any, url: str, arguments: dict[str, Any]) -> Any:
-    try:
-        return await app.call("web_fetch", url=url, **arguments)
-    except OutriderError as error:
-        if error.code == "bad_url" and await anyio.Path(url).is_file():
-            error.hint = f"for a file of this machine: outrider extract {url}"
-        return error
-
-
-def _serialize_answer(url: str, answer: Any) -> dict[str, Any]:
-    if isinstance(answer, OutriderError):
-        return {"url": url, "error": answer.to_dict()}
-    return {"url": url, "text": answer.text} | {
-        name.removeprefix("outrider/"): each for name, each in answer.meta.items()
-    }
 
 
 def _print_answer(answer: Any, *, raw: bool) -> None:

@@ -35,12 +35,18 @@ def command(
     **flags: str | None,
 ) -> None:
     """Serve MCP over stdio. This is the command for Claude Code, Codex, Cursor and VS Code."""
-    default_session = "default"
     settings = load_settings(sets, **flags)
     logging.getLogger().setLevel(settings.settings.log_level.upper())
     for warning in settings.warnings:
         logging.getLogger("outrider").warning(warning)
-    anyio.run(_serve_stdio, settings, wire, name, session or default_session)
+
+    async def serve() -> None:
+        async with open_app(settings) as app, run_dashboard(app):
+            server = app.build_server(name=name, session=session or "default")
+            enable_gc()
+            await serve_stdio(server, StdioDescriptors(*wire) if wire else claim_stdio())
+
+    anyio.run(serve)
 
 
 def parse_host_options(
@@ -53,10 +59,3 @@ def parse_host_options(
     given = command.make_context("mcp", [*arguments], parent=parent).params
     name, session, _ = given.pop("name"), given.pop("session"), given.pop("no_daemon")
     return load_settings(given.pop("sets"), (environ, workspace), **given), name, session or ""
-
-
-async def _serve_stdio(settings: Any, wire: Any, name: str, session: str) -> None:
-    async with open_app(settings) as app, run_dashboard(app):
-        server = app.build_server(name=name, session=session)
-        enable_gc()
-        await serve_stdio(server, StdioDescriptors(*wire) if wire else claim_stdio())

@@ -7,7 +7,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
+from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
 
 
 @click.command()
@@ -22,21 +22,18 @@ from outrider.cli.output import EXIT_PARTIAL, print_json, print_notes, run_async
 @click.option("--depth", type=click.Choice(["quick", "balanced", "wide"]), default="quick", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
+@async_command
+async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
     """Search the web with several providers that back each other up."""
-    arguments = {"query": " ".join(query)} | {name: value for name, value in chosen.items() if value is not None}
-    data = run_async(lambda: _search_web(load_settings(sets), arguments), as_json=as_json)
+    arguments = {name: value for name, value in chosen.items() if value is not None}
+    async with open_app(load_settings(sets)) as app:
+        data = (await app.call("web_search", query=" ".join(query), **arguments)).data
     if as_json:
         print_json(data)
     else:
         _print_results(data)
     if not data["results"]:
         sys.exit(EXIT_PARTIAL)
-
-
-async def _search_web(settings: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    async with open_app(settings) as app:
-        return (await app.call("web_search", **arguments)).data
 
 
 def _print_results(data: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
-from outrider.cli.output import print_notes, run_async
+from outrider.cli.output import async_command, print_notes
 from outrider.core.errors import NotConfigured
 from outrider.settings import LoadedSettings
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @add_serving_options
 @click.option("--host", help="Address to listen on [default: 127.0.0.1].")
 @click.option("--port", type=int, help="Port to listen on; 0 takes a free one [default: 8765].")
-def command(sets: tuple[str, ...], host: str | None, port: int | None, **flags: str | None) -> None:
+@async_command
+async def command(sets: tuple[str, ...], host: str | None, port: int | None, **flags: str | None) -> None:
     """Serve MCP over streamable HTTP at /mcp, and each toolset alone at /mcp/<toolset>."""
     from outrider.serve.telemetry.logs import configure_logging
 
@@ -31,7 +32,7 @@ def command(sets: tuple[str, ...], host: str | None, port: int | None, **flags: 
     configure_logging(settings.settings.log_level, settings.settings.log_style)
     print_notes(settings.warnings)
     _require_authentication(settings)
-    run_async(lambda: _serve_http(settings))
+    await _serve_http(settings)
 
 
 async def _serve_http(settings: LoadedSettings) -> None:
@@ -82,16 +83,13 @@ def _announce_addresses(address: str, metrics: str | None, dashboard: str) -> No
 def _require_authentication(settings: LoadedSettings) -> None:
     """Require authentication if other machines can reach the port."""
     chosen = settings.settings.serve
-    if not chosen.token and not settings.settings.identity.is_enabled and not _is_loopback(chosen.host):
+    try:
+        is_loopback = ipaddress.ip_address(chosen.host.strip("[]")).is_loopback
+    except ValueError:
+        is_loopback = chosen.host == "localhost"
+    if not chosen.token and not settings.settings.identity.is_enabled and not is_loopback:
         raise NotConfigured(
             f"serve.host {chosen.host} can be reached from other machines, but serve.token is not set",
             hint="set OUTRIDER_SERVE__TOKEN to a long random text or OUTRIDER_IDENTITY__TOKENS=true, "
             "or listen on 127.0.0.1",
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -9,7 +9,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, print_notes, run_async
+from outrider.cli.output import async_command, print_json, print_notes
 from outrider.core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -33,17 +33,20 @@ def command() -> None:
 @click.option("--forever", is_flag=True, help="Good until it is revoked.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+@async_command
+async def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """Create a token for PERSON, who must be in a workspace. It is shown only once."""
     settings = load_settings(sets)
-    token, secret = run_async(lambda: _create_token(settings, person, options), as_json=as_json)
+    token, secret = await _create_token(settings, person, options)
     if as_json:
         print_json(_serialize_token(token) | {"token": secret})
     else:
         click.echo(secret)
         where = ", ".join(token.workspaces) or "all workspaces of theirs"
         what = "all toolsets" if token.toolsets is None else ", ".join(token.toolsets)
-        click.echo(f"{token.id} for {person}: {where}; {what}; until {_day(token.expires_at)}", err=True)
+        end = token.expires_at
+        until = "it is revoked" if end is None else datetime.fromtimestamp(end).astimezone().date().isoformat()
+        click.echo(f"{token.id} for {person}: {where}; {what}; until {until}", err=True)
         click.echo("It will not be shown again: keep it where secrets are kept.", err=True)
     if not settings.settings.identity.tokens:
         print_notes(
@@ -55,12 +58,11 @@ def create(person: str, sets: tuple[str, ...], *, as_json: bool, **options: Any)
 @click.option("--person", default="", help="Only theirs.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
+@async_command
+async def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
     """List tokens, newest first, never their values."""
-    rows = [
-        _serialize_token(each)
-        for each in run_async(lambda: _fetch_tokens(load_settings(sets), person), as_json=as_json)
-    ]
+    async with open_app(load_settings(sets)) as app:
+        rows = [_serialize_token(each) for each in await app.identity().tokens.list_tokens(person)]
     if as_json:
         print_json(rows)
         return
@@ -80,9 +82,12 @@ def list_tokens(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
 @click.argument("token_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
-def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     """Revoke the token ID for good. Every replica rejects it within two seconds."""
-    token = run_async(lambda: _revoke_token(load_settings(sets), token_id), as_json=as_json)
+    async with open_app(load_settings(sets)) as app:
+        token = await app.identity().tokens.revoke(token_id)
+        await app.identity().audit.record("token.revoke", f"{token.id} of {token.person}", credential="command line")
     if as_json:
         print_json(_serialize_token(token))
     else:
@@ -102,18 +107,6 @@ async def _create_token(settings: Any, person: str, options: dict[str, Any]) -> 
         )
         await identity.audit.record("token.create", f"{token.id} for {token.person}", credential="command line")
         return token, secret
-
-
-async def _fetch_tokens(settings: Any, person: str) -> "list[TokenRecord]":
-    async with open_app(settings) as app:
-        return await app.identity().tokens.list_tokens(person)
-
-
-async def _revoke_token(settings: Any, token_id: str) -> "TokenRecord":
-    async with open_app(settings) as app:
-        token = await app.identity().tokens.revoke(token_id)
-        await app.identity().audit.record("token.revoke", f"{token.id} of {token.person}", credential="command line")
-        return token
 
 
 def _parse_toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None) -> tuple[str, ...] | None:
@@ -138,7 +131,3 @@ def _serialize_token(token: "TokenRecord") -> dict[str, Any]:
 
 def format_time(at: float | None) -> str | None:
     return None if at is None else datetime.fromtimestamp(at).astimezone().isoformat(timespec="seconds")
-
-
-def _day(at: float | None) -> str:
-    return "it is revoked" if at is None else datetime.fromtimestamp(at).astimezone().date().isoformat()

@@ -6,7 +6,7 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
-from outrider.cli.output import print_json, run_async
+from outrider.cli.output import async_command, print_json
 from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
 from outrider.serve.tool_names import format_tool_name
 
@@ -14,32 +14,28 @@ from outrider.serve.tool_names import format_tool_name
 @click.command()
 @add_serving_options
 @click.option("--json", "as_json", is_flag=True, help="The catalogue as JSON.")
-def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
+@async_command
+async def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
     """List the tools with the tokens that each costs in every conversation."""
     settings = load_settings(sets, **flags)
-    rows = run_async(lambda: _collect_rows(settings), as_json=as_json)
+    rows: list[dict[str, Any]] = []
+    async with open_app(settings) as app:
+        await app.toolbox.refresh_tools()
+        for tool in app.toolbox.tools.values():
+            entry = build_tool_entry(tool, format_tool_name(tool, settings.settings.names))
+            row = {
+                "name": entry.name,
+                "toolset": tool.toolset,
+                "effect": tool.effect,
+                "stake": settings.settings.tools.stakes.get(tool.name, tool.stake),
+                "tokens": count_entry_tokens(entry),
+                "description": tool.description.splitlines()[0],
+            }
+            rows.append(row)
     if as_json:
         print_json(rows)
     else:
         _print_table(rows)
-
-
-async def _collect_rows(settings: Any) -> list[dict[str, Any]]:
-    async with open_app(settings) as app:
-        await app.toolbox.refresh_tools()
-        style = settings.settings.names
-        entries = [(tool, build_tool_entry(tool, format_tool_name(tool, style))) for tool in app.toolbox.tools.values()]
-    return [
-        {
-            "name": entry.name,
-            "toolset": tool.toolset,
-            "effect": tool.effect,
-            "stake": settings.settings.tools.stakes.get(tool.name, tool.stake),
-            "tokens": count_entry_tokens(entry),
-            "description": tool.description.splitlines()[0],
-        }
-        for tool, entry in entries
-    ]
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:

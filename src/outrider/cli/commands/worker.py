@@ -5,16 +5,17 @@ import signal
 
 import click
 
-from outrider.app import App, open_app
+from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
-from outrider.cli.output import print_notes, run_async
+from outrider.cli.output import async_command, print_notes
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.settings import LoadedSettings
 
 
 @click.command()
 @add_serving_options
-def command(sets: tuple[str, ...], **flags: str | None) -> None:
+@async_command
+async def command(sets: tuple[str, ...], **flags: str | None) -> None:
     """Work on agent runs and unfinished crawls of the shared database until stopped. Serves nothing.
 
     What is under way when it stops goes on in another worker, or at the next start.
@@ -29,29 +30,27 @@ def command(sets: tuple[str, ...], **flags: str | None) -> None:
             "agents.runs is 0, so there is nothing for a worker to do",
             hint="0 is for replicas that leave runs to workers: set another number where workers start",
         )
-    run_async(lambda: _run_worker(settings))
+    await _run_worker(settings)
 
 
 async def _run_worker(settings: LoadedSettings) -> None:
+    """Work until a signal comes; a database that is away is waited for."""
     from outrider.serve.telemetry.setup import run_telemetry
 
+    retry_delay_s = 1.0
     leaving = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, leaving.set)
-
-    async def start_work(app: App) -> None:
-        retry_delay_s = 1.0  # seconds until a database that is away is asked again
+    async with run_telemetry(settings.settings.telemetry) as metrics, open_app(settings) as app:
         while True:
             try:
-                return await app.runs.start_working()
+                await app.runs.start_working()
+                break
             except OutriderError as error:
                 if not error.retryable:
                     raise
                 click.echo(f"waiting: {error.message}", err=True)
                 await asyncio.sleep(retry_delay_s)
-
-    async with run_telemetry(settings.settings.telemetry) as metrics, open_app(settings) as app:
-        await start_work(app)
         click.echo("outrider worker is at work", err=True)
         if metrics:
             click.echo(f"metrics are at {metrics}", err=True)

@@ -7,7 +7,7 @@ import click
 from outrider.app import open_app
 from outrider.cli.commands.token import ROLE_CHOICE, format_time
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import print_json, run_async
+from outrider.cli.output import async_command, print_json
 
 NAME_ARGUMENT = click.argument("name", metavar="WORKSPACE")
 PERSON_ARGUMENT = click.argument("person")
@@ -23,23 +23,22 @@ def command() -> None:
 @NAME_ARGUMENT
 @click.option("--owner", default="", help="Somebody to put in it as its owner.")
 @add_settings_option
-def create(name: str, sets: tuple[str, ...], owner: str) -> None:
+@async_command
+async def create(name: str, sets: tuple[str, ...], owner: str) -> None:
     """Create a workspace."""
-    run_async(
-        lambda: _apply_change(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner))
-    )
+    await _apply_change(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner))
     click.echo(f"workspace {name} is made{f', its owner is {owner}' if owner else ''}")
 
 
 @command.command("list")
 @JSON_OPTION
 @add_settings_option
-def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
     """List workspaces."""
-    rows = [
-        vars(each) | {"created_at": format_time(each.created_at)}
-        for each in run_async(lambda: _fetch_workspaces(sets), as_json=as_json)
-    ]
+    async with open_app(load_settings(sets)) as app:
+        found = await app.identity().workspaces.list_workspaces()
+    rows = [vars(each) | {"created_at": format_time(each.created_at)} for each in found]
     if as_json:
         print_json(rows)
         return
@@ -53,11 +52,12 @@ def list_workspaces(sets: tuple[str, ...], *, as_json: bool) -> None:
 @NAME_ARGUMENT
 @JSON_OPTION
 @add_settings_option
-def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
+@async_command
+async def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     """List the members of a workspace."""
-    rows = [
-        vars(each) | {"added_at": format_time(each.added_at)} for each in run_async(lambda: _fetch_members(sets, name))
-    ]
+    async with open_app(load_settings(sets)) as app:
+        found = await app.identity().workspaces.list_members(name)
+    rows = [vars(each) | {"added_at": format_time(each.added_at)} for each in found]
     if as_json:
         print_json(rows)
         return
@@ -72,12 +72,11 @@ def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
     "--role", type=ROLE_CHOICE, default="member", show_default=True, help="Viewers may use tools that only read."
 )
 @add_settings_option
-def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
+@async_command
+async def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
     """Add a person to a workspace, or change their role."""
     detail = f"{person} as {role}"
-    run_async(
-        lambda: _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add(name, person, role))
-    )
+    await _apply_change(sets, "member.add", name, detail, lambda workspaces: workspaces.add_member(name, person, role))
     click.echo(f"{person} is {role} of {name}")
 
 
@@ -85,11 +84,10 @@ def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
 @NAME_ARGUMENT
 @PERSON_ARGUMENT
 @add_settings_option
-def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
+@async_command
+async def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
     """Remove a person from a workspace; their tokens lose access within two seconds."""
-    run_async(
-        lambda: _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove(name, person))
-    )
+    await _apply_change(sets, "member.remove", name, person, lambda workspaces: workspaces.remove_member(name, person))
     click.echo(f"{person} is not in {name} any more")
 
 
@@ -99,13 +97,3 @@ async def _apply_change(sets: tuple[str, ...], action: str, name: str, detail: s
         identity = app.identity()
         await change(identity.workspaces)
         await identity.audit.record(action, detail or name, workspace=name, credential="command line")
-
-
-async def _fetch_workspaces(sets: tuple[str, ...]) -> Any:
-    async with open_app(load_settings(sets)) as app:
-        return await app.identity().workspaces.list_workspaces()
-
-
-async def _fetch_members(sets: tuple[str, ...], name: str) -> Any:
-    async with open_app(load_settings(sets)) as app:
-        return await app.identity().workspaces.list_members(name)

@@ -78,18 +78,15 @@ def _find_candidate_words(text: str, language: str, wanted_terms: frozenset[str]
     candidates = unknown - rejected
     if len(candidates) > max_single_searches or not all(map(str.isascii, candidates)):
         return (word for word in _compile_word().finditer(text) if word[0] in candidates)
-    occurrences = (match for word in candidates for match in _find_occurrences(text, word))
+    occurrences: list[re.Match[str]] = []
+    for spelled in candidates:
+        at = text.find(spelled)
+        while at != -1:
+            word = _compile_word().match(text, at)
+            if word and word.end() == at + len(spelled) and _is_word_start(text, at):
+                occurrences.append(word)
+            at = text.find(spelled, at + 1)
     return sorted(occurrences, key=re.Match.start)
-
-
-def _find_occurrences(text: str, spelled: str) -> Iterator[re.Match[str]]:
-    """Yield the places where a word stands as a whole."""
-    at = text.find(spelled)
-    while at != -1:
-        word = _compile_word().match(text, at)
-        if word and word.end() == at + len(spelled) and _is_word_start(text, at):
-            yield word
-        at = text.find(spelled, at + 1)
 
 
 def _is_word_start(text: str, at: int) -> bool:

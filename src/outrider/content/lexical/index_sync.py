@@ -94,8 +94,13 @@ class IndexSync:
     async def _build_changes(
         self, store: str, watermark: Watermark, removed: Sequence[str], contents: Sequence[Any]
     ) -> IndexChanges:
+        table = content_chunks
+        columns = (table.c.id, table.c.content_id, table.c.heading, table.c.text)
         ids = [content.id for content in contents]
-        rows = await self._load_chunks(ids)
+        rows: list[Any] = []
+        for first in range(0, len(ids), CONTENTS_PER_QUERY):
+            batch = table.c.content_id.in_(ids[first : first + CONTENTS_PER_QUERY])
+            rows += await self._fetch_all(select(*columns).where(batch))
         added = await anyio.to_thread.run_sync(build_entries, contents, rows)
         return IndexChanges(store, watermark, dropped=[*removed, *ids], added=added)
 
@@ -113,15 +118,6 @@ class IndexSync:
             if len(page) < CONTENTS_PER_QUERY:
                 return
             last = (page[-1].generation, page[-1].id)
-
-    async def _load_chunks(self, content_ids: Sequence[str]) -> list[Any]:
-        table = content_chunks
-        columns = (table.c.id, table.c.content_id, table.c.heading, table.c.text)
-        rows: list[Any] = []
-        for first in range(0, len(content_ids), CONTENTS_PER_QUERY):
-            batch = table.c.content_id.in_(content_ids[first : first + CONTENTS_PER_QUERY])
-            rows += await self._fetch_all(select(*columns).where(batch))
-        return rows
 
     async def _fetch_all(self, query: Any) -> list[Any]:
         return await self._database.run_transaction(lambda connection: list(connection.execute(query)), write=False)

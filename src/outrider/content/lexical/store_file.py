@@ -100,7 +100,12 @@ class StoreFile:
             generation, stamp, chunks, words = connection.execute(SELECT_TOTALS).fetchone()
             version = self._file_name, generation, stamp, chunks, words
             store = self._cache.get(self._store, version) or _load_lengths(connection, version, with_rows=bool(terms))
-            new = {term: _load_term(connection, store, term) for term in terms if term not in store.terms}
+            new: dict[str, TermPostings] = {}
+            for term in terms:
+                if term not in store.terms:
+                    segments = connection.execute(SELECT_POSTINGS, (term,)).fetchall()
+                    ids, counts = zip(*segments, strict=True) if segments else ((), ())
+                    new[term] = build_term_postings(store.rows, b"".join(ids), b"".join(counts))
             allowed = None if within is None else _build_filter_mask(connection, store, within)
         if new:
             store.add_terms(new)
@@ -232,8 +237,16 @@ def _insert_entries(connection: sqlite3.Connection, entries: Sequence[IndexEntry
             counts.append(min(count, max_count))
     connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", rows)
     _write_segment(connection, first, first + len(rows) - 1, postings)
-    while len(segments := _find_mergeable(connection)) >= MERGE_FACTOR:
-        _merge_segments(connection, segments)
+    while True:
+        # The newest segments of the last one's size class or smaller, as (id, first, last).
+        segments: list[tuple[int, int, int]] = []
+        for segment in connection.execute("SELECT id, first, last FROM segments ORDER BY id DESC"):
+            if segments and _compute_size_class(segment) > _compute_size_class(segments[0]):
+                break
+            segments.append(segment)
+        if len(segments) < MERGE_FACTOR:
+            return
+        _merge_segments(connection, segments[::-1])
 
 
 def _write_segment(connection: sqlite3.Connection, first: int, last: int, postings: Postings) -> None:
@@ -241,16 +254,6 @@ def _write_segment(connection: sqlite3.Connection, first: int, last: int, postin
     segment = connection.execute("INSERT INTO segments (first, last) VALUES (?, ?)", (first, last)).lastrowid
     rows = ((segment, term, bytes(ids), bytes(counts)) for term, (ids, counts) in sorted(postings.items()))
     connection.executemany("INSERT INTO postings VALUES (?, ?, ?, ?)", rows)
-
-
-def _find_mergeable(connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
-    """Return (id, first, last) of the newest segments of the last one's size class or smaller."""
-    segments: list[tuple[int, int, int]] = []
-    for segment in connection.execute("SELECT id, first, last FROM segments ORDER BY id DESC"):
-        if segments and _compute_size_class(segment) > _compute_size_class(segments[0]):
-            break
-        segments.append(segment)
-    return segments[::-1]
 
 
 def _compute_size_class(segment: tuple[int, int, int]) -> int:
@@ -293,12 +296,6 @@ def _load_lengths(connection: sqlite3.Connection, version: tuple[object, ...], *
     rows = parse_numbers(ids)
     order = np.argsort(rows)
     return StorePostings(version, rows[order], parse_numbers(lengths)[order].astype(np.float32))
-
-
-def _load_term(connection: sqlite3.Connection, store: StorePostings, term: str) -> TermPostings:
-    segments = connection.execute(SELECT_POSTINGS, (term,)).fetchall()
-    ids, counts = zip(*segments, strict=True) if segments else ((), ())
-    return build_term_postings(store.rows, b"".join(ids), b"".join(counts))
 
 
 def _build_filter_mask(connection: sqlite3.Connection, store: StorePostings, contents: Collection[str]) -> np.ndarray:

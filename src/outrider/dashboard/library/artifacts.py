@@ -40,9 +40,9 @@ async def show_screenshots(request: Request) -> Response:
             "session": session,
             "label": format_label(session),
             "evaluation": await house.evaluations.find(session),
-            "pictures": rows,
+            "pictures": [(each, format_label(each.name, "unnamed")) for each in rows],
         }
-        for session, rows in _by_session(_filter_visible(request, found.items))
+        for session, rows in groupby(_filter_visible(request, found.items), key=lambda each: each.session)
     ]
     return await render_list(request, SCREENSHOTS_SECTION, "screenshots", after=found.after, groups=groups)
 
@@ -91,8 +91,3 @@ async def show_file(request: Request) -> Response:
 
 def _filter_visible(request: Request, found: Sequence[Artifact]) -> list[Artifact]:
     return [each for each in found if can_view(request, ResourceOwner(each.workspace, each.identity))]
-
-
-def _by_session(found: list[Artifact]) -> list[tuple[str, list[tuple[Artifact, str]]]]:
-    grouped = groupby(found, key=lambda each: each.session)
-    return [(session, [(each, format_label(each.name, "unnamed")) for each in rows]) for session, rows in grouped]

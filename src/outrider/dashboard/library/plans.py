@@ -18,7 +18,8 @@ PLANS_SECTION = "library_plans"
 
 async def show_plans(request: Request) -> Response:
     """Show all plans, or only open or done ones."""
-    wish, which = parse_list_query(request), _which(request)
+    wish, given = parse_list_query(request), request.query_params.get("which", "")
+    which: PlanFilter = "open" if given == "open" else "done" if given == "done" else "all"
     found = await get_services(request).plans.list_plans(
         which, text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
     )
@@ -57,11 +58,6 @@ async def save_plan(request: Request) -> Response:
 def describe_goal(kept: StoredPlan) -> str:
     """Describe the current or last goal."""
     return format_label(kept.plan.goal) or format_label(kept.plan.last_cleared_goal) or "No goal"
-
-
-def _which(request: Request) -> PlanFilter:
-    given = request.query_params.get("which", "")
-    return "open" if given == "open" else "done" if given == "done" else "all"
 
 
 async def _require_plan(request: Request) -> StoredPlan:

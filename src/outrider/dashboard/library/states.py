@@ -4,7 +4,6 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from outrider.browser.session.states import StateInfo
 from outrider.dashboard.access import ResourceOwner, can_view
 from outrider.dashboard.labels import format_label
 from outrider.dashboard.library.listing import LIST_PAGE_SIZE, parse_list_query, render_list
@@ -17,14 +16,16 @@ async def show_states(request: Request) -> Response:
     section_name = "library_states"
     wish, states = parse_list_query(request), get_services(request).browsers.states
     found = await to_thread.run_sync(states.list_states) if can_view(request, ResourceOwner()) else []
-    wanted = [each for each in found if _has(each, wish.q.casefold()) and each.state_id > wish.after]
+    text = wish.q.casefold()
+    wanted = [
+        each
+        for each in found
+        if each.state_id > wish.after
+        and any(text in part.casefold() for part in (each.state_id, *(each.origins or ())))
+    ]
     rows = [
         (each, [format_label(origin) for origin in (each.origins or ())[:max_sites]])
         for each in wanted[:LIST_PAGE_SIZE]
     ]
     after = wanted[LIST_PAGE_SIZE - 1].state_id if len(wanted) > LIST_PAGE_SIZE else ""
     return await render_list(request, section_name, "states", after=after, states=rows)
-
-
-def _has(state: StateInfo, text: str) -> bool:
-    return any(text in each.casefold() for each in (state.state_id, *(state.origins or ())))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,21 +58,26 @@ async def show_stores(request: Request) -> Response:
 async def show_store(request: Request) -> Response:
     """Show the contents of a store, or search results in it."""
     max_hits = 20
-    owned, known = await _store(request)
+    house = get_services(request)
+    store = await house.content.overview.get_store(request.path_params["store"])
+    owned, known = await _require_visible(request, store)
     wanted = request.query_params.get("find", "").strip()[:500]
     mode = _parse_mode(request)
     shown = _build_store_row(owned, known) | {
         "find": wanted,
         "mode": mode,
-        "semantic": get_services(request).content.has_semantic_search,
+        "semantic": house.content.has_semantic_search,
     }
     if wanted:
         options = SearchOptions(mode=mode, stores=[owned.store.id], top_n=max_hits)
-        found = await get_services(request).content.overview.search(wanted, options)
-        hits = [_shown(hit) for hit in found.hits]
+        found = await house.content.overview.search(wanted, options)
+        hits = []
+        for hit in found.hits:
+            title = format_label(hit.title) or format_label(hit.filename) or format_label(hit.source) or hit.content_id
+            hits.append(HitView(hit, title, split_at_matches(hit.excerpt_text, hit.excerpt.matches)))
         return await render_section(request, STORES_SECTION, "store_hits", store=shown, hits=hits, notes=found.notes)
     wish = parse_list_query(request)
-    held = await get_services(request).content.overview.list_contents(
+    held = await house.content.overview.list_contents(
         owned.store.id, text=wish.q, after=wish.after, limit=LIST_PAGE_SIZE
     )
     rows = [(each, describe_title(each)) for each in held.items]
@@ -107,7 +112,8 @@ async def save_content(request: Request) -> Response:
     name = record.filename or record.title or record.id
     kind = "text/markdown" if record.facts.get("markdown") else "text/plain"
     suffix = ".md" if kind == "text/markdown" else ".txt"
-    text = _encode_text(get_services(request).content.overview.iter_text(record.id))
+    passages = get_services(request).content.overview.iter_text(record.id)
+    text = (each.encode("utf-8", "replace") async for each in passages)
     return build_attachment(name if name.endswith(suffix) else f"{name}{suffix}", kind, text)
 
 
@@ -123,11 +129,6 @@ def split_at_matches(text: str, matches: Sequence[str]) -> list[tuple[str, bool]
         return [(text, False)]
     parts = re.split(f"((?<!\\w)(?:{'|'.join(words)})(?!\\w))", text, flags=re.IGNORECASE)
     return [(piece, number % 2 == 1) for number, piece in enumerate(parts) if piece]
-
-
-async def _store(request: Request) -> tuple[OwnedStore, SessionOwners]:
-    house, wanted = get_services(request), request.path_params["store"]
-    return await _require_visible(request, await house.content.overview.get_store(wanted))
 
 
 async def _require_visible(request: Request, owned: OwnedStore) -> tuple[OwnedStore, SessionOwners]:
@@ -165,11 +166,6 @@ def _build_store_row(owned: OwnedStore, known: SessionOwners) -> dict[str, Any]:
     }
 
 
-def _shown(hit: ContentHit) -> HitView:
-    title = format_label(hit.title) or format_label(hit.filename) or format_label(hit.source) or hit.content_id
-    return HitView(hit, title, split_at_matches(hit.excerpt_text, hit.excerpt.matches))
-
-
 def _limit_page_weight(passages: Sequence[StoredPassage]) -> list[StoredPassage]:
     """Return as many passages as fit on a page, at least one."""
     shown, weight = [], 0
@@ -179,8 +175,3 @@ def _limit_page_weight(passages: Sequence[StoredPassage]) -> list[StoredPassage]
             break
         shown.append(each)
     return shown
-
-
-async def _encode_text(text: AsyncIterator[str]) -> AsyncIterator[bytes]:
-    async for each in text:
-        yield each.encode("utf-8", "replace")

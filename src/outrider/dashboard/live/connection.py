@@ -26,6 +26,7 @@ from outrider.dashboard.live.hub import LiveHub
 from outrider.dashboard.live.steering import steer_session
 
 log = logging.getLogger(__name__)
+MAX_MESSAGE_CHARS = 20_000
 MAX_UNDRAWN_FRAMES = 2  # frames that are under way to a watcher who has not drawn them yet
 STATE_INTERVAL_S = 0.3  # seconds between looks for what has changed
 
@@ -80,8 +81,11 @@ class LiveConnection:
                 text = await self._socket.receive_text()
             except (WebSocketDisconnect, KeyError):  # gone, or bytes where text should be
                 return
-            message = _parse_message(text)
-            if message is None:
+            message = None
+            if len(text) <= MAX_MESSAGE_CHARS:
+                with suppress(ValueError):
+                    message = json.loads(text)
+            if not isinstance(message, dict) or not isinstance(message.get("event"), str):
                 await self._socket.close(1008, "messages are JSON objects with `event`, of 20,000 characters at most")
                 return
             if message["event"] == "drawn":
@@ -182,7 +186,16 @@ class LiveConnection:
         held: dict[str, Any] | None = None
         while True:
             self._changed = anyio.Event()
-            if (state := self._build_control_state()) != held:
+            session = self._session if self._session and not self._session.closed else None
+            control = session.control.serialize_state() if session else {}
+            state = {
+                "holder_sid": control.get("holder"),
+                "held_since_ts": control.get("held_since"),
+                "paused": control.get("paused", False),
+                "waiting": control.get("waiting", 0),
+                "active_session_id": session.id if session else None,
+            }
+            if state != held:
                 held = state
                 await self._send_event("control_state", state)
             if (sessions := self._hub.list_sessions()) != known:
@@ -196,17 +209,6 @@ class LiveConnection:
             await self._hub.refresh()
             await anyio.sleep(STATE_INTERVAL_S)
 
-    def _build_control_state(self) -> dict[str, Any]:
-        session = self._session if self._session and not self._session.closed else None
-        state = session.control.serialize_state() if session else {}
-        return {
-            "holder_sid": state.get("holder"),
-            "held_since_ts": state.get("held_since"),
-            "paused": state.get("paused", False),
-            "waiting": state.get("waiting", 0),
-            "active_session_id": session.id if session else None,
-        }
-
     async def _send_event(self, event: str, data: Any, **more: Any) -> None:
         await self._socket.send_text(json.dumps({"event": event, "data": data, **more}))
 
@@ -214,15 +216,3 @@ class LiveConnection:
 async def _wake_session(session: Session) -> None:
     with suppress(OutriderError):  # the states say what has become of it
         await session.wake()
-
-
-def _parse_message(text: str) -> dict[str, Any] | None:
-    """Parse a message; None if it is invalid."""
-    max_message_chars = 20_000  # characters of a message
-    if len(text) > max_message_chars:
-        return None
-    try:
-        message = json.loads(text)
-    except ValueError:
-        return None
-    return message if isinstance(message, dict) and isinstance(message.get("event"), str) else None

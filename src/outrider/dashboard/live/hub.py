@@ -44,7 +44,11 @@ class LiveHub:
         max_age_s = 0.2  # seconds for which what is told of the sessions is good for all watchers
         if time.monotonic() - self._serialized_at >= max_age_s:
             self._serialized_at = time.monotonic()
-            mine = [self._told(each) for each in self.services.browsers.list_sessions()[::-1]]
+            inflight = self.services.events.inflight
+            mine = [
+                serialize_session(each, inflight, self._goals, self._titles.get(each.id, "") or each.options.title)
+                for each in self.services.browsers.list_sessions()[::-1]
+            ]
             self._sessions = [*mine, *self._remote_sessions]
         return self._sessions
 
@@ -94,7 +98,3 @@ class LiveHub:
                 for name, cast in casts.items()
             },
         }
-
-    def _told(self, session: Session) -> dict[str, Any]:
-        title = self._titles.get(session.id, "") or session.options.title
-        return serialize_session(session, self.services.events.inflight, self._goals, title)

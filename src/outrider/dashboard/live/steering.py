@@ -10,22 +10,6 @@ from outrider.browser.session.session import Session
 from outrider.core.errors import InvalidInput, OutriderError
 
 
-async def _go_back(session: Session, _: dict[str, Any]) -> None:
-    await session.go_back(gated=False)
-
-
-async def _go_forward(session: Session, _: dict[str, Any]) -> None:
-    await session.go_forward(gated=False)
-
-
-async def _reload_page(session: Session, _: dict[str, Any]) -> None:
-    await session.reload(gated=False)
-
-
-async def _open_url(session: Session, data: dict[str, Any]) -> None:
-    await session.goto(str(data.get("url", ""))[:8_000], gated=False)
-
-
 async def _switch_tab(session: Session, data: dict[str, Any]) -> None:
     number = data.get("tab")
     await session.switch_tab(number if isinstance(number, int) else 0, gated=False)
@@ -47,11 +31,11 @@ async def _choose_option(session: Session, data: dict[str, Any]) -> None:
     await choose_option(page, at.x, at.y, index)
 
 
-STEER_COMMANDS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[None]]] = {
-    "back": _go_back,
-    "forward": _go_forward,
-    "reload": _reload_page,
-    "goto": _open_url,
+STEER_COMMANDS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[object]]] = {
+    "back": lambda session, _: session.go_back(gated=False),
+    "forward": lambda session, _: session.go_forward(gated=False),
+    "reload": lambda session, _: session.reload(gated=False),
+    "goto": lambda session, data: session.goto(str(data.get("url", ""))[:8_000], gated=False),
     "tab": _switch_tab,
     "dialog": _answer_dialog,
     "choose": _choose_option,

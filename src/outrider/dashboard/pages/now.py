@@ -28,23 +28,19 @@ async def show_now(request: Request) -> Response:
     """Show the overview; viewers of a single workspace see only its calls."""
     at = await feed.get_feed_position(request, "calls", "runs", "questions")
     house, only = get_services(request), get_allowed_workspace(request)
-    values = await _collect_calls(house, only)
+    await house.events.flush()
+    history, now = CallHistory(house.database), time.time()
+    last_hour = CallFilter(since=now - HOUR_S, workspace=only)
+    calls = await history.sample_calls(last_hour)
+    values: dict[str, Any] = {
+        "whole": summarize_calls("all", calls),
+        "columns": charts.build_columns(bucket_calls(calls, now - HOUR_S, now, COLUMN_COUNT), CHART_WIDTH),
+        "errors": group_failures(await history.list_failures(last_hour))[:MAX_LIST_ENTRIES],
+        "failed": FAILED_OUTCOME,
+    }
     if only is None:
         values |= await _collect_activity(request, house)
     return await render.render_page(request, "now.html", feed=at, whole_house=only is None, hour=HOUR_S, **values)
-
-
-async def _collect_calls(services: DashboardServices, only: str | None) -> dict[str, Any]:
-    await services.events.flush()
-    history, now = CallHistory(services.database), time.time()
-    wanted = CallFilter(since=now - HOUR_S, workspace=only)
-    calls = await history.sample_calls(wanted)
-    return {
-        "whole": summarize_calls("all", calls),
-        "columns": charts.build_columns(bucket_calls(calls, now - HOUR_S, now, COLUMN_COUNT), CHART_WIDTH),
-        "errors": group_failures(await history.list_failures(wanted))[:MAX_LIST_ENTRIES],
-        "failed": FAILED_OUTCOME,
-    }
 
 
 async def _collect_activity(request: Request, services: DashboardServices) -> dict[str, Any]:

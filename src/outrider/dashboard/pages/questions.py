@@ -86,7 +86,11 @@ async def answer_questions(request: Request) -> Response:
     house = get_services(request)
     is_script = "application/json" in request.headers.get("content-type", "")
     form = FormData() if is_script else await request.form()
-    given = _parse_json(await request.body()) if is_script else _of_form(form)
+    if is_script:
+        given = _parse_json(await request.body())
+    else:
+        ids = [str(each) for each in form.getlist("question")]
+        given = _build_answers(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
     by = f"dashboard (browser {get_viewer(request)[:4]})"
     answered = await build_answer_service(house).answer(given, by=by)
     if is_script:
@@ -113,11 +117,6 @@ def _serialize_answers(answered: AnswerReport) -> dict[str, Any]:
         for each in answered.decisions
     ]
     return {"answered": told, "resumed": list(answered.resumed), "held": answered.blocked_reason}
-
-
-def _of_form(form: FormData) -> dict[str, QuestionAnswer]:
-    ids = [str(each) for each in form.getlist("question")]
-    return _build_answers(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
 
 
 def _parse_json(sent: bytes) -> dict[str, QuestionAnswer]:

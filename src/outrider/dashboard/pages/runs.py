@@ -46,8 +46,12 @@ async def show_runs(request: Request) -> Response:
 async def show_run(request: Request) -> Response:
     """Show one run from a given step on, or with `part` a piece of its page."""
     house, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
-    if part := request.query_params.get("part"):
-        return await _render_piece(request, await run_view.load_run_view(house, run_id), part, after)
+    if part := request.query_params.get("part"):  # which a script replaces
+        about = await run_view.load_run_view(house, run_id)
+        if part == "about":
+            return render.render_fragment(request, "runs/about.html", **_build_head_values(house, about))
+        steps, part_of = await run_view.load_step_views(house, about, after, 2 * STEPS_PER_PART)
+        return render.render_fragment(request, "runs/steps.html", about=about, steps=steps, part=part_of, after=after)
     # The place from which updates come is taken first: what changes while we look is then shown twice at worst.
     places = json.loads(await feed.get_feed_position(request, "questions"))
     places["run"] = await updates.build_start_cursor(house, await house.runs.get(run_id))
@@ -59,15 +63,6 @@ async def show_run(request: Request) -> Response:
     return await render.render_page(
         request, "runs/run.html", feed=json.dumps(places), **values, **_build_head_values(house, about)
     )
-
-
-async def _render_piece(request: Request, about: run_view.RunView, part: str, after: str) -> Response:
-    """Render the piece that a script replaces: the head of the page, or steps."""
-    house = get_services(request)
-    if part == "about":
-        return render.render_fragment(request, "runs/about.html", **_build_head_values(house, about))
-    steps, part_of = await run_view.load_step_views(house, about, after, 2 * STEPS_PER_PART)
-    return render.render_fragment(request, "runs/steps.html", about=about, steps=steps, part=part_of, after=after)
 
 
 def _build_head_values(services: DashboardServices, about: run_view.RunView) -> dict[str, Any]:

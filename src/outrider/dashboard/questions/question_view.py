@@ -91,10 +91,14 @@ def group_questions(asked: Sequence[InboxQuestion], tools: Mapping[str, Tool]) -
 
 def build_question_view(question: Question, tools: Mapping[str, Tool], limit: int = MAX_ARGUMENT_BYTES) -> QuestionView:
     """Build the view of a question from its tool, if that is served here."""
-    tool = tools.get(question.tool)
+    effect = ""
+    if (tool := tools.get(question.tool)) is not None:
+        first = tool.description.partition(". ")[0].strip().rstrip(".")
+        beyond = " It reaches beyond this machine." if tool.open_world else ""
+        effect = f"{first}. {EFFECT_DESCRIPTIONS[tool.effect]}{beyond}"
     return QuestionView(
         question,
-        _describe_tool(tool),
+        effect,
         ["This would tell others what the agent has read in private. Look at where it goes and what is sent."]
         if question.message.endswith(EXFILTRATION_WARNING)
         else [],
@@ -110,11 +114,3 @@ def describe_decision(question: Question) -> str:
     return (
         f"{question.title} of {question.agent} was {DECISION_LABELS.get(question.decision or 'answered', '')}{by}{why}"
     )
-
-
-def _describe_tool(tool: Tool | None) -> str:
-    if tool is None:
-        return ""
-    first = tool.description.partition(". ")[0].strip().rstrip(".")
-    beyond = " It reaches beyond this machine." if tool.open_world else ""
-    return f"{first}. {EFFECT_DESCRIPTIONS[tool.effect]}{beyond}"

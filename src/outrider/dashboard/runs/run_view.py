@@ -1,6 +1,7 @@
 """Load one run for its page, in a constant number of queries."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from outrider.agents.evaluations import Evaluation, EvaluationRecord
@@ -84,6 +85,9 @@ async def load_run_view(services: DashboardServices, run_id: str) -> RunView:
     branch = tree.find_branch(run.id) if tree else None
     if tree is None or branch is None:
         raise NotFound(f"no run {run_id[:60]!r}", hint="it may have been forgotten; choose another")
+    plan = None
+    with suppress(NotFound):
+        plan = await services.plans.load_scope(run.build_call("").scope)
     leaves = [TreeLeaf(each, depth) for each, depth in _iter_with_depth(tree, 0)]
     return RunView(
         run,
@@ -94,7 +98,7 @@ async def load_run_view(services: DashboardServices, run_id: str) -> RunView:
         await overview.list_conversation_runs(run.conversation_id, run.id),
         await Inbox(services.database).list_tree_questions(run.root_run_id),
         await overview.find_evaluation(run.id),
-        await _find_plan(services, run),
+        plan,
     )
 
 
@@ -116,13 +120,6 @@ async def load_step_views(
 def build_answer_service(services: DashboardServices) -> AnswerService:
     """Build the service that takes a person's answers."""
     return AnswerService(services.database, services.runs, services.questions)
-
-
-async def _find_plan(services: DashboardServices, run: Run) -> "StoredPlan | None":
-    try:
-        return await services.plans.load_scope(run.build_call("").scope)
-    except NotFound:
-        return None
 
 
 def _iter_with_depth(branch: RunBranch, depth: int) -> Iterator[tuple[RunBranch, int]]:

@@ -59,9 +59,17 @@ def excerpt_result(text: str, limit: int) -> TextExcerpt:
 
 def escape_invisible(text: str) -> str:
     """Spell out invisible and bidirectional characters."""
+    invisible = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp")
     if text.isascii() and text.isprintable():
         return text
-    return "".join(character if _shows(character) else _escape_character(character) for character in text)
+    escaped: list[str] = []
+    for character in text:
+        number = ord(character)
+        if character in "\n\t" or unicodedata.category(character) not in invisible:
+            escaped.append(character)
+        else:
+            escaped.append(f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}")
+    return "".join(escaped)
 
 
 def build_argument_views(arguments: Any, limit: int) -> list[ArgumentView]:
@@ -103,21 +111,3 @@ def _format_json(value: Any) -> str:
     max_line_chars = 90  # characters of JSON that stay in one line
     line = json.dumps(value, ensure_ascii=False, default=str)
     return line if len(line) <= max_line_chars else json.dumps(value, ensure_ascii=False, indent=2, default=str)
-
-
-def _shows(character: str) -> bool:
-    plain_whitespace = {"\n", "\t"}
-    return character in plain_whitespace or unicodedata.category(character) not in (
-        "Cc",
-        "Cf",
-        "Co",
-        "Cn",
-        "Cs",
-        "Zl",
-        "Zp",
-    )
-
-
-def _escape_character(character: str) -> str:
-    number = ord(character)
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

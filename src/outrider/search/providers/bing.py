@@ -46,7 +46,17 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """Map the answer, in which `webPages` is missing if there are no results."""
     body = require_keys(body, "_type", "webPages", "value", "queryContext", name="Bing")
     if query.mode == "image":
-        return [_parse_image(item) for item in list_items(body, "value", name="Bing")]
+        return [
+            {
+                "title": item.get("name"),
+                "image_url": item.get("contentUrl"),
+                "page_url": item.get("hostPageUrl"),
+                "thumbnail_url": item.get("thumbnailUrl"),
+                "width": item.get("width"),
+                "height": item.get("height"),
+            }
+            for item in list_items(body, "value", name="Bing")
+        ]
     return [
         {
             "title": item.get("name"),
@@ -56,17 +66,6 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
         }
         for item in list_items(body, "webPages", "value", name="Bing")
     ]
-
-
-def _parse_image(item: ResultItem) -> ResultItem:
-    return {
-        "title": item.get("name"),
-        "image_url": item.get("contentUrl"),
-        "page_url": item.get("hostPageUrl"),
-        "thumbnail_url": item.get("thumbnailUrl"),
-        "width": item.get("width"),
-        "height": item.get("height"),
-    }
 
 
 provider = SearchProvider(

@@ -8,7 +8,6 @@ import re
 from functools import lru_cache
 from importlib.util import find_spec
 from math import ceil
-from typing import Any
 
 import anyio
 
@@ -45,7 +44,20 @@ def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultIte
         )
     except Exception as error:  # noqa: BLE001 - the library lets its transport's own exceptions through
         raise _classify_error(error) from None
-    return [_parse_item(item) for item in items if isinstance(item, dict)]
+    return [
+        {
+            "title": item.get("title"),
+            "url": item.get("href") or item.get("url"),
+            "snippet": item.get("body"),
+            "published": item.get("date"),
+            "image_url": item.get("image"),
+            "thumbnail_url": item.get("thumbnail"),
+            "width": item.get("width"),
+            "height": item.get("height"),
+        }
+        for item in items
+        if isinstance(item, dict)
+    ]
 
 
 def _classify_error(error: Exception) -> OutriderError:
@@ -63,19 +75,6 @@ def _classify_error(error: Exception) -> OutriderError:
             "blocked", "DuckDuckGo returned nothing, as it does behind a CAPTCHA", hint=provider.remedy
         )
     return build_failure("unavailable", f"DuckDuckGo failed with {name}", hint=provider.remedy)
-
-
-def _parse_item(item: dict[str, Any]) -> ResultItem:
-    return {
-        "title": item.get("title"),
-        "url": item.get("href") or item.get("url"),
-        "snippet": item.get("body"),
-        "published": item.get("date"),
-        "image_url": item.get("image"),
-        "thumbnail_url": item.get("thumbnail"),
-        "width": item.get("width"),
-        "height": item.get("height"),
-    }
 
 
 @lru_cache(maxsize=1)

@@ -90,27 +90,30 @@ def decode_reply(reply: HttpResponse) -> Any:
     """Decode REST's JSON, or a JSON-RPC message, bare or as a server-sent event."""
     text = reply.body.decode("utf-8", "replace")
     if "event-stream" in reply.content_type or text.lstrip().startswith(("event:", "data:", "id:", ":")):
-        return _parse_event_stream(text)
+        # The first response counts (html.spec.whatwg.org, server-sent events).
+        for event in re.split(r"\r?\n\r?\n", text):
+            lines = [line[5:].removeprefix(" ") for line in event.splitlines() if line.startswith("data:")]
+            try:
+                message = json.loads("\n".join(lines)) if lines else None
+            except ValueError:
+                raise build_failure("bad_reply", "Exa answered with a broken event") from None
+            if isinstance(message, dict) and ("result" in message or "error" in message):
+                return message
+        raise build_failure("bad_reply", "Exa answered with events, but without a result")
     return reply.json()
-
-
-def _parse_event_stream(stream: str) -> Any:
-    """Return the first response in an event stream (html.spec.whatwg.org, server-sent events)."""
-    for event in re.split(r"\r?\n\r?\n", stream):
-        lines = [line[5:].removeprefix(" ") for line in event.splitlines() if line.startswith("data:")]
-        try:
-            message = json.loads("\n".join(lines)) if lines else None
-        except ValueError:
-            raise build_failure("bad_reply", "Exa answered with a broken event") from None
-        if isinstance(message, dict) and ("result" in message or "error" in message):
-            return message
-    raise build_failure("bad_reply", "Exa answered with events, but without a result")
 
 
 def parse_results(body: Any, _query: Query) -> list[ResultItem]:
     body = require_keys(body, "results", "jsonrpc", name="Exa")
     if "jsonrpc" in body:
-        text = _read_tool_text(body)
+        error = body.get("error")
+        result = body.get("result") if error is None else {"isError": True, "content": [{"text": str(error)}]}
+        result = require_keys(result, "content", name="Exa")
+        parts = [item.get("text") for item in list_items(result, "content", name="Exa")]
+        text = "\n\n".join(part for part in parts if isinstance(part, str))
+        if result.get("isError"):
+            code = "rate_limited" if RATE_LIMITED.search(text) else "unavailable"
+            raise build_failure(code, f"Exa: {text}", hint=provider.remedy)
         starts = [match.start() for match in RESULT_START.finditer(text)]
         if not starts and text.strip() and not NO_RESULTS.search(text):
             raise build_failure("bad_reply", "Exa answered in an unknown shape")
@@ -125,19 +128,6 @@ def parse_results(body: Any, _query: Query) -> list[ResultItem]:
         }
         for item in list_items(body, "results", name="Exa")
     ]
-
-
-def _read_tool_text(message: dict[str, Any]) -> str:
-    """Return the tool's text. Raises the failure that the protocol or the tool reports."""
-    error = message.get("error")
-    result = message.get("result") if error is None else {"isError": True, "content": [{"text": str(error)}]}
-    result = require_keys(result, "content", name="Exa")
-    parts = [item.get("text") for item in list_items(result, "content", name="Exa")]
-    text = "\n\n".join(part for part in parts if isinstance(part, str))
-    if result.get("isError"):
-        code = "rate_limited" if RATE_LIMITED.search(text) else "unavailable"
-        raise build_failure(code, f"Exa: {text}", hint=provider.remedy)
-    return text
 
 
 def _parse_block(text: str) -> ResultItem:

@@ -45,22 +45,22 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
     """Map the answer, in which `items` is missing if there are no results."""
     body = require_keys(body, "items", "kind", "searchInformation", "queries", name="Google")
     items = list_items(body, "items", name="Google")
-    if query.mode == "image":
-        return [_parse_image(item) for item in items]
-    return [{"title": item.get("title"), "url": item.get("link"), "snippet": item.get("snippet")} for item in items]
-
-
-def _parse_image(item: ResultItem) -> ResultItem:
-    image = item.get("image")
-    facts = image if isinstance(image, dict) else {}
-    return {
-        "title": item.get("title"),
-        "image_url": item.get("link"),
-        "page_url": facts.get("contextLink"),
-        "thumbnail_url": facts.get("thumbnailLink"),
-        "width": facts.get("width"),
-        "height": facts.get("height"),
-    }
+    if query.mode != "image":
+        return [{"title": item.get("title"), "url": item.get("link"), "snippet": item.get("snippet")} for item in items]
+    results: list[ResultItem] = []
+    for item in items:
+        image = item.get("image")
+        facts = image if isinstance(image, dict) else {}
+        result = {
+            "title": item.get("title"),
+            "image_url": item.get("link"),
+            "page_url": facts.get("contextLink"),
+            "thumbnail_url": facts.get("thumbnailLink"),
+            "width": facts.get("width"),
+            "height": facts.get("height"),
+        }
+        results.append(result)
+    return results
 
 
 provider = SearchProvider(

@@ -46,21 +46,17 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
     items = list_items(body, "results", name="SearXNG")
     unresponsive = body.get("unresponsive_engines")
     if not items and isinstance(unresponsive, list) and unresponsive:
-        raise _build_unresponsive_error(unresponsive)
+        text = ", ".join(  # each engine is a name, or a list of name and reason
+            ": ".join(str(part) for part in engine) if isinstance(engine, list) else str(engine)
+            for engine in unresponsive
+        )
+        code: FailureCode = (
+            "captcha" if "captcha" in text.lower() else "rate_limited" if "too many" in text.lower() else "unavailable"
+        )
+        raise build_failure(
+            code, f"SearXNG: none of its engines answered ({text})", hint="enable other engines in settings.yml"
+        )
     return [_parse_item(item) for item in items if item.get("img_src") or query.mode != "image"]
-
-
-def _build_unresponsive_error(engines: list[Any]) -> Exception:
-    """Return the error for engines, each a name or a list of name and reason."""
-    text = ", ".join(
-        ": ".join(str(part) for part in engine) if isinstance(engine, list) else str(engine) for engine in engines
-    )
-    code: FailureCode = (
-        "captcha" if "captcha" in text.lower() else "rate_limited" if "too many" in text.lower() else "unavailable"
-    )
-    return build_failure(
-        code, f"SearXNG: none of its engines answered ({text})", hint="enable other engines in settings.yml"
-    )
 
 
 def _parse_item(item: ResultItem) -> ResultItem:

@@ -14,15 +14,12 @@ def kill_orphans(token: str) -> int:
     On systems without /proc only the SDK's own cleanup applies: it ends the program's process group.
     """
     variable = f"{TOKEN_VARIABLE}={token}".encode()
-    pids = [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if variable in _read_environment(folder)]
+    pids: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # the process belongs to another user, or has ended
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return len(pids)
-
-
-def _read_environment(process: Path) -> list[bytes]:
-    try:
-        return (process / "environ").read_bytes().split(b"\0")
-    except OSError:  # the process belongs to another user, or has ended
-        return []

@@ -39,9 +39,16 @@ class CrawlReport(BaseModel, defer_build=True):
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
-        summary = f"{self.status}: {counts or 'nothing'}. Next: {self.note}."
-        more = [f"(more pages: call with offset={self.next_offset})"] if self.next_offset else []
-        return "\n".join((summary, *map(_format_page, self.pages), *more))
+        lines = [f"{self.status}: {counts or 'nothing'}. Next: {self.note}."]
+        for page in self.pages:
+            if "state" in page:
+                lines.append(f"- {page['url']} ({page['state']}: {page['why']})")
+                continue
+            details = (f"{page['chars']} characters", page.get("change"), page.get("content_id"))
+            lines.append(f"- {page['title'] or '(no title)'} {page['url']} ({', '.join(filter(None, details))})")
+        if self.next_offset:
+            lines.append(f"(more pages: call with offset={self.next_offset})")
+        return "\n".join(lines)
 
 
 @web.tool(
@@ -111,13 +118,6 @@ async def _list_pages(crawler: Crawler, plan: CrawlPlan, owner: str, offset: int
             entry = {"url": row["url"], "state": row["state"], "why": row["detail"]}
         entries.append(entry | ({"change": row["change"]} if row["change"] in ("changed", "same") else {}))
     return entries, offset + max_listed if len(rows) > max_listed else 0
-
-
-def _format_page(entry: dict[str, Any]) -> str:
-    if "state" in entry:
-        return f"- {entry['url']} ({entry['state']}: {entry['why']})"
-    details = (f"{entry['chars']} characters", entry.get("change"), entry.get("content_id"))
-    return f"- {entry['title'] or '(no title)'} {entry['url']} ({', '.join(filter(None, details))})"
 
 
 def build_page_saver_factory(autosave: Autosave) -> "StorePageFactory":

@@ -13,7 +13,7 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.markdown import find_markdown_frame
 from outrider.core.result import ImageBlock, ResourceBlock, Result, ResultBlock
-from outrider.core.text import TextSlice, count_tokens, cut_tokens
+from outrider.core.text import count_tokens, cut_tokens
 from outrider.core.tool import Toolset
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
@@ -99,7 +99,11 @@ async def webbrowser(
     for url in urls:
         html = format == "html"
         items = _build_items(options, url, outcomes[url], html=html, links=links, shot=shots.get(url), offset=offset)
-        content += [_add_content_id(item, content_ids.get(url, "")) for item in items]
+        for item in items:
+            if content_ids.get(url) and isinstance(item, ResourceBlock):  # under it the page can be read again
+                content.append(replace(item, meta=item.meta | {"outrider/content_id": content_ids[url]}))
+            else:
+                content.append(item)
     return Result(tuple(content), is_error=not fetched)
 
 
@@ -174,24 +178,22 @@ def _build_items(
 
 
 def _build_page_resource(kind: str, url: str, page: FetchedPage, *, html: bool, offset: int) -> ResourceBlock:
+    spare_tokens = 8  # the tokens of joined texts may differ from their sum
     source = (page.html if html else None) or page.document.markdown
     piece = cut_tokens(source, MAX_PAGE_TOKENS, offset)
-    piece, text = (piece, piece.text) if html else _frame_piece(source, piece)
+    text = piece.text
+    if not html:
+        # Code that was cut is fenced, and the piece shortened so that both fit the page's tokens.
+        frame = find_markdown_frame(source, piece.offset, piece.offset + len(text))
+        added = frame.before + frame.after
+        if added and (budget := MAX_PAGE_TOKENS - count_tokens(added) - spare_tokens) > MAX_PAGE_TOKENS // 2:
+            piece = cut_tokens(source, budget, piece.offset)
+            frame = find_markdown_frame(source, piece.offset, piece.offset + len(piece.text))
+        text = frame.wrap(piece.text)
     if piece.truncated:
         text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
     meta = {f"outrider/{name}": value for name, value in piece.to_dict().items()}
     return _build_resource(kind, url, page, text, {"html": text} if html else {}, meta)
-
-
-def _frame_piece(markdown: str, piece: TextSlice) -> tuple[TextSlice, str]:
-    """Fence code that was cut, and shorten the piece so that both fit the page's tokens."""
-    spare_tokens = 8  # the tokens of joined texts may differ from their sum
-    frame = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
-    added = frame.before + frame.after
-    if added and (budget := MAX_PAGE_TOKENS - count_tokens(added) - spare_tokens) > MAX_PAGE_TOKENS // 2:
-        piece = cut_tokens(markdown, budget, piece.offset)
-        frame = find_markdown_frame(markdown, piece.offset, piece.offset + len(piece.text))
-    return piece, frame.wrap(piece.text)
 
 
 def _build_resource(
@@ -208,13 +210,6 @@ def _build_resource(
     if page.document.description:
         fields["description"] = page.document.description
     return ResourceBlock(page.url, kind, text, fields | (extra_fields or {}), meta or {})
-
-
-def _add_content_id(item: ResultBlock, content_id: str) -> ResultBlock:
-    """Add the id under which the page can be searched and read again."""
-    if not content_id or not isinstance(item, ResourceBlock):
-        return item
-    return replace(item, meta=item.meta | {"outrider/content_id": content_id})
 
 
 def _format_link_list(page: FetchedPage) -> str:

@@ -38,7 +38,15 @@ async def search(
     limit: NumberUpToTen = 5,
 ) -> CliSearchResults:
     """Search the web and return titles, addresses and descriptions."""
-    text = _check_query(query)
+    max_query_chars = 500
+    text = CONTROL_CHARS.sub("", query).strip()
+    if not text:
+        problem = "holds only control characters or blanks" if query else "must not be empty"
+        raise InvalidInput(f"query: {problem}", hint="say what to look for")
+    if len(text) > max_query_chars:
+        raise InvalidInput(
+            f"query: has {len(text)} characters, at most {max_query_chars} are allowed", hint="shorten it"
+        )
     try:
         outcome = await engines.find(Query(text=text, count=limit, caller=call), browse=True)
     except OutriderError as error:
@@ -63,17 +71,3 @@ def _adapt_error(error: OutriderError) -> OutriderError:
         details=error.details,
         retry_after=error.retry_after,
     )
-
-
-def _check_query(query: str) -> str:
-    """Remove control characters. Raises InvalidInput for a query that is then empty or too long."""
-    max_query_chars = 500
-    text = CONTROL_CHARS.sub("", query).strip()
-    if not text:
-        problem = "holds only control characters or blanks" if query else "must not be empty"
-        raise InvalidInput(f"query: {problem}", hint="say what to look for")
-    if len(text) > max_query_chars:
-        raise InvalidInput(
-            f"query: has {len(text)} characters, at most {max_query_chars} are allowed", hint="shorten it"
-        )
-    return text

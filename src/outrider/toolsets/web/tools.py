@@ -163,12 +163,20 @@ def _require_query(query: str) -> str:
 
 
 def _build_search_results(query: Query, outcome: SearchOutcome) -> SearchResults:
+    image_fields = ("title", "image_url", "page_url", "thumbnail_url", "width", "height")
+    results: list[dict[str, Any]] = []
+    for hit in outcome.hits:
+        if query.mode == "image":
+            results.append({name: getattr(hit, name) for name in image_fields})
+            continue
+        entry = {"title": hit.title, "url": hit.url, "snippet": hit.snippet}
+        results.append(entry | ({"published": hit.published} if hit.published else {}))
     data: dict[str, Any] = {
         "query": query.text,
         "mode": query.mode,
         "provider": outcome.provider,
         "profile": outcome.profile,
-        "results": [_serialize_hit(hit, query.mode) for hit in outcome.hits],
+        "results": results,
     }
     failed = [
         {"provider": attempt.provider, "why": attempt.message}
@@ -177,14 +185,6 @@ def _build_search_results(query: Query, outcome: SearchOutcome) -> SearchResults
     ]
     notes = [*outcome.warnings, *outcome.notes]
     return SearchResults(**data, **({"failed": failed} if failed else {}), **({"notes": notes} if notes else {}))
-
-
-def _serialize_hit(hit: Any, mode: str) -> dict[str, Any]:
-    if mode == "image":
-        names = ("title", "image_url", "page_url", "thumbnail_url", "width", "height")
-        return {name: getattr(hit, name) for name in names}
-    entry = {"title": hit.title, "url": hit.url, "snippet": hit.snippet}
-    return entry | ({"published": hit.published} if hit.published else {})
 
 
 def _format_head(page: FetchedPage, *notes: str) -> str:
@@ -200,21 +200,18 @@ def _build_reading(options: ToolOptions, page: FetchedPage, piece: TextSlice, sh
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
     note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
-    body = options.mark_untrusted(shown, page.url) if piece.text.strip() else _explain_empty_page(page)
+    if piece.text.strip():
+        body = options.mark_untrusted(shown, page.url)
+    elif page.html:
+        body = "(no readable text here; format=html shows the source)"
+    elif page.html is None and page.status not in (204, 205):
+        body = "(no readable text here)"
+    else:
+        body = f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
     tail = "\n\n[Truncated]" if piece.truncated else ""
     text = f"{_format_head(page, note, _describe_caveats(page))}\n\n{body}{tail}"
-    return Result(
-        (TextBlock(text),),
-        meta=_build_meta(page) | {f"outrider/{name}": value for name, value in piece.to_dict().items()},
-    )
-
-
-def _explain_empty_page(page: FetchedPage) -> str:
-    if page.html:
-        return "(no readable text here; format=html shows the source)"
-    if page.html is None and page.status not in (204, 205):
-        return "(no readable text here)"
-    return f"(the response is empty, HTTP {page.status}: check the address, or choose another source)"
+    meta = _build_meta(page) | {f"outrider/{name}": value for name, value in piece.to_dict().items()}
+    return Result((TextBlock(text),), meta=meta)
 
 
 async def _find_passages(pages: Pages, options: ToolOptions, page: FetchedPage, query: str, max_chars: int) -> Result:

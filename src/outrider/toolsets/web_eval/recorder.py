@@ -144,7 +144,13 @@ class EvaluationRecorder:
                 if recording.last_picture_step != recording.step:
                     records.append(await self._record_picture(recording, session, "last", failed=False))
                 await self._evaluations.save_records(records)
-            return await _read_final_page(session)
+            if session.dialogs.unanswered:
+                return FinalPage(clean_url(session.url))
+            async with translate_errors(), session.acquire_page(gated=False) as page:
+                facts = await page.evaluate_in("outrider", PAGE_SCRIPT, timeout=3.0)
+            return FinalPage(
+                clean_url(session.url), clean_line(facts["title"], 200), facts["text"], tuple(facts["frames"])
+            )
         return FinalPage(clean_url(session.url))
 
     async def _record_step_safely(
@@ -167,7 +173,12 @@ class EvaluationRecorder:
         title = clean_line(await session.read_title(), 200) if session else ""
         outcome = f"{error.code}: {error.message}" if error else "ok"
         details = {"step": recording.step, "url": url, "title": title, "tool": tool.name}
-        summary = f"{_describe_action(tool, arguments)}: {clean_line(outcome, 800)}"
+        given = arguments if isinstance(arguments, Mapping) else {}
+        names = ("selector", "url", "key", "text", "to", "direction")
+        values = [str(given[name]) for name in names if given.get(name) and name not in tool.private]
+        values = [clean_url(value) if "://" in value else value for value in values]
+        action = clean_line(" ".join([tool.name, *values]), 150)
+        summary = f"{action}: {clean_line(outcome, 800)}"
         failed = error is not None
         records = [
             EvaluationRecord(recording.evaluation.id, "agent", recording.step, summary, url, failed, details=details)
@@ -279,23 +290,6 @@ async def _call_within(call_tool: Callable[[], Awaitable[Result]], seconds: floa
         code="timeout",
         hint="look at the page and try another way",
     )
-
-
-async def _read_final_page(session: "Session") -> FinalPage:
-    if session.dialogs.unanswered:
-        return FinalPage(clean_url(session.url))
-    async with translate_errors(), session.acquire_page(gated=False) as page:
-        facts = await page.evaluate_in("outrider", PAGE_SCRIPT, timeout=3.0)
-    return FinalPage(clean_url(session.url), clean_line(facts["title"], 200), facts["text"], tuple(facts["frames"]))
-
-
-def _describe_action(tool: Tool, arguments: object) -> str:
-    """Describe the action in a line, without arguments that may be secret."""
-    given = arguments if isinstance(arguments, Mapping) else {}
-    names = ("selector", "url", "key", "text", "to", "direction")
-    values = [str(given[name]) for name in names if given.get(name) and name not in tool.private]
-    values = [clean_url(value) if "://" in value else value for value in values]
-    return clean_line(" ".join([tool.name, *values]), 150)
 
 
 def _iter_message_records(

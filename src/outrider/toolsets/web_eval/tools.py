@@ -151,7 +151,7 @@ async def get_run_events(
     records = await evaluations.list_records(
         evaluation.id, kinds, since=_parse_timestamp(from_timestamp), has_error=has_error, limit=max(last_n, 1)
     )
-    events, truncated = _fit_events([_serialize_event(record, details=include_details) for record in records[:last_n]])
+    events, truncated = _serialize_events(records[:last_n], details=include_details)
     counts = await evaluations.count_records(evaluation.id)
     oldest, newest = await evaluations.find_time_span(evaluation.id)
     data: dict[str, Any] = {
@@ -211,24 +211,23 @@ def _format_caption(row: dict[str, Any]) -> str:
     return f"{capture}: {row['url']} {row['captured_at']} id={row['id']}{missing}"
 
 
-def _serialize_event(record: EvaluationRecord, *, details: bool) -> dict[str, Any]:
-    event = {
-        "event_type": record.kind,
-        "timestamp": record.at,
-        "summary": record.summary,
-        "has_error": record.has_error,
-    }
-    return event | ({"details": record.details, "session_id": record.evaluation_id} if details else {})
-
-
-def _fit_events(events: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+def _serialize_events(records: list[EvaluationRecord], *, details: bool) -> tuple[list[dict[str, Any]], bool]:
     """Return the first events that fit 30,000 characters of JSON, and whether any are left out."""
     max_total_chars = 30_000
     used_chars = 0
-    for number, event in enumerate(events):
+    events: list[dict[str, Any]] = []
+    for record in records:
+        event: dict[str, Any] = {
+            "event_type": record.kind,
+            "timestamp": record.at,
+            "summary": record.summary,
+            "has_error": record.has_error,
+        }
+        event |= {"details": record.details, "session_id": record.evaluation_id} if details else {}
         used_chars += len(json.dumps(event, ensure_ascii=False))
-        if used_chars > max_total_chars and number:
-            return events[:number], True
+        if used_chars > max_total_chars and events:
+            return events, True
+        events.append(event)
     return events, False
 
 
