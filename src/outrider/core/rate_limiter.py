@@ -29,7 +29,6 @@ RESERVE_TURN_SQL = """
     WHERE greatest(known.free_at, (SELECT at FROM clock)) + :interval - (SELECT at FROM clock) <= :window + :patience
     RETURNING free_at - :window - (SELECT at FROM clock)
 """
-DELETE_OLD_RATES_SQL = "DELETE FROM rate_turns_1 WHERE free_at < extract(epoch FROM clock_timestamp()) - :old"
 
 
 class RateLimiter:
@@ -77,11 +76,14 @@ class RateLimiter:
         parameters = {"name": name[:200], "interval": interval, "window": window, "patience": max_wait_s}
 
         def reserve_turn(connection: Connection) -> float | None:
+            delete_old_rates_sql = (
+                "DELETE FROM rate_turns_1 WHERE free_at < extract(epoch FROM clock_timestamp()) - :old"
+            )
             if not self._is_table_ready:
                 lock_id = 0x6F757272  # any number, the same in every process; its holder creates the table
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({lock_id})"))
                 connection.execute(text(RATE_TABLE_SQL))
-                connection.execute(text(DELETE_OLD_RATES_SQL), {"old": 3_600.0})  # seconds
+                connection.execute(text(delete_old_rates_sql), {"old": 3_600.0})  # seconds
             return connection.execute(text(RESERVE_TURN_SQL), parameters).scalar()
 
         wait = await database.run_transaction(reserve_turn, write=True)

@@ -39,14 +39,6 @@ TAKE_PERMIT_SQL = """
     UPDATE rate_places_1 AS place SET holder = :holder, until = extract(epoch FROM clock_timestamp()) + :lease
     FROM free WHERE place.name = :name AND place.number = free.number RETURNING place.number
 """
-RENEW_PERMIT_SQL = """
-    UPDATE rate_places_1 SET until = extract(epoch FROM clock_timestamp()) + :lease
-    WHERE name = :name AND number = :number AND holder = :holder
-"""
-RELEASE_PERMIT_SQL = """
-    UPDATE rate_places_1 SET holder = '', until = extract(epoch FROM clock_timestamp())
-    WHERE name = :name AND number = :number AND holder = :holder
-"""
 
 
 class SharedSemaphores:
@@ -67,6 +59,10 @@ class SharedSemaphores:
     @asynccontextmanager
     async def acquire(self, name: str) -> AsyncGenerator[None]:
         """Wait for a permit and hold it during the body; callers limit their own process themselves."""
+        release_permit_sql = """
+            UPDATE rate_places_1 SET holder = '', until = extract(epoch FROM clock_timestamp())
+            WHERE name = :name AND number = :number AND holder = :holder
+        """
         if self._database is None:
             yield
             return
@@ -81,14 +77,18 @@ class SharedSemaphores:
             with suppress(OutriderError), anyio.CancelScope(shield=True):  # a cancelled holder releases it, too
                 await asyncio.wait([renewing])
                 if number:
-                    await self._execute_statement(self._database, RELEASE_PERMIT_SQL, permit)
+                    await self._execute_statement(self._database, release_permit_sql, permit)
 
     async def _renew_lease(self, database: Database, permit: dict[str, Any]) -> None:
+        renew_permit_sql = """
+            UPDATE rate_places_1 SET until = extract(epoch FROM clock_timestamp()) + :lease
+            WHERE name = :name AND number = :number AND holder = :holder
+        """
         interval_s = 3.0
         while permit["number"]:
             await anyio.sleep(interval_s)
             with suppress(OutriderError):
-                await self._execute_statement(database, RENEW_PERMIT_SQL, permit | {"lease": self._lease_s})
+                await self._execute_statement(database, renew_permit_sql, permit | {"lease": self._lease_s})
 
     async def _wait_for_permit(self, database: Database, holder: dict[str, Any]) -> int | None:
         """Return the number of the permit; None if the database fails, so that the process works without one."""

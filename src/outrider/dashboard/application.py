@@ -21,7 +21,6 @@ from outrider.dashboard.security import SecurityMiddleware
 from outrider.dashboard.services import DashboardServices
 from outrider.dashboard.sign_in_tokens import SignInTokens
 
-STATIC_FOLDER = Path(__file__).parent / "static"
 STATUS_BY_ERROR: dict[type[OutriderError], int] = {
     InvalidInput: 400,
     Refused: 403,
@@ -39,12 +38,13 @@ def build_dashboard_app(services: DashboardServices, launch: SignInTokens, *, ho
         launch: Who may look.
         hosts: Names under which it may be reached, besides loopback.
     """
+    static_folder = Path(__file__).parent / "static"
     max_body_bytes = 1_000_000  # bytes that a form or an answer may have
     found = sorted(discover_instances(pages, DashboardPage), key=lambda page: page.order)
     app = Starlette(
         routes=[
             Route("/feed", feed.stream_feed, name="feed"),
-            Mount("/static", StaticAssets(directory=STATIC_FOLDER), name="static"),
+            Mount("/static", StaticAssets(directory=static_folder), name="static"),
             *files.FILE_ROUTES,
             *(route for page in found for route in page.routes),
         ],

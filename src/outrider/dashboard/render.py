@@ -13,8 +13,6 @@ from outrider.core.errors import OutriderError
 from outrider.dashboard import filters
 from outrider.dashboard.page import DashboardPage, build_route_path, get_services
 
-TEMPLATE_FOLDER = Path(__file__).parent / "templates"
-
 
 async def render_page(
     request: Request, template: str, *, status: int = 200, feed: str = "", **values: Any
@@ -57,7 +55,8 @@ def render_fragment(request: Request, template: str, *, status: int = 200, **val
 
 @cache
 def _build_environment() -> Environment:
-    loader = FileSystemLoader(TEMPLATE_FOLDER)
+    template_folder = Path(__file__).parent / "templates"
+    loader = FileSystemLoader(template_folder)
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -19,7 +19,6 @@ MAX_KEY_AGE_S = 86_400.0  # keys are used for so long while the provider cannot 
 MIN_FETCH_INTERVAL_S = (
     10.0  # callers choose the key names in their tokens, so unknown names must not cause more fetches
 )
-FETCH_LIMITS = RequestLimits(timeout_s=10.0, max_body_bytes=500_000, max_redirects=3)
 
 
 class JwksCache:
@@ -106,7 +105,8 @@ class JwksCache:
         raise failure
 
     async def _fetch_json(self, address: str) -> dict[str, Any]:
-        reply = await self._http.get(address, limits=FETCH_LIMITS, trusted=True, headers={"accept": "application/json"})
+        fetch_limits = RequestLimits(timeout_s=10.0, max_body_bytes=500_000, max_redirects=3)
+        reply = await self._http.get(address, limits=fetch_limits, trusted=True, headers={"accept": "application/json"})
         if reply.status != 200:
             raise Unavailable(f"{address} answered with status {reply.status}")
         document = reply.json()

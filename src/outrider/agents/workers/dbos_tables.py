@@ -15,7 +15,6 @@ from outrider.core.database.engines import build_keepalive_options
 
 # Advisory locks of Postgres; any numbers that are the same in every process.
 TABLES_LOCK_ID = 0x64626F73
-CLEANUP_LOCK_ID = TABLES_LOCK_ID + 1
 
 
 async def prepare_tables(url: URL) -> None:
@@ -41,11 +40,12 @@ async def delete_old_attempts(database: Database, before: float) -> int:
         database: The database with the runs.
         before: Delete attempts started before this time, in seconds since the epoch.
     """
+    cleanup_lock_id = TABLES_LOCK_ID + 1
     if not database.is_shared:
         return await _delete_in_batches(database, before)
     connection = await database.connect_autocommit()
     try:
-        if not (await connection.execute(text(f"SELECT pg_try_advisory_lock({CLEANUP_LOCK_ID})"))).scalar():
+        if not (await connection.execute(text(f"SELECT pg_try_advisory_lock({cleanup_lock_id})"))).scalar():
             return 0
         return await _delete_in_batches(database, before)
     finally:

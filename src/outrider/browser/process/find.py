@@ -18,34 +18,13 @@ LINUX_PATHS = (
     "/opt/microsoft/msedge/msedge",
     "/snap/bin/chromium",
 )
-COMMAND_NAMES = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome-stable",
-    "google-chrome",
-    "chrome",
-    "microsoft-edge-stable",
-    "microsoft-edge",
-)
 MAC_PATHS = (
     "Google Chrome.app/Contents/MacOS/Google Chrome",
     "Chromium.app/Contents/MacOS/Chromium",
     "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
 )
-WINDOWS_PATHS = (
-    "Google/Chrome/Application/chrome.exe",
-    "Chromium/Application/chrome.exe",
-    "Microsoft/Edge/Application/msedge.exe",
-)
 # The folders of Playwright's downloads (https://playwright.dev/docs/browsers) and the programs in them.
 PLAYWRIGHT_FOLDERS = {"linux": "~/.cache/ms-playwright", "darwin": "~/Library/Caches/ms-playwright"}
-PLAYWRIGHT_BUILDS = (
-    "chrome-linux*/chrome",
-    "chrome-mac*/*.app/Contents/MacOS/*",
-    "chrome-win*/chrome.exe",
-    "chrome-*/headless_shell",
-    "chrome-headless-shell-*/chrome-headless-shell*",
-)
 
 
 @dataclass(frozen=True)
@@ -82,9 +61,18 @@ def find_browser(executable: str = "", environ: Mapping[str, str] | None = None)
 
 
 def _iter_candidates(environ: Mapping[str, str]) -> Iterator[BrowserExecutable]:
+    command_names = (
+        "chromium",
+        "chromium-browser",
+        "google-chrome-stable",
+        "google-chrome",
+        "chrome",
+        "microsoft-edge-stable",
+        "microsoft-edge",
+    )
     for path in _iter_installed(environ):
         yield BrowserExecutable(path, "installed")
-    for name in COMMAND_NAMES:
+    for name in command_names:
         if path := shutil.which(name, path=environ.get("PATH")):
             yield BrowserExecutable(Path(path), "on the PATH")
     for path in _iter_downloaded(environ):
@@ -92,19 +80,31 @@ def _iter_candidates(environ: Mapping[str, str]) -> Iterator[BrowserExecutable]:
 
 
 def _iter_installed(environ: Mapping[str, str]) -> Iterator[Path]:
+    windows_paths = (
+        "Google/Chrome/Application/chrome.exe",
+        "Chromium/Application/chrome.exe",
+        "Microsoft/Edge/Application/msedge.exe",
+    )
     if sys.platform == "darwin":
         for folder in (Path("/Applications"), Path("~/Applications").expanduser()):
             yield from (folder / name for name in MAC_PATHS)
     elif sys.platform == "win32":
         folders = [environ.get(name) for name in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")]
         for folder in filter(None, folders):
-            yield from (Path(folder) / name for name in WINDOWS_PATHS)
+            yield from (Path(folder) / name for name in windows_paths)
     else:
         yield from map(Path, LINUX_PATHS)
 
 
 def _iter_downloaded(environ: Mapping[str, str]) -> Iterator[Path]:
     """Yield Playwright's builds, newest first."""
+    playwright_builds = (
+        "chrome-linux*/chrome",
+        "chrome-mac*/*.app/Contents/MacOS/*",
+        "chrome-win*/chrome.exe",
+        "chrome-*/headless_shell",
+        "chrome-headless-shell-*/chrome-headless-shell*",
+    )
     default = PLAYWRIGHT_FOLDERS.get(sys.platform) or f"{environ.get('LOCALAPPDATA', '~')}/ms-playwright"
     folder = Path(environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
 
@@ -115,5 +115,5 @@ def _iter_downloaded(environ: Mapping[str, str]) -> Iterator[Path]:
 
     revisions = sorted(folder.glob("chromium*-*"), key=rank_revision, reverse=True)
     for revision in revisions:
-        for build in PLAYWRIGHT_BUILDS:
+        for build in playwright_builds:
             yield from sorted(revision.glob(build))

@@ -64,23 +64,6 @@ class CommandTimeout(Unavailable):
     """The browser or the page did not answer in time."""
 
 
-CONTEXT_GONE_MESSAGES = (
-    "Cannot find context with specified id",
-    "Execution context was destroyed",
-    "Inspected target navigated or closed",
-    "uniqueContextId not found",
-    "Frame with the given id was not found",
-    "No frame for given id found",
-)
-PAGE_GONE_MESSAGES = (
-    "Session with given id not found",
-    "Target closed",
-    "Target crashed",
-    "Not attached to an active page",
-    "No target with given id found",
-)
-
-
 class _PendingCommand:
     """A command whose answer has not come yet."""
 
@@ -298,8 +281,23 @@ def _build_gone_error(reason: str) -> BrowserGone:
 
 
 def _build_command_error(method: str, error: dict[str, Any]) -> Exception:
+    page_gone_messages = (
+        "Session with given id not found",
+        "Target closed",
+        "Target crashed",
+        "Not attached to an active page",
+        "No target with given id found",
+    )
+    context_gone_messages = (
+        "Cannot find context with specified id",
+        "Execution context was destroyed",
+        "Inspected target navigated or closed",
+        "uniqueContextId not found",
+        "Frame with the given id was not found",
+        "No frame for given id found",
+    )
     message = str(error.get("message", "refused"))
-    if message.startswith(PAGE_GONE_MESSAGES):
+    if message.startswith(page_gone_messages):
         return PageGone(f"the page is gone: {message.lower()}", code="page_gone", hint="open it again")
-    kind = ContextGone if message.startswith(CONTEXT_GONE_MESSAGES) else ProtocolError
+    kind = ContextGone if message.startswith(context_gone_messages) else ProtocolError
     return kind(method, int(error.get("code", 0)), message)

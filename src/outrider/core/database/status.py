@@ -14,10 +14,6 @@ SIZE_SQL = {
     "postgresql": "SELECT pg_database_size(current_database())",
 }
 VERSION_SQL = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"}
-CONNECTIONS_SQL = """
-    SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
-    current_setting('max_connections')::int
-"""
 
 
 @dataclass(frozen=True)
@@ -53,9 +49,13 @@ async def read_database_status(database: Database) -> DatabaseStatus:
     dialect = database.dialect
 
     def query_status(connection: Connection) -> tuple[str | None, str, int, int | None, int | None]:
+        connections_sql = """
+            SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+            current_setting('max_connections')::int
+        """
         version = str(connection.exec_driver_sql(VERSION_SQL[dialect]).scalar_one())
         size = int(connection.exec_driver_sql(SIZE_SQL[dialect]).scalar_one())
-        in_use, maximum = connection.exec_driver_sql(CONNECTIONS_SQL).one() if database.is_shared else (None, None)
+        in_use, maximum = connection.exec_driver_sql(connections_sql).one() if database.is_shared else (None, None)
         return read_revision(connection), version, size, in_use, maximum
 
     revision, version, size, connections, max_connections = await database.run_transaction(query_status, write=False)

@@ -26,7 +26,6 @@ from outrider.dashboard.live.hub import LiveHub
 from outrider.dashboard.live.steering import steer_session
 
 log = logging.getLogger(__name__)
-MAX_MESSAGE_CHARS = 20_000
 MAX_UNDRAWN_FRAMES = 2  # frames that are under way to a watcher who has not drawn them yet
 STATE_INTERVAL_S = 0.3  # seconds between looks for what has changed
 
@@ -76,13 +75,14 @@ class LiveConnection:
     # In
 
     async def _receive_messages(self) -> None:
+        max_message_chars = 20_000
         while True:
             try:
                 text = await self._socket.receive_text()
             except (WebSocketDisconnect, KeyError):  # gone, or bytes where text should be
                 return
             message = None
-            if len(text) <= MAX_MESSAGE_CHARS:
+            if len(text) <= max_message_chars:
                 with suppress(ValueError):
                     message = json.loads(text)
             if not isinstance(message, dict) or not isinstance(message.get("event"), str):

@@ -15,15 +15,6 @@ from outrider.pages.cache.cache import canonicalize_url, restore_document
 from outrider.pages.excerpt import find_excerpts
 from outrider.pages.tables import pages
 
-SQLITE_SEARCH_SQL = """
-    SELECT pages.final_url, pages.title, pages.fetched_at, pages.document, found.score
-    FROM (
-        SELECT key, -bm25(page_words, 0.0, :weight, 1.0) AS score
-        FROM page_words WHERE page_words MATCH :query ORDER BY score DESC LIMIT :limit
-    ) AS found
-    JOIN pages ON pages.key = found.key ORDER BY found.score DESC, pages.fetched_at DESC
-"""
-
 
 @dataclass(frozen=True)
 class LocalHit:
@@ -57,12 +48,20 @@ async def search_pages(database: Database, query: str, limit: int) -> list[Local
 
 async def _search_words(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
     """Search the full-text table, for all words if any page has them all, else for any of them."""
+    sqlite_search_sql = """
+        SELECT pages.final_url, pages.title, pages.fetched_at, pages.document, found.score
+        FROM (
+            SELECT key, -bm25(page_words, 0.0, :weight, 1.0) AS score
+            FROM page_words WHERE page_words MATCH :query ORDER BY score DESC LIMIT :limit
+        ) AS found
+        JOIN pages ON pages.key = found.key ORDER BY found.score DESC, pages.fetched_at DESC
+    """
     title_weight = 4.0  # a word in the body has 1
     quoted = [f'"{word}"' for word in words]
     async with database.read() as connection:
         for operator in (" AND ", " OR "):
             values = {"query": operator.join(quoted), "weight": title_weight, "limit": limit}
-            rows = (await connection.execute(text(SQLITE_SEARCH_SQL), values)).mappings().all()
+            rows = (await connection.execute(text(sqlite_search_sql), values)).mappings().all()
             if rows:
                 return list(rows)
     return []

@@ -25,11 +25,6 @@ WALL_HEADERS = {
     "x-amzn-waf-action": ("challenge", "captcha"),
     "x-datadome": ("protected",),
 }
-WALL_SIGNATURES = (  # in lower case
-    b"/cdn-cgi/challenge-platform/h/", b"geo.captcha-delivery.com", b"_incapsula_resource", b'id="px-captcha',
-    b"id='px-captcha", b"awswafcookiedomainlist", b"errors.edgesuite.net",
-    b"unusual traffic from your computer network",
-)  # fmt: skip
 WALL_TITLE = re.compile(
     rb"<title>\s*(?:just a moment\.\.\.|attention required! \| cloudflare|ddos-guard"
     rb"|access to this page has been denied"
@@ -104,8 +99,13 @@ def is_bot_wall(html: str) -> bool:
 
 def _has_wall_signature(body: bytes) -> bool:
     """Return whether a source has the marks of a bot wall."""
+    wall_signatures = (  # in lower case
+        b"/cdn-cgi/challenge-platform/h/", b"geo.captcha-delivery.com", b"_incapsula_resource", b'id="px-captcha',
+        b"id='px-captcha", b"awswafcookiedomainlist", b"errors.edgesuite.net",
+        b"unusual traffic from your computer network",
+    )  # fmt: skip
     head = body[:WALL_HEAD_BYTES].lower()
-    if any(signature in head for signature in WALL_SIGNATURES) or WALL_TITLE.search(head):
+    if any(signature in head for signature in wall_signatures) or WALL_TITLE.search(head):
         return True
     return b"g-recaptcha" in head and RECAPTCHA_CALLBACK.search(head) is not None
 

@@ -16,11 +16,6 @@ from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
 from outrider.workspace.jail import Jail
 
-# Stored as they are, line by line; other types are converted to Markdown by their reader.
-PLAIN_TEXT_TYPES = (
-    "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
-    "application/javascript", "application/sql", "application/x-sh",
-)  # fmt: skip
 ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, http://… or https://…"
 
 
@@ -90,13 +85,18 @@ def build_page_draft(page: FetchedPage) -> ContentDraft:
 
 async def build_file_draft(body: bytes, name: str, *, source: str) -> ContentDraft:
     """Build the content of a file: plain text as it is, documents as Markdown."""
+    # Stored as they are, line by line; other types are converted to Markdown by their reader.
+    plain_text_types = (
+        "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+        "application/javascript", "application/sql", "application/x-sh",
+    )  # fmt: skip
     from outrider.pages.local_file import read_body
     from outrider.pages.mime.charset import decode_body
     from outrider.pages.mime.sniff import detect_mime_type
 
     converted_types = ("text/html", "text/rtf", "text/vtt", "text/calendar")
     mime = detect_mime_type("", body, name)
-    if mime.startswith(PLAIN_TEXT_TYPES) and not mime.startswith(converted_types):
+    if mime.startswith(plain_text_types) and not mime.startswith(converted_types):
         text, _ = decode_body(body, markup=False)
         return ContentDraft(text, filename=name, mime_type=mime, source=source, size=len(body))
     document, mime = await read_body(body, name=name)

@@ -11,8 +11,6 @@ from typing import Any, Protocol
 
 from outrider.workspace.sandbox.job import IsolationLevel, Job
 
-LAUNCHER_SCRIPT = Path(__file__).with_name("launch.py")
-
 
 @dataclass
 class LaunchPlan:
@@ -85,4 +83,5 @@ class SandboxBackend(Protocol):
 
 def build_launch_command(spec: Mapping[str, Any]) -> list[str]:
     """Return the command that runs `launch.py` with this specification."""
-    return [sys.executable, "-I", "-S", str(LAUNCHER_SCRIPT), marshal.dumps(dict(spec)).hex()]
+    launcher_script = Path(__file__).with_name("launch.py")
+    return [sys.executable, "-I", "-S", str(launcher_script), marshal.dumps(dict(spec)).hex()]

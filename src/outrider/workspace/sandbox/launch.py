@@ -18,7 +18,6 @@ SET_PDEATHSIG, SET_SECCOMP, SET_SUBREAPER, NO_NEW_PRIVS = 1, 22, 36, 38  # prctl
 # unshare(2) and mount(2): MS_PRIVATE_REC is MS_PRIVATE | MS_REC, MS_NOSUID_NODEV is MS_NOSUID | MS_NODEV.
 CLONE_NEWNS, MS_PRIVATE_REC, MS_BIND, MS_NOSUID_NODEV = 0x20000, 0x44000, 0x1000, 0x6
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # landlock(7); the same on all machines
-FILE_RIGHTS = 0x1 | 0x2 | 0x4 | 0x4000 | 0x8000  # those that apply to files: execute, write, read, truncate, ioctl
 STAGE_FOLDER = "/tmp"  # noqa: S108 - covered by a tmpfs of our own
 SIGKILL = 9
 EXIT_NOT_STARTED, EXIT_NOT_FOUND = 125, 127
@@ -198,6 +197,7 @@ def wait_for_start() -> None:
 
 def apply_landlock(size: int, handled: tuple[int, int, int], rules: list[tuple[str, int]]) -> None:
     """Restrict access to these paths: `rules` are (path, rights); a missing path is skipped."""
+    file_rights = 0x1 | 0x2 | 0x4 | 0x4000 | 0x8000  # those that apply to files: execute, write, read, truncate, ioctl
     attributes = (ctypes.c_uint64 * 3)(*handled)
     ruleset = check_result(libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
     for path, rights in rules:
@@ -205,7 +205,7 @@ def apply_landlock(size: int, handled: tuple[int, int, int], rules: list[tuple[s
             descriptor = os.open(path, os.O_PATH)
         except OSError:
             continue
-        allowed = rights if stat.S_ISDIR(os.fstat(descriptor).st_mode) else rights & FILE_RIGHTS
+        allowed = rights if stat.S_ISDIR(os.fstat(descriptor).st_mode) else rights & file_rights
         rule = allowed.to_bytes(8, sys.byteorder) + descriptor.to_bytes(4, sys.byteorder)
         check_result(libc.syscall(ADD_RULE, ruleset, 1, rule, 0))
         os.close(descriptor)

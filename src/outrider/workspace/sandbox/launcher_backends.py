@@ -22,7 +22,6 @@ from outrider.workspace.sandbox.unprivileged_user import chown_tree
 
 # Rights of landlock(7), by the version (ABI) of Landlock that introduced them.
 EXECUTE, WRITE, READ, READ_FOLDER = 1, 2, 4, 8
-CHANGE_FOLDER_RIGHTS = 0x1FF0 & ~(1 << 6 | 1 << 11)  # remove and create everything but devices
 REFER, TRUNCATE, DEVICE_CALLS = 1 << 13, 1 << 14, 1 << 15
 TRUNCATE_ABI = 3
 RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: REFER, TRUNCATE_ABI: TRUNCATE, 5: DEVICE_CALLS}
@@ -77,12 +76,13 @@ class LandlockBackend:
 
     def _build_ruleset(self, job: Job, scratch: Path) -> tuple[int, tuple[int, int, int], list[tuple[str, int]]]:
         """Return size and content of the ruleset's attributes, and paths with the rights on them."""
+        change_folder_rights = 0x1FF0 & ~(1 << 6 | 1 << 11)  # remove and create everything but devices
         devices = ("null", "zero", "full", "random", "urandom")
         files = sum(rights for abi, rights in RIGHTS_BY_ABI.items() if abi <= self.abi)
         network = CONNECT_AND_BIND if self.abi >= NETWORK_ABI else 0
         scopes = SCOPES if self.abi >= SCOPE_ABI else 0
         size = 24 if scopes else 16 if network else 8
-        change = (READ_RIGHTS | WRITE | CHANGE_FOLDER_RIGHTS | REFER | TRUNCATE) & files
+        change = (READ_RIGHTS | WRITE | change_folder_rights | REFER | TRUNCATE) & files
         readable = [
             *system_paths.list_system_trees(),
             *system_paths.list_public_files(),

@@ -18,7 +18,6 @@ BPF_LOAD, BPF_AND = 0x20, 0x54  # BPF_LD | BPF_W | BPF_ABS, BPF_ALU | BPF_AND | 
 BPF_JUMP_EQUAL, BPF_JUMP_AT_LEAST, BPF_RETURN = 0x15, 0x35, 0x06
 NUMBER_OFFSET, ARCH_OFFSET, ARGUMENTS_OFFSET = 0, 4, 16
 VERDICT_ALLOW, VERDICT_ERRNO, VERDICT_KILL = 0x7FFF0000, 0x00050000, 0x80000000
-X32_SYSCALL_BIT = 0x40000000  # numbers of x86-64's other ABI begin here
 FULL_MASK = 0xFFFFFFFF
 SETUID_BITS = 0o6000
 NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
@@ -101,6 +100,7 @@ def build_program(rules: Iterable[SyscallRule], socket_families: tuple[int, ...]
 
     A call of another architecture kills the process, because its number means something else.
     """
+    x32_syscall_bit = 0x40000000  # numbers of x86-64's other ABI begin here
     machine = machine or platform.machine()
     sockets = SyscallRule("socket", errno.EAFNOSUPPORT, argument=0, values=socket_families, unless=True)
     instructions = [
@@ -108,7 +108,7 @@ def build_program(rules: Iterable[SyscallRule], socket_families: tuple[int, ...]
         _encode_jump(BPF_JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0),
         _encode_return(VERDICT_KILL),
         _encode_load(NUMBER_OFFSET),
-        _encode_jump(BPF_JUMP_AT_LEAST, X32_SYSCALL_BIT, 0, 1),
+        _encode_jump(BPF_JUMP_AT_LEAST, x32_syscall_bit, 0, 1),
         _encode_return(VERDICT_ERRNO | errno.ENOSYS),
     ]
     for rule in (*rules, sockets):

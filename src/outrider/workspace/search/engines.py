@@ -19,8 +19,6 @@ from anyio.abc import Process
 from outrider.core.errors import InvalidInput
 from outrider.workspace.search.pattern import GrepPattern
 
-WORKER_SCRIPT = Path(__file__).with_name("grep_worker.py")
-
 
 @dataclass(frozen=True)
 class GrepRequest:
@@ -109,7 +107,8 @@ class PythonEngine:
     """Python's `re`, run by `grep_worker.py`."""
 
     def build_command(self, request: GrepRequest, *, text: bool, in_order: bool) -> list[str]:  # noqa: ARG002
-        return [sys.executable, "-I", "-S", str(WORKER_SCRIPT)]
+        worker_script = Path(__file__).with_name("grep_worker.py")
+        return [sys.executable, "-I", "-S", str(worker_script)]
 
     def build_input(self, request: GrepRequest, *, text: bool) -> bytes:
         pattern = request.pattern

@@ -53,17 +53,6 @@ COUNT_TERMS_SQL = """
     WHERE chunk_id = ANY(:chunks) GROUP BY lexeme
     ON CONFLICT (store_id, term) DO UPDATE SET chunks = known.chunks + excluded.chunks
 """
-UPDATE_WATERMARK_SQL = """
-    UPDATE content_index_1_marks SET generation = :generation, stamp = :stamp,
-    chunks = chunks + :more, words = words + :longer WHERE store_id = :store
-"""
-SELECT_TOTALS_SQL = """
-    SELECT store_id, generation, stamp, chunks, words FROM content_index_1_marks WHERE store_id = ANY(:stores)
-"""
-SELECT_FREQUENCIES_SQL = """
-    SELECT term, sum(chunks) AS times FROM content_index_1_terms
-    WHERE store_id = ANY(:stores) AND term = ANY(:terms) AND chunks > 0 GROUP BY term
-"""
 # ts_rank of a single term grows with its count, ever more slowly, and falls with the length, as BM25 does.
 SEARCH_CHUNKS_SQL = """
     SELECT chunk_id, store_id, length, ARRAY(
@@ -106,6 +95,10 @@ class PostgresIndex:
 
     async def apply_changes(self, changes: IndexChanges, *, seen: Watermark) -> bool:
         """Apply changes in one transaction, unless another process was faster."""
+        update_watermark_sql = """
+            UPDATE content_index_1_marks SET generation = :generation, stamp = :stamp,
+            chunks = chunks + :more, words = words + :longer WHERE store_id = :store
+        """
         insert_watermark = "INSERT INTO content_index_1_marks VALUES (:store, 0, '', 0, 0) ON CONFLICT DO NOTHING"
         lock_watermark = "SELECT generation, stamp FROM content_index_1_marks WHERE store_id = :store FOR UPDATE"
         await self._ensure_tables()
@@ -122,7 +115,7 @@ class PostgresIndex:
                 "more": len(changes.added) - chunks,
                 "longer": sum(entry.length for entry in changes.added) - words,
             }
-            await _execute_sql(connection, UPDATE_WATERMARK_SQL, store | totals)
+            await _execute_sql(connection, update_watermark_sql, store | totals)
         return True
 
     async def find_candidates(
@@ -135,9 +128,16 @@ class PostgresIndex:
         watermarks: Mapping[str, Watermark] | None = None,
     ) -> Candidates:
         """Return the likeliest chunks of all stores together, among those with the rarest terms."""
+        select_frequencies_sql = """
+            SELECT term, sum(chunks) AS times FROM content_index_1_terms
+            WHERE store_id = ANY(:stores) AND term = ANY(:terms) AND chunks > 0 GROUP BY term
+        """
+        select_totals_sql = """
+            SELECT store_id, generation, stamp, chunks, words FROM content_index_1_marks WHERE store_id = ANY(:stores)
+        """
         parameters = {"stores": list(stores), "terms": collect_terms(words)}
         totals, frequencies = await self._run_queries(
-            [(SELECT_TOTALS_SQL, parameters), (SELECT_FREQUENCIES_SQL, parameters)]
+            [(select_totals_sql, parameters), (select_frequencies_sql, parameters)]
         )
         indexed = {row.store_id: Watermark(row.generation, row.stamp) for row in totals}
         stale = [store for store, mark in (watermarks or {}).items() if indexed.get(store, Watermark()) != mark]

@@ -21,7 +21,6 @@ from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import HttpResponse, RequestLimits
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-INITIAL_BACKOFF_S = 0.5  # doubled with each attempt
 
 
 class EndpointEmbedder:
@@ -68,10 +67,11 @@ class EndpointEmbedder:
         return self._parse_vectors(reply.json(), len(texts))
 
     async def _request_with_retries(self, texts: list[str]) -> HttpResponse:
+        initial_backoff_s = 0.5  # doubled with each attempt
         transient_statuses = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
         max_retries, max_backoff_s = 2, 20.0
         for attempt in range(max_retries):
-            backoff_s = INITIAL_BACKOFF_S * 2**attempt
+            backoff_s = initial_backoff_s * 2**attempt
             try:
                 reply = await self._send_request(texts)
             except Unavailable:

@@ -79,7 +79,6 @@ PLAYER_ATTRIBUTES = {
 EMBED_TAGS = ("iframe", "video", "audio", "embed", "object", *PLAYER_ATTRIBUTES)
 MEDIA_TAGS = frozenset({"video", "audio", "amp-video", "amp-audio"})
 FRAME_TAGS = frozenset({"iframe", "amp-iframe"})
-LABEL_ATTRIBUTES = ("title", "aria-label", "data-title", "playlabel", "alt")
 MAX_LABEL_CHARS = 200
 MIN_EMBED_PIXELS = 40  # smaller embeds show nothing
 
@@ -89,6 +88,7 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
 
     Players resolve to the page that shows the same video or track, if their address tells it.
     """
+    label_attributes = ("title", "aria-label", "data-title", "playlabel", "alt")
     max_address_chars = 2_000
     address = _find_embed_address(node, tag, attributes)
     if (
@@ -103,7 +103,7 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
     page = _resolve_player_page(address)
     if page == address and not _is_media_embed(address, tag, attributes):
         return "", ""
-    label = next((label for name in LABEL_ATTRIBUTES if (label := attributes.get(name))), "")
+    label = next((label for name in label_attributes if (label := attributes.get(name))), "")
     label = " ".join(label[: 2 * MAX_LABEL_CHARS].split())
     if not label and tag in PLAYER_ATTRIBUTES:
         label = " ".join(node.text()[: 2 * MAX_LABEL_CHARS].split())

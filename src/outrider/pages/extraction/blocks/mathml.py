@@ -32,7 +32,6 @@ ACCENT_COMMANDS = {
     "\u23de": "overbrace", "\u23df": "underbrace",
 }  # fmt: skip
 LIMIT_OPERATORS = (r"\sum", r"\prod", r"\int", r"\lim", r"\max", r"\min", r"\sup", r"\inf", r"\bigcup", r"\bigcap")
-ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def mathml_to_latex(node: Any, depth: int = 0) -> str:
@@ -56,10 +55,11 @@ def mathml_to_latex(node: Any, depth: int = 0) -> str:
 
 def _join_parts(parts: list[str]) -> str:
     """Join parts, with a space between a command's name and a following letter."""
+    ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     latex = ""
     for part in parts:
         if part and part[0].isalpha():
-            stem = latex.rstrip(ASCII_LETTERS)
+            stem = latex.rstrip(ascii_letters)
             latex += " " if stem.endswith("\\") and stem != latex else ""
         latex += part
     return latex

@@ -39,7 +39,6 @@ NEIGHBOR_SHIFTS = (-3, -2, -1, 1, 2, 3)
 QUOTE_PROBE_CHARS = 40  # of the beginning of a block
 SHARE_CLASSES = (UPPER, DIGIT, SENTENCE_END, CLAUSE_MARK, CURRENCY, SEPARATOR, IDEOGRAPH, OTHER_CHARACTER)
 CONTAINER_COLUMNS = 12
-NEIGHBOR_COLUMNS = (0, 2, 5, 22, 14, 23, 24, 21)  # of the columns of `_write_basic`
 BLOCK_COLUMNS = 247  # without flags
 PAGE_COLUMNS = 26 + len(SCHEMA_TYPE_GROUPS) + 2 * CATEGORY_COUNT
 FLAG_COLUMNS = 6 * CATEGORY_COUNT
@@ -243,10 +242,11 @@ def _write_repeated(sheet: FeatureSheet, view: BlockArrays) -> None:
 
 def _write_neighbors(sheet: FeatureSheet, view: BlockArrays) -> None:
     """Write the columns of the blocks before and after."""
+    neighbor_columns = (0, 2, 5, 22, 14, 23, 24, 21)  # of the columns of `_write_basic`
     count, pad = view.count, max(NEIGHBOR_SHIFTS)
     near = np.full((9, count + 2 * pad), -1, np.float32)
     mine = near[:, pad : pad + count]
-    mine[:8] = sheet.columns.take(NEIGHBOR_COLUMNS, 0)
+    mine[:8] = sheet.columns.take(neighbor_columns, 0)
     mine[8] = view.block_signature
     rows = sheet.take_columns(9 * len(NEIGHBOR_SHIFTS)).reshape(len(NEIGHBOR_SHIFTS), 9, count)
     for at, shift in enumerate(NEIGHBOR_SHIFTS):

@@ -4,7 +4,6 @@ from operator import itemgetter
 
 from outrider.pages.extraction.blocks.page_blocks import TAG_NUMBERS, PageBlocks
 
-FIGURE_TAG = TAG_NUMBERS["figure"]
 PageEmbed = tuple[int, int, str, str]  # number of the next block, element that holds it, address, label
 
 
@@ -26,6 +25,7 @@ def find_embeds(page: PageBlocks, chosen: list[int]) -> list[tuple[int, PageEmbe
 
 
 def _is_in_content(page: PageBlocks, embed: PageEmbed, before: int, after: int) -> bool:
+    figure_tag = TAG_NUMBERS["figure"]
     max_distance = 3  # blocks to the chosen ones on both sides
     next_block, holder, elements = embed[0], embed[1], page.elements
     is_between = before >= 0 and after < len(page.texts)
@@ -33,7 +33,7 @@ def _is_in_content(page: PageBlocks, embed: PageEmbed, before: int, after: int) 
         return True
     first = end = next_block
     while holder >= 0:
-        is_figure, is_empty = elements[holder][1] == FIGURE_TAG, page.last[holder] <= elements[holder][5]
+        is_figure, is_empty = elements[holder][1] == figure_tag, page.last[holder] <= elements[holder][5]
         if not is_figure and not is_empty:
             break
         if is_figure:  # the caption belongs to the embed
