@@ -96,6 +96,7 @@ async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(offi
     seen = set(await rows(view))
     for _ in range(3):
         before = await view.evaluate_js("location.href")
+        await view.wait_until("document.querySelector('a[rel=next]')")
         await view.evaluate_js("document.querySelector('a[rel=next]').click()")
         await view.wait_until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length > 0")
         fresh = await rows(view)
