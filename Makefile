@@ -62,6 +62,7 @@ types: .venv/dev.ready
 
 layers: .venv/dev.ready
 	$(RUN)/lint-imports
+	$(RUN)/deptry src
 
 unit: .venv/dev.ready
 	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal

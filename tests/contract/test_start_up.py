@@ -61,7 +61,7 @@ HEAVY = {
     "pypdfium2",
     "resiliparse",
     "rich",
-    "rs_bpe",
+    "bpe_openai",
     "selectolax",
     "sqlalchemy",
     "trafilatura",

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 DEFAULT_CUT_CHARS = 12_000
@@ -109,9 +111,14 @@ def cut_tokens(text: str, limit: int, offset: int = 0) -> TextSlice:
 
 @lru_cache(maxsize=1)
 def _load_tokenizer() -> Any:
-    from rs_bpe.bpe import openai
-
-    return openai.o200k_base()
+    """Load only the package's extension: its `__init__` parses every vocabulary in Python, which takes a second."""
+    package = find_spec("bpe_openai")
+    spec = package and PathFinder.find_spec("bpe_openai._bindings", package.submodule_search_locations)
+    if spec is None or spec.loader is None:
+        raise ImportError("bpe-openai is not installed", name="bpe_openai")
+    bindings = module_from_spec(spec)
+    spec.loader.exec_module(bindings)
+    return bindings.tokenizer_for_encoding("o200k_base")
 
 
 # Marks that only accent a letter; the vowel signs of Indic scripts, Thai and kana are letters in all but name.
