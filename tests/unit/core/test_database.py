@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -536,3 +537,15 @@ async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(d
 def test_text_is_stored_as_every_database_takes_it(text: str, stored: str):
     assert to_storable_text(text, 10) == stored
     assert json.loads(json.dumps(stored)) == stored
+
+
+async def test_a_close_that_was_cancelled_half_way_ends(tmp_path: Path):
+    database, closing = Database.from_file(tmp_path / "a.db"), anyio.CancelScope()
+    with suppress(Unavailable):
+        async with database.read() as connection:
+            driver: Any = (await connection.get_raw_connection()).driver_connection
+            driver.stop()  # as SQLAlchemy does when a close is cancelled, while the close goes on
+            with anyio.move_on_after(10) as closing, suppress(ValueError):
+                await driver.close()
+    assert not closing.cancelled_caught
+    await database.close()

@@ -1,9 +1,11 @@
 """Build and prepare SQLAlchemy engines for SQLite and Postgres."""
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +137,7 @@ def _build_sqlite_options(url: URL) -> dict[str, Any]:
 
 async def _connect_sqlite(*args: Any, **options: Any) -> Any:
     """Connect, or fail without leaving the driver's thread, which may outlive the event loop."""
-    connection = aiosqlite.connect(*args, **options)
+    connection = _AsyncConnection(partial(sqlite3.connect, *args, **options), iter_chunk_size=64)
     thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does it
     thread.daemon = True
     try:
@@ -143,6 +145,20 @@ async def _connect_sqlite(*args: Any, **options: Any) -> Any:
     except BaseException:
         thread.join()
         raise
+
+
+class _AsyncConnection(aiosqlite.Connection):
+    """A connection that can be stopped twice.
+
+    When a close is cancelled, SQLAlchemy stops the driver's thread while the close goes on, which stops it again: the
+    thread has ended by then and would never answer, so that the task could not end, nor the event loop.
+    """
+
+    _stop_result: asyncio.Future[Any] | None = None
+
+    def stop(self) -> asyncio.Future[Any] | None:
+        self._stop_result = self._stop_result or super().stop()
+        return self._stop_result
 
 
 class _SqliteConnection(sqlite3.Connection):
