@@ -10,6 +10,7 @@ from outrider.core.errors import InvalidInput
 from outrider.core.result import ImageBlock, Result, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ workspace = Toolset(
     "grep and search_files find things. execute_python and the like run code here, without network unless allowed. "
     "export_file gives a file to the user.",
     display_name="Workspace",
+    usual_names=USUAL_TOOL_NAMES["workspace"],
 )
 
 FilePath = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
