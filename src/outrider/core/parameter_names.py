@@ -44,6 +44,7 @@ USUAL_NAMES: dict[str, str] = {
     "line_numbers": "show_line_numbers",
     "lines": "limit count n num_lines",
     "maxElements": "limit count n max max_results top_n",
+    "locale": "lang language",
     "max_chars": "max_length max_characters length",
     "maxChars": "max_length max_characters length",
     "max_depth": "depth",
