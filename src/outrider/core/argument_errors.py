@@ -1,6 +1,7 @@
 """Explain wrong arguments: the field, what is wrong with it, and what to send instead."""
 
 import json
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -79,6 +80,7 @@ def _describe_reason(problem: dict[str, Any]) -> str:
     if problem["input"] is None and isinstance(problem["loc"][-1], str):
         return "is required, not null"
     reason = problem["msg"].removeprefix("Value error, ")
+    reason = re.sub(r"dictionary or instance of \w+", "object", reason)  # our classes mean nothing to callers
     try:
         value = shorten_text(json.dumps(problem["input"], ensure_ascii=False, default=str))
     except (TypeError, ValueError, RecursionError):  # an object of a Python caller that is not JSON: name its type
@@ -92,8 +94,10 @@ def _find_remedy(model: type[BaseModel], problem: dict[str, Any]) -> str:
         return _suggest_parameter(_find_owner(model, location), str(location[-1]))
     known = model.model_fields.get(field)
     description = f" ({known.description})" if known and known.description else ""
-    takes_shape = problem["type"] in (*LIST_TYPES, *OBJECT_TYPES) or len(location) > 1
-    if takes_shape or (problem["type"] == "missing" and known and find_nested_model(known.annotation)):
+    parameter = model.model_fields.get(str(location[0])) if location else None
+    has_fields = parameter is not None and find_nested_model(parameter.annotation) is not None
+    is_misplaced = len(location) > 1 or problem["type"] == "missing"
+    if parameter and (problem["type"] in (*LIST_TYPES, *OBJECT_TYPES) or (has_fields and is_misplaced)):
         return f"send {location[0]} like {_build_field_example(model, str(location[0]))}"
     if problem["type"] == "missing" or problem["input"] is None:
         return f"add {field!r}{description}"
