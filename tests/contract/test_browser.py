@@ -409,6 +409,20 @@ async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: BrowserAppClient,
     assert reason(wrong) == "invalid_selector"
 
 
+async def test_a_call_without_a_session_is_told_the_open_one_and_an_offset_past_the_end_is_named(
+    at: BrowserAppClient, session: str
+):
+    with anyio.fail_after(PATIENCE):
+        missing = await at.call_tool("clickElement", ref="e1")
+        nobody = await at.call_tool("clickElement", caller="somebody-else", ref="e1")
+        beyond = await at.call_tool("extractPageContent", sessionId=session, offset=10**8)
+        below = await at.call_tool("snapshotPage", session_id=session, offset=10**8)
+    assert session in missing.structured_content["error"]["hint"]
+    assert nobody.structured_content["error"]["hint"] == "open a session first with createSession"
+    assert "offset: 100000000 is past the end of the page" in format_result_text(beyond)
+    assert "offset: 100000000 is past the end of the outline" in format_result_text(below)
+
+
 async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(at: BrowserAppClient, session: str):
     with anyio.fail_after(PATIENCE):
         form = await at.call_tool("snapshotPage", sessionId=session)

@@ -255,6 +255,8 @@ async def test_reading_goes_on_where_it_stopped_also_within_one_line(home: Path)
             part = await say(app, "readContent", content_id=made["contentId"], offset=offset, max_chars=7_000)
             parts.append(part["content"])
             offset = part.get("nextOffset")
+        with pytest.raises(InvalidInput, match="past the end of the lines"):
+            await app.call("readContent", MINE, content_id=made["contentId"], offset=len(text))
     assert "".join(parts) == text
     assert len(parts) == 4
 

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.types import EmptyResult, Request, TextContent, TextResourceContents
+from mcp.types import EmptyResult, Implementation, Request, TextContent, TextResourceContents
 
 from outrider.app import open_app
 from outrider.core.context import Call
@@ -18,7 +18,6 @@ from outrider.serve.context_switch import SwitchContextParams
 from outrider.settings import load
 from support.apps import mcp_clients
 from support.databases import sqlite
-from support.results import read_error
 
 pytestmark = pytest.mark.anyio
 STEP = {"description": "Search shops", "action": {"toolName": "websearch", "purpose": "find offers"}}
@@ -196,11 +195,24 @@ async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, give
         }  # fmt: skip
 
 
-async def test_without_an_assistant_the_error_says_what_the_host_must_do(home: Path):
-    async with opened(home, "playbook") as app, mcp_clients.connect_client(app.build_server()) as client:
-        refused = await client.call_tool("list_playbooks", {})
-        assert read_error(refused)["code"] == "context_missing"
-        assert "--assistant" in read_error(refused)["hint"]
+@pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
+async def test_without_an_assistant_playbooks_belong_to_the_client_s_own_name(home: Path, era: str):
+    coder, chatter = (Implementation(name=name, version="1") for name in ("coder", "chatter"))
+    async with opened(home, "playbook") as app:
+        async with mcp_clients.connect_client(app.build_server(), era, client_info=coder) as client:
+            made = await client.call_tool("create_playbook", PRICES)
+            assert made.structured_content["playbook"]["agentId"] == "coder"
+        async with mcp_clients.connect_client(app.build_server(), era, client_info=chatter) as client:
+            listed = await client.call_tool("list_playbooks", {})
+            assert listed.structured_content["page"]["totalItems"] == 0
+            listed = await client.call_tool("list_playbooks", {}, meta={"assistant_id": "coder"})
+            assert listed.structured_content["page"]["totalItems"] == 1
+    async with (
+        opened(home, "playbook", assistant="coder") as app,
+        mcp_clients.connect_client(app.build_server(), era, client_info=chatter) as client,
+    ):
+        listed = await client.call_tool("list_playbooks", {})
+        assert listed.structured_content["page"]["totalItems"] == 1
 
 
 async def switch(client: Client, **params: Any) -> None:
@@ -227,7 +239,8 @@ async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost
         await switch(client, sessionId="one")
         assert (await resource(client, "planning"))[0] == own
         assert "# Current Goal: First" in own
-        assert (await other.call_tool("list_playbooks", {})).is_error
+        listed = await other.call_tool("create_playbook", PRICES)
+        assert listed.structured_content["playbook"]["agentId"] != "anna"
 
 
 async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):

@@ -81,6 +81,7 @@ async def test_sessions_crawl_for_themselves(home: Path):
         listed = await house.app.call("web_crawl", ben, url=f"{house.site_url}/", max_depth=1, offset=1)
         again = await house.app.call("web_crawl", ann, url=f"{house.site_url}/", max_depth=1)
     assert listed.data["pages"] == []
+    assert listed.data["note"] == "offset 1 is past the end of the list; give a lower one"
     assert again.data["counts"]["same"] == 3
 
 

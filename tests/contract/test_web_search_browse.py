@@ -133,6 +133,8 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
         (page,) = (await house.app.call("webbrowser", urls=[url])).content
         offset = page.meta["outrider/next_offset"]
         (rest,) = (await house.app.call("webbrowser", urls=[url], offset=offset)).content
+        (beyond,) = (await house.app.call("webbrowser", urls=[url], offset=10**9)).content
+    assert "[offset 1000000000 is past the end of this page (" in beyond.text
     assert 31_000 < count_tokens(page.text) < 32_100
     assert f"[Truncated to 32000 tokens of this page; read on with offset={offset}]" in page.text
     assert rest.text.split("\n\n[Truncated")[0] not in page.text

@@ -79,6 +79,16 @@ async def test_one_very_long_line_is_read_piece_by_piece(app: App):
     assert pieces == "ab" * 300
 
 
+async def test_an_empty_file_and_an_offset_past_the_end_say_so(app: App):
+    await app.call("write_file", MINE, path="empty", content="")
+    await app.call("write_file", MINE, path="short", content="tea\n")
+    assert await text(app, "read_file", path="empty") == "[the file is empty]"
+    assert await text(app, "read_file", path="empty", numbered=True) == "[the file is empty]"
+    with pytest.raises(InvalidInput, match=r"offset: 9 is past the end of the lines \(4 characters\)") as caught:
+        await app.call("read_file", MINE, path="short", offset=9)
+    assert caught.value.hint == "give one below 4"
+
+
 async def test_a_line_beyond_what_can_be_read_says_what_else_reads_it(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
     (folder(home) / "long").write_bytes(b"x" * 10_000_100 + b"\nlast\n")

@@ -116,6 +116,11 @@ async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
         assert fact in found.text
 
 
+async def test_code_that_prints_nothing_says_so(app: App):
+    assert "(nothing was printed; a value alone is not shown, print it)" in (await python(app, "1 + 1")).text
+    assert "nothing was printed" not in (await python(app, "print(1 + 1)")).text
+
+
 async def test_code_that_fails_is_an_error_with_its_output(app: App):
     found = await python(app, "print('before')\nraise ValueError('a reason')")
     assert found.is_error

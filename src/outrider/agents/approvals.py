@@ -62,7 +62,9 @@ class Questions:
         """
         from outrider.agents.tables import questions
 
-        visible_arguments = {name: "(not kept)" if name in tool.private else value for name, value in arguments.items()}
+        visible_arguments = {
+            name: "(not kept)" if tool.is_private(name) else value for name, value in arguments.items()
+        }
         row = {
             "id": f"qst_{uuid.uuid4().hex}",
             "run_id": run.id,

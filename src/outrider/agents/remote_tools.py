@@ -15,7 +15,7 @@ from pydantic import BaseModel, RootModel
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from outrider.core.arguments import parse_arguments
+from outrider.core.arguments import ReadArguments, parse_arguments
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from outrider.core.result import Result
@@ -90,6 +90,10 @@ class RemoteTool(Tool):
                 hint="call it again with arguments that fit its schema",
             )
         return RemoteArguments(parsed)
+
+    def read_arguments(self, arguments: object) -> ReadArguments:
+        """Check the arguments; they are sent to the server as they are."""
+        return ReadArguments(self.validate_arguments(arguments), parse_arguments(arguments))
 
     async def run(self, services: Services, call: Call, arguments: BaseModel) -> Result:  # noqa: ARG002
         """Send the call to the server."""

@@ -246,8 +246,7 @@ def _is_repeatable(tool: Tool) -> bool:
 
 
 def _redact_arguments(tool: Tool | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    private = tool.private if tool else frozenset()
-    return {name: REDACTED_VALUE if name in private else value for name, value in arguments.items()}
+    return {name: REDACTED_VALUE if tool and tool.is_private(name) else value for name, value in arguments.items()}
 
 
 def _describe_error(error: OutriderError) -> str:

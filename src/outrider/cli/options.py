@@ -23,7 +23,11 @@ def add_serving_options(function: F) -> F:
             click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
-            click.option("--assistant", metavar="NAME", help="Assistant of calls that name none; owns playbooks."),
+            click.option(
+                "--assistant",
+                metavar="NAME",
+                help="Assistant of calls that name none; owns playbooks. Default: the client's own name.",
+            ),
             add_settings_option,
         )
     ):

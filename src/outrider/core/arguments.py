@@ -1,21 +1,45 @@
-"""Validate the arguments that a model sent, and explain what to send instead."""
+"""Read the arguments that a model sent: understand what is meant, and explain what cannot be understood."""
 
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from difflib import get_close_matches
+from copy import deepcopy
+from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from outrider.core.argument_errors import Place, describe_conflict, explain_problems
+from outrider.core.argument_repair import repair_value
 from outrider.core.errors import InvalidInput
+from outrider.core.parameter_names import find_nested_model, find_parameter, list_declared_names
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
-# Pydantic's types of errors for a value that should be a list or an object.
-LIST_ERROR = "list_type"
-OBJECT_ERRORS = ("dict_type", "model_type", "model_attributes_type")
+WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
 JSON_TYPE_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # else a number
+
+
+@dataclass(frozen=True)
+class ReadArguments:
+    """Arguments as they were understood.
+
+    Attributes:
+        model: The validated arguments.
+        arguments: The same as they could have been sent, by the parameters' own names.
+        notes: What was understood otherwise than it was written; null and numbers as text are not mentioned.
+    """
+
+    model: BaseModel
+    arguments: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The notes in one line; empty if there are none."""
+        max_notes = 5
+        more = f"; and {len(self.notes) - max_notes} more" if len(self.notes) > max_notes else ""
+        return f"Understood: {'; '.join(self.notes[:max_notes])}{more}" if self.notes else ""
 
 
 def parse_arguments(arguments: object) -> dict[str, Any]:
@@ -45,67 +69,115 @@ def _build_type_error(value: object) -> InvalidInput:
 
 
 def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
-    """Return the arguments as an instance of `model`; InvalidInput lists every wrong field with its remedy."""
+    """Return the arguments as an instance of `model`, by its own names only. Raises InvalidInput."""
+    return _ArgumentReader(name).validate_repaired(model, parse_arguments(arguments)).model
+
+
+def read_arguments(model: type[BaseModel], name: str, arguments: object) -> ReadArguments:
+    """Return the arguments of a model's call, whichever usual way they are written.
+
+    Null means "left out". Any spelling of a parameter, usual other names, fields outside the object that they
+    belong to, and values in a near type are understood; a name or value that could mean two things is not.
+    Raises InvalidInput, which lists the wrong fields with their remedies.
+    """
     parsed = parse_arguments(arguments)
-    try:
-        return model.model_validate(parsed)
-    except ValidationError as error:
-        errors = [dict(each) for each in error.errors(include_url=False)]
-    if (repaired := _repair_arguments(parsed, errors)) != parsed:
-        with suppress(ValidationError):
-            return model.model_validate(repaired)
-    problems = [_describe_problem(error, model) for error in errors]
-    if parsed.keys() == {RAW_ARGUMENT}:
-        parse_arguments(parsed[RAW_ARGUMENT])  # its error says what is wrong with the text
-    raise InvalidInput(
-        f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems),
-        hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
-        details={"fields": [field for field, _, _ in problems]},
-    )
+    if None not in parsed.values():
+        with suppress(ValidationError):  # else it is read more carefully
+            return ReadArguments(model.model_validate(parsed), parsed)
+    reader = _ArgumentReader(name)
+    return reader.validate_repaired(model, reader.rename_fields(model, reader.unwrap_arguments(model, parsed)))
 
 
-def _repair_arguments(arguments: dict[str, Any], errors: list[dict[str, Any]]) -> dict[str, Any]:
-    """Fix what models often send for a list or an object: its JSON as text, or its only item."""
-    repaired = dict(arguments)
-    for error in errors:
-        location, text, expected = error["loc"], error["input"], error["type"]
-        if len(location) != 1 or not isinstance(text, str) or expected not in (LIST_ERROR, *OBJECT_ERRORS):
-            continue
-        try:
-            parsed = json.loads(text)
-        except (ValueError, RecursionError):
-            parsed = None
-        if isinstance(parsed, list if expected == LIST_ERROR else dict):
-            repaired[location[0]] = parsed
-        elif expected == LIST_ERROR:
-            repaired[location[0]] = [text]
-    return repaired
+class _ArgumentReader:
+    """Reads the arguments of one call, and remembers how they were written."""
 
+    def __init__(self, tool: str) -> None:
+        self._tool = tool
+        self._notes: list[str] = []
+        self._spellings: dict[Place, str] = {}  # by place the name that was written there
 
-def _describe_problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
-    """Return the field, what is wrong with it, and what to send instead."""
-    field = _shorten_text(".".join(str(part) for part in error["loc"])) or "arguments"
-    if error["type"] == "extra_forbidden":
-        return field, "no such parameter", _suggest_parameter(model, field)
-    known = model.model_fields.get(field)
-    description = f" ({known.description})" if known and known.description else ""
-    if error["type"] == "missing":
-        return field, "is required", f"add {field!r}{description}"
-    reason = error["msg"].removeprefix("Value error, ")
-    try:
-        value = _shorten_text(json.dumps(error["input"], ensure_ascii=False, default=str))
-    except (TypeError, ValueError, RecursionError):  # an object of a Python caller that is not JSON: name its type
-        value = type(error["input"]).__name__
-    return field, f"{reason} (got {value})", f"correct {field!r}{description}"
+    def unwrap_arguments(self, model: type[BaseModel], parsed: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments inside a wrapper such as `{"raw": "{...}"}`."""
+        [wrapper] = parsed if len(parsed) == 1 else [""]
+        if wrapper not in WRAPPER_NAMES or wrapper in model.model_fields:
+            return parsed
+        inner = parsed[wrapper]
+        holds_object = isinstance(inner, dict) or (isinstance(inner, str) and inner.lstrip().startswith("{"))
+        if not holds_object and (wrapper != RAW_ARGUMENT or not isinstance(inner, str)):
+            return parsed
+        unwrapped = parse_arguments(inner)  # its error says what is wrong with the text
+        self._notes.append(f"the arguments inside {wrapper}")
+        return unwrapped
 
+    def validate_repaired(self, model: type[BaseModel], arguments: dict[str, Any]) -> ReadArguments:
+        """Validate, and repair wrong values as long as that helps. Raises InvalidInput."""
+        max_rounds = 4  # a text becomes a list, its item an object, and a field of that a number
+        repaired = deepcopy(arguments)
+        for _ in range(max_rounds):
+            try:
+                return ReadArguments(model.model_validate(repaired), repaired, tuple(dict.fromkeys(self._notes)))
+            except ValidationError as error:
+                problems: list[dict[str, Any]] = [dict(each) for each in error.errors(include_url=False)]
+            repairs = [repair_value(repaired, problem, self._notes) for problem in problems]
+            if not any(repairs):
+                break
+        raise explain_problems(model, self._tool, problems, self._spellings)
 
-def _suggest_parameter(model: type[BaseModel], field: str) -> str:
-    known = list(model.model_fields)
-    if close := get_close_matches(field, known, n=1):
-        return f"did you mean {close[0]!r}?"
-    return f"the parameters are {', '.join(known)}" if known else "this tool takes no parameters"
+    def rename_fields(self, model: type[BaseModel], given: dict[str, Any], place: Place = ()) -> dict[str, Any]:
+        """Return an object's fields by their own names, without nulls that mean "left out"."""
+        renamed: dict[str, Any] = {}
+        unknown: dict[str, Any] = {}
+        for spelling, value in given.items():
+            parameter = find_parameter(model, spelling) if isinstance(spelling, str) else None
+            if value is None and (parameter is None or not model.model_fields[parameter].is_required()):
+                continue
+            if parameter is None:
+                unknown[spelling] = value
+                continue
+            here = (*place, parameter)
+            meant = self._rename_nested(model, parameter, value, here)
+            if parameter in renamed and renamed[parameter] != meant:
+                raise describe_conflict(self._tool, here, self._spellings[here], spelling)
+            renamed[parameter], self._spellings[here] = meant, spelling
+            if spelling != parameter and spelling not in list_declared_names(model, parameter):
+                self._notes.append(f"{spelling} as {parameter}")
+        for spelling, value in unknown.items():
+            self._place_unknown_field(model, renamed, spelling, value)
+        return renamed
 
+    def _rename_nested(self, model: type[BaseModel], parameter: str, value: Any, place: Place) -> Any:
+        """Return an object, or a list of objects, with the fields' own names; anything else as it is."""
+        nested = find_nested_model(model.model_fields[parameter].annotation)
+        if nested is None:
+            return value
+        if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return value
+            self._notes.append(f"the JSON text of {parameter}")
+        if isinstance(value, dict):
+            return self.rename_fields(nested, value, place)
+        if isinstance(value, list):
+            return [
+                self.rename_fields(nested, each, (*place, number)) if isinstance(each, dict) else each
+                for number, each in enumerate(value)
+            ]
+        return value
 
-def _shorten_text(text: str, max_chars: int = 60) -> str:
-    text = text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate could not be sent to the caller
-    return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text)} characters)"
+    def _place_unknown_field(
+        self, model: type[BaseModel], arguments: dict[str, Any], spelling: str, value: Any
+    ) -> None:
+        """Put a field into the only object that has it; else leave it, so that validation refuses it."""
+        places: list[tuple[str, str]] = []
+        for parameter, field in model.model_fields.items():
+            nested = find_nested_model(field.annotation)
+            inner = find_parameter(nested, spelling) if nested and isinstance(spelling, str) else None
+            if inner is not None and isinstance(arguments.get(parameter, {}), dict):
+                places.append((parameter, inner))
+        if len(places) != 1 or places[0][1] in arguments.get(places[0][0], {}):
+            arguments[spelling] = value
+            return
+        [(parameter, inner)] = places
+        arguments[parameter] = arguments.get(parameter, {}) | {inner: value}
+        self._notes.append(f"{spelling} as {parameter}.{inner}")

@@ -70,7 +70,7 @@ class CallRecord:
         size: int,
     ) -> "CallRecord":
         """Return the record of a call that has just ended."""
-        recorded = {name: "[not kept]" if name in tool.private else value for name, value in arguments.items()}
+        recorded = {name: "[not kept]" if tool.is_private(name) else value for name, value in arguments.items()}
         return cls(
             id=key,
             at=time.time(),

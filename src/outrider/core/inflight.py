@@ -66,7 +66,7 @@ class InflightCalls:
             call.run.id if call.run else "",
             time.time(),
             {
-                name: "[not shown]" if name in tool.private else _shorten_value(value)
+                name: "[not shown]" if tool.is_private(name) else _shorten_value(value)
                 for name, value in arguments.items()
             },
         )

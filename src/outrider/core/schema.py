@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+DATA_KEYWORDS = frozenset({"default", "const", "enum", "examples"})  # their values are data, not schemas
 _schema_files: dict[str, Path] = {}
 
 
@@ -33,19 +34,40 @@ def _read_schema_file(file: Path) -> dict[str, Any]:
 
 
 def build_input_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
-    """Return the schema of a tool's parameters, without generated titles and nullable wrappers."""
-    schema = _compact_node(adapter.json_schema(), optional=True)
+    """Return the schema of a tool's parameters, without generated titles, nullable wrappers and references."""
+    schema = _inline_definitions(_compact_node(adapter.json_schema(), optional=True))
     schema.setdefault("properties", {})
     return schema
 
 
 def build_output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
-    """Return the schema of a tool's serialized result, with every possible null.
+    """Return the schema of a tool's serialized result, with every possible null and without references.
 
     It has no description of its own, because the tool's description covers it.
     """
-    schema = _compact_node(adapter.json_schema(mode="serialization"), optional=False)
+    schema = _inline_definitions(_compact_node(adapter.json_schema(mode="serialization"), optional=False))
     return {key: value for key, value in schema.items() if key != "description"}
+
+
+def _inline_definitions(schema: dict[str, Any]) -> dict[str, Any]:
+    """Put each definition where it is referred to, because several hosts do not resolve references.
+
+    A definition inside itself becomes an object without a schema.
+    """
+    definitions = schema.get("$defs", {})
+
+    def inline_node(node: Any, outer: tuple[str, ...] = ()) -> Any:
+        if isinstance(node, list):
+            return [inline_node(item, outer) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if isinstance(node.get("$ref"), str):
+            name = node["$ref"].rpartition("/")[2]
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            return ({"type": "object"} if name in outer else inline_node(definitions[name], (*outer, name))) | rest
+        return {key: value if key in DATA_KEYWORDS else inline_node(value, outer) for key, value in node.items()}
+
+    return inline_node({key: value for key, value in schema.items() if key != "$defs"})
 
 
 def _compact_node(node: Any, *, optional: bool) -> Any:
@@ -62,7 +84,7 @@ def _compact_node(node: Any, *, optional: bool) -> Any:
         is_implied = key == "additionalProperties" and value is True
         if is_generated_title or is_implied or (key == "default" and not optional):
             continue
-        if key in {"default", "const", "enum", "examples"}:  # data, not a schema
+        if key in DATA_KEYWORDS:
             compact[key] = value
         elif key in {"properties", "$defs", "patternProperties"}:  # keys are names, not keywords
             compact[key] = {name: _compact_node(schema, optional=optional) for name, schema in value.items()}

@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from outrider.core import schema
-from outrider.core.arguments import validate_arguments
+from outrider.core.arguments import ReadArguments, read_arguments
 from outrider.core.context import Call
 from outrider.core.prompts import ContextFunction, PromptSource
 from outrider.core.result import Result, TextBlock
@@ -109,7 +109,15 @@ class Tool:
 
     def validate_arguments(self, arguments: object) -> BaseModel:
         """Return the arguments as an instance of `parameters`. Raises InvalidInput."""
-        return validate_arguments(self.parameters, self.name, arguments)
+        return self.read_arguments(arguments).model
+
+    def read_arguments(self, arguments: object) -> ReadArguments:
+        """Return the arguments as they are meant, with notes on what was written otherwise. Raises InvalidInput."""
+        return read_arguments(self.parameters, self.name, arguments)
+
+    def is_private(self, name: str) -> bool:
+        """Return whether an argument may be a password: in any spelling of a private parameter, or inside a wrapper."""
+        return bool(self.private) and (name in self.private or name not in self.parameters.model_fields)
 
     async def run(self, services: Services, call: Call, arguments: BaseModel) -> Result:
         """Run the tool with validated arguments."""
@@ -158,6 +166,8 @@ class Toolset:
         default_check: Returns whether it is served when none is selected, if that depends on the configuration.
         describe: Returns its current state for a system prompt (see `register_context`).
         prompts: The prompts that users can pick.
+        usual_names: By tool the names under which models look for it, separated by spaces.
+        missing_hints: By parameter what to answer when it is missing (see `register_missing_hint`).
     """
 
     name: str
@@ -170,6 +180,8 @@ class Toolset:
     default_check: Callable[[Services], bool] | None = None
     describe: ContextFunction | None = None
     prompts: PromptSource | None = None
+    usual_names: Mapping[str, str] = field(default_factory=dict)
+    missing_hints: dict[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
 
     def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:
         """Register the function that returns the tools which are added and removed at run time.
@@ -193,6 +205,17 @@ class Toolset:
         """
         self.describe = fn
         return fn
+
+    def register_missing_hint(
+        self, parameter: str
+    ) -> Callable[[Callable[..., Awaitable[str]]], Callable[..., Awaitable[str]]]:
+        """Register the function that returns the hint for calls without this parameter; it takes services by type."""
+
+        def register_hint(fn: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
+            self.missing_hints[parameter] = fn
+            return fn
+
+        return register_hint
 
     def share_tool(self, other: "Toolset", name: str) -> None:
         """List another set's tool here too; it stays one tool, with that set's name in its prefix."""

@@ -52,7 +52,7 @@ def require_consent(
         return
     if call.answer is False:
         raise Refused(f"the user did not allow {tool.name}", hint="do not repeat the call; go on without it")
-    shown = {name: "[private]" if name in tool.private else value for name, value in arguments.items()}
+    shown = {name: "[private]" if tool.is_private(name) else value for name, value in arguments.items()}
     text = repr(shown)  # makes bidi and zero-width characters visible
     if len(text) > max_chars:
         text = f"{text[:max_chars]}… (cut: {len(text)} characters in all)"

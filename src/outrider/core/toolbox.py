@@ -4,19 +4,21 @@ import copy
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from difflib import get_close_matches
+from dataclasses import replace
 from typing import Any
 
-from outrider.core.arguments import parse_arguments
+from outrider.core.argument_errors import WrongArguments
+from outrider.core.arguments import ReadArguments, parse_arguments
 from outrider.core.call_records import CallRecord, CallRecorder
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
 from outrider.core.grant import Grant
 from outrider.core.pausable_timeout import limit_time
 from outrider.core.prompts import OfferedToolCount, Prompt, ToolsetContext, build_toolset_context, call_with_services
-from outrider.core.result import Result
+from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Services, Stake, Tool, Toolset
 from outrider.core.tool_policy import ToolPolicy, filter_tools, require_consent
+from outrider.core.tool_suggestions import remove_tool_names, suggest_tools
 from outrider.core.tracing import start_span, track_call
 
 QuotaCheck = Callable[[Tool, Call], Awaitable[None]]
@@ -114,8 +116,8 @@ class Toolbox:
         """Return the tool of that name. Raises NotFound with the nearest names."""
         if name in self.tools:
             return self.tools[name]
-        close = get_close_matches(name[:100], self.tools, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"the tools are {', '.join(self.tools)}"
+        usual_names = {tool: names for each in self.toolsets.values() for tool, names in each.usual_names.items()}
+        hint = suggest_tools(name[:100], self.tools, usual_names)
         raise NotFound(f"no tool {name[:100]!r}", hint=hint, code="unknown_tool")
 
     def list_toolsets(self) -> list[Toolset]:
@@ -177,10 +179,14 @@ class Toolbox:
                 track_call(key, call.session),
                 start_span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
             ):
-                result = await self._check_and_run(tool, parsed, call)
+                read = self._read_arguments(tool, parsed, call)
+                parsed = read.arguments
+                result = _append_note(await self._check_and_run(tool, read, call), read.summary)
             size, provider = len(result.text), result.data.get("provider")
             outcome = "error" if result.is_error else "ok"
         except BaseException as error:
+            if isinstance(error, OutriderError):
+                await self._improve_hint(error, tool, call)
             outcome, message = _classify_outcome(error), str(error)
             raise
         else:
@@ -213,10 +219,22 @@ class Toolbox:
         filtered._static_tools = {name: tool for name, tool in static_tools.items() if predicate(tool)}  # noqa: SLF001
         return filtered
 
-    async def _check_and_run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
+    def _read_arguments(self, tool: Tool, arguments: dict[str, Any], call: Call) -> ReadArguments:
         if call.grant is not None:
             call.grant.require_tool(tool)
-        validated = tool.validate_arguments(arguments)
+        return tool.read_arguments(arguments)
+
+    async def _improve_hint(self, error: OutriderError, tool: Tool, call: Call) -> None:
+        """Fill in what the caller could send for a missing argument, and name no tool that the caller does not have."""
+        toolset = self.toolsets.get(tool.toolset)
+        for field in error.missing if isinstance(error, WrongArguments) else ():
+            if toolset is not None and field in toolset.missing_hints:
+                error.hint = await call_with_services(toolset.missing_hints[field], self._services, call)
+        offered = {name for name, each in self.tools.items() if call.grant is None or call.grant.can_use_tool(each)}
+        error.hint = remove_tool_names(error.hint, self._reserved_names - offered)
+
+    async def _check_and_run(self, tool: Tool, read: ReadArguments, call: Call) -> Result:
+        arguments = read.arguments
         if self.quota_check is not None:
             await self.quota_check(tool, call)
         require_consent(tool, self.policy.stakes, call, arguments)
@@ -224,7 +242,7 @@ class Toolbox:
             result = await self.forward_call(tool, arguments, call)
             if result is not None:
                 return result
-        return await self._run_with_timeout(tool, validated, arguments, call)
+        return await self._run_with_timeout(tool, read.model, arguments, call)
 
     async def _run_with_timeout(self, tool: Tool, validated: Any, arguments: dict[str, Any], call: Call) -> Result:
         # `limit_time` raises nothing, so a TimeoutError of the tool itself stays distinct.
@@ -232,6 +250,10 @@ class Toolbox:
             return await tool.run(self._services, call, validated)
         message = f"{tool.name} timed out after {tool.timeout:g} s"
         raise Unavailable(message, code="timeout", hint="ask for less at once")
+
+
+def _append_note(result: Result, note: str) -> Result:
+    return replace(result, content=(*result.content, TextBlock(note))) if note else result
 
 
 def _record_metrics(tool: Tool, outcome: str, seconds: float, size: int) -> None:

@@ -218,7 +218,7 @@ def build_owner_key(call: Call) -> str:
         raise NotConfigured(
             "playbooks belong to an assistant, and this call names none",
             code="context_missing",
-            hint="the host sends `assistant_id` in the call's _meta, or is started with --assistant NAME",
+            hint="start outrider with --assistant NAME, or send `assistant_id` in the call's _meta",
         )
     return hashlib.sha256(f"{call.workspace or ''}\x1f{call.assistant}".encode("utf-8", "replace")).hexdigest()
 

@@ -37,6 +37,7 @@ class CallDefaults:
 def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults = CallDefaults()) -> Call:
     """Build the call from the request's `_meta`, else from the connection's defaults.
 
+    A call that names no assistant belongs to the client's own name.
     For authenticated callers the person comes from their credential, not from the request, and the workspace must be
     one of theirs. Raises Refused for another workspace.
     """
@@ -49,7 +50,7 @@ def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults =
     decisions = step.get("decisions")
     call = Call(
         session=_read_text(meta, "session_id") or connection_session or defaults.session,
-        assistant=_read_text(meta, "assistant_id") or defaults.assistant or None,
+        assistant=_read_text(meta, "assistant_id") or defaults.assistant or read_client_name(context),
         thread=_read_text(meta, "thread_id") or defaults.thread or None,
         message=_read_text(meta, "message_id"),
         workspace=_read_text(meta, "workspace") or defaults.workspace or None,
@@ -126,6 +127,12 @@ class ProgressReporter:
 def _read_text(meta: Mapping[str, Any], name: str) -> str | None:
     value = meta.get(name)
     return value[:200] if isinstance(value, str) and value else None
+
+
+def read_client_name(context: ServerRequestContext[Any, Any]) -> str | None:
+    """Return the name that the client gave itself (`clientInfo.name`): no host names an assistant, but all do this."""
+    params = context.session.client_params
+    return _read_text({"name": params.client_info.name}, "name") if params else None
 
 
 def read_header(context: ServerRequestContext[Any, Any], name: str) -> str | None:

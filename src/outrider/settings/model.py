@@ -87,7 +87,9 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
         default="bare", description="Tool names as they are, or as builtin_<server>__<tool>"
     )
     assistant: str = Field(
-        default="", max_length=200, description="The assistant of calls that name none; playbooks belong to it"
+        default="",
+        max_length=200,
+        description="The assistant of calls that name none; playbooks belong to it; empty: the client's own name",
     )
     tools: ToolPolicy = ToolPolicy()
     data_dir: ExpandedPath = Field(

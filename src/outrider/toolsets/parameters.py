@@ -1,8 +1,10 @@
-"""Number parameters that clamp wrong values instead of rejecting them."""
+"""Number parameters: those that clamp wrong values, and offsets into texts."""
 
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
+
+from outrider.core.errors import InvalidInput
 
 
 def _build_clamp(low: int, high: int, default: int, *, accept_text: bool) -> BeforeValidator:
@@ -27,6 +29,13 @@ def _build_fill(maximum: int) -> BeforeValidator:
 
 def _publish_range(low: int, high: int) -> Any:
     return Field(json_schema_extra={"minimum": low, "maximum": high})
+
+
+def check_offset(offset: int, total: int, whole: str, unit: str = "characters") -> None:
+    """Raise InvalidInput for an offset past the end; `whole` names the text, which has `total` units."""
+    if offset and offset >= total:
+        hint = f"give one below {total:,}" if total else "leave out `offset`"
+        raise InvalidInput(f"offset: {offset} is past the end of {whole} ({total:,} {unit})", hint=hint)
 
 
 # A count of results: rounded and clamped; anything that is not a number becomes the default.

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from outrider.core.context import Call
 from outrider.core.tool import Toolset
 from outrider.plans import PlanStore, Priority, SessionPlan, Todo
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 planning = Toolset(
     "planning",
@@ -15,6 +16,7 @@ planning = Toolset(
     "done, add_observation for facts that later steps need. get_current_state shows where you are, also after a "
     "restart.",
     display_name="Task Planning",
+    usual_names=USUAL_TOOL_NAMES["planning"],
 )
 
 GoalText = Annotated[str, Field(min_length=1, max_length=2_000, description="The outcome to reach, in one sentence")]

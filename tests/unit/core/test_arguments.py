@@ -1,13 +1,13 @@
 import json
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from outrider.core.arguments import parse_arguments, validate_arguments
+from outrider.core.arguments import parse_arguments, read_arguments, validate_arguments
 from outrider.core.errors import InvalidInput
 
 JSON = st.recursive(
@@ -134,7 +134,7 @@ def test_the_reason_of_a_validator_is_told_in_its_own_words():
 
 
 def test_a_field_inside_another_is_named_by_its_path():
-    assert refused({"query": "tea", "places": [{"city": 1}]}).details == {"fields": ["places.0.city"]}
+    assert refused({"query": "tea", "places": [{"city": []}]}).details == {"fields": ["places[0].city"]}
 
 
 def test_every_wrong_field_is_named_at_once():
@@ -181,6 +181,8 @@ class Box(BaseModel, extra="forbid"):
         ({"urls": "https://a.example"}, {"urls": ["https://a.example"]}),
         ({"urls": '["a", "b"]'}, {"urls": ["a", "b"]}),
         ({"urls": "[not json"}, {"urls": ["[not json"]}),
+        ({"urls": "[1]"}, {"urls": ["1"]}),
+        ({"urls": 5}, {"urls": ["5"]}),
         ({"place": '{"city": "Linz"}'}, {"place": {"city": "Linz"}}),
         ({"options": '{"a": 1}', "urls": "x"}, {"options": {"a": 1}, "urls": ["x"]}),
     ],
@@ -189,9 +191,95 @@ def test_a_list_or_an_object_may_come_as_its_json_text_and_a_list_as_its_only_it
     assert validate_arguments(Box, "open", sent) == Box.model_validate(meant)
 
 
-@pytest.mark.parametrize("sent", [{"urls": 5}, {"urls": "[1]"}, {"place": "Linz"}, {"options": "[1]"}])
+@pytest.mark.parametrize("sent", [{"urls": [None]}, {"place": "Linz"}, {"options": "[1]"}])
 def test_what_means_neither_is_refused_as_it_was_sent(sent: dict[str, Any]):
     with pytest.raises(InvalidInput) as caught:
         validate_arguments(Box, "open", sent)
-    assert caught.value.details["fields"] == list(sent)
+    assert [field.partition("[")[0] for field in caught.value.details["fields"]] == list(sent)
     assert "(got " in caught.value.message
+
+
+class Options(BaseModel, extra="forbid"):
+    top_n: int = 10
+    mime_type: list[str] = []
+
+
+class LineEdit(BaseModel, extra="forbid"):
+    start_line: int
+    new_content: str | None = None
+
+
+class Lookup(BaseModel, extra="forbid"):
+    query: str
+    num_results: int = 5
+    mode: Literal["web", "fullPage"] = "web"
+    sessionId: str | None = None  # noqa: N815 - as the tools publish it
+    urls: list[str] | None = None
+    after: list[int] | None = None
+    options: Options | None = None
+    replacements: list[LineEdit] | None = None
+
+
+UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"mode": None, "num_results": None, "zone": None}, {}, ""),
+    ({"numResults": 3}, {"num_results": 3}, "numResults as num_results"),
+    ({"session_id": "s"}, {"sessionId": "s"}, "session_id as sessionId"),
+    ({"top_k": "3"}, {"num_results": 3}, "top_k as num_results"),
+    ({"url": "a"}, {"urls": ["a"]}, "url as urls; urls as a list"),
+    ({"limit": 3, "num_results": 3}, {"num_results": 3}, "limit as num_results"),
+    ({"mode": "Full-Page"}, {"mode": "fullPage"}, "mode as fullPage"),
+    ({"after": "1, 2"}, {"after": [1, 2]}, "after as a list"),
+    ({"options": '{"topN": 3}'}, {"options": {"top_n": 3}}, "the JSON text of options; topN as top_n"),
+    ({"mimeType": "text/*"}, {"options": {"mime_type": ["text/*"]}}, "mimeType as options.mime_type"),
+    (
+        {"edits": {"line": "3", "text": 7}},
+        {"replacements": [{"start_line": 3, "new_content": "7"}]},
+        "line as start_line; text as new_content; edits as replacements; replacements as a list",
+    ),
+]
+
+
+def test_a_call_is_understood_as_it_was_meant_and_says_what_was_written_otherwise():
+    for sent, meant, note in UNDERSTOOD:
+        read = read_arguments(Lookup, "find", {"query": "tea"} | sent)
+        assert read.model == Lookup.model_validate({"query": "tea"} | meant), sent
+        if note:
+            assert set(note.split("; ")) <= set(read.summary.removeprefix("Understood: ").split("; ")), sent
+        else:
+            assert read.summary == "", sent
+
+
+def test_arguments_inside_a_wrapper_are_understood():
+    for wrapped in ({"raw": '{"q": "tea"}'}, {"arguments": {"query": "tea"}}, {"input": '{"query": "tea"}'}):
+        assert read_arguments(Lookup, "find", wrapped).arguments == {"query": "tea"}
+
+
+MISTAKES: list[tuple[dict[str, Any], str, str]] = [
+    ({"limit": 3, "num_results": 4}, "limit and num_results both mean num_results", "send only num_results"),
+    ({"mode": "video"}, "mode: Input should be 'web' or 'fullPage' (got \"video\")", "correct 'mode'"),
+    (
+        {"replacements": [{"startLine": "three"}]},
+        "replacements[0].startLine: Input should be a valid integer",
+        'send replacements like [{"start_line": 1, "new_content": "…"}]',
+    ),
+    ({"replacements": [{"start_line": 1, "colour": 2}]}, "replacements[0].colour: no such parameter", "start_line"),
+    ({"sessions": ["a", "b"], "query": 4.5}, "sessions: no such parameter", "sessionId"),
+]
+
+
+def test_a_real_mistake_stays_an_error_with_its_place_and_the_next_move():
+    for sent, message, hint in MISTAKES:
+        with pytest.raises(InvalidInput) as caught:
+            read_arguments(Lookup, "find", {"query": "tea"} | sent)
+        assert message in caught.value.message, sent
+        assert hint in caught.value.hint, sent
+
+
+@given(st.dictionaries(st.sampled_from([*Lookup.model_fields, "limit", "raw", "topN"]) | st.text(), JSON))
+def test_any_arguments_are_understood_or_refused_briefly(arguments: dict[str, Any]):
+    found = outcome(read_arguments, Lookup, "find", arguments)
+    if isinstance(found, InvalidInput):
+        assert found.hint
+        assert len(found.message) + len(found.hint) < 1_000
+    else:
+        assert read_arguments(Lookup, "find", found.arguments).model == found.model

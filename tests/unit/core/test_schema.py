@@ -12,6 +12,13 @@ class Author(BaseModel):
     born: int | None = None
 
 
+AUTHOR = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "born": {"type": "integer"}},
+    "required": ["title"],
+}
+
+
 class Paper(BaseModel, extra="forbid"):
     title: Annotated[str, Field(description="Its title")]
     year: Annotated[int | None, Field(ge=1900, description="When")] = None
@@ -46,16 +53,16 @@ def test_no_title_is_left_at_any_depth(schema: dict[str, Any]):
 
 def test_a_property_named_title_stays_also_inside_a_definition(schema: dict[str, Any]):
     assert schema["properties"]["title"] == {"type": "string", "description": "Its title"}
-    assert schema["$defs"]["Author"]["properties"]["title"] == {"type": "string"}
+    assert schema["properties"]["author"]["properties"]["title"] == {"type": "string"}
 
 
 def test_a_property_named_properties_is_a_property(schema: dict[str, Any]):
-    assert schema["properties"]["properties"]["additionalProperties"] == {"$ref": "#/$defs/Author"}
+    assert schema["properties"]["properties"]["additionalProperties"] == AUTHOR
 
 
 def test_an_optional_field_is_not_nullable_and_keeps_its_limits(schema: dict[str, Any]):
     assert schema["properties"]["year"] == {"type": "integer", "minimum": 1900, "description": "When"}
-    assert schema["$defs"]["Author"]["properties"]["born"] == {"type": "integer"}
+    assert schema["properties"]["author"]["properties"]["born"] == {"type": "integer"}
 
 
 def test_an_optional_choice_of_several_types_loses_only_its_null(schema: dict[str, Any]):
@@ -64,8 +71,19 @@ def test_an_optional_choice_of_several_types_loses_only_its_null(schema: dict[st
     }
 
 
-def test_an_optional_object_points_to_its_definition(schema: dict[str, Any]):
-    assert schema["properties"]["author"] == {"$ref": "#/$defs/Author"}
+def test_an_object_stands_where_it_is_used_because_hosts_do_not_follow_references(schema: dict[str, Any]):
+    assert schema["properties"]["author"] == AUTHOR
+    assert "$ref" not in str(schema) + str(build_output_schema(TypeAdapter(Paper)))
+
+
+def test_an_object_inside_itself_ends_as_any_object():
+    class Folder(BaseModel):
+        name: str
+        folders: list["Folder"] = []
+
+    schema = build_input_schema(TypeAdapter(Folder))
+    assert "$ref" not in str(schema)
+    assert schema["properties"]["folders"]["items"] == {"type": "object"}
 
 
 def test_a_null_that_says_more_than_leaving_out_stays(schema: dict[str, Any]):

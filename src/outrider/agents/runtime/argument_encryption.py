@@ -68,7 +68,7 @@ class ArgumentEncryption:
                 converted = convert(part["args"]) if part["args"] else None
                 return part | {"args": None if converted == REDACTED_VALUE else converted}
             return part | {
-                "args": {name: convert(value) if name in tool.private else value for name, value in arguments.items()}
+                "args": {name: convert(value) if tool.is_private(name) else value for name, value in arguments.items()}
             }
         if not isinstance(part.get("content"), list):
             return part

@@ -20,7 +20,7 @@ from outrider.toolsets.browser.results import ActivePage, clean_line, format_tim
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
-from outrider.toolsets.parameters import CharacterBudget, NotNegative
+from outrider.toolsets.parameters import CharacterBudget, NotNegative, check_offset
 
 RAW_HTML_SCRIPT = """(maxChars) => {
   const html = document.documentElement?.outerHTML ?? '';
@@ -59,6 +59,7 @@ async def extractPageContent(
         tree = await _build_dom_map(active, selector or "", maxChars) if "domMap" in wanted else None
         saved = await _save_html(active, options, sessionId) if saveRawHtml else await _measure_html(active)
     share = max(maxChars // max(len(texts), 1), 1)
+    check_offset(offset, max(map(len, texts.values()), default=offset + 1), "the page")
     pieces: dict[str, FramedSlice] = {}
     for name, text in texts.items():
         piece = cut_text(text, share, offset)

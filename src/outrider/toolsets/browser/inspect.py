@@ -24,7 +24,7 @@ from outrider.toolsets.browser.results import (
 )
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.options import ToolOptions
-from outrider.toolsets.parameters import NotNegative, UpTo500, UpTo500Entries
+from outrider.toolsets.parameters import NotNegative, UpTo500, UpTo500Entries, check_offset
 
 if TYPE_CHECKING:
     from outrider.browser.page.screenshot import Screenshot
@@ -46,6 +46,7 @@ async def snapshotPage(
     """Show the page as a short outline with a ref for each element that can be acted on."""
     async with use_page(browsers, call, sessionId) as active:
         snapshot = await active.tools.snapshotter.take_snapshot(mode, root=root or "", find=find or "", offset=offset)
+        check_offset(offset, snapshot.piece.total, "the outline", "lines")
         outline = snapshot.to_text(address=not options.boundary)  # a boundary names the address
         text = outline if snapshot.piece.total else f"{outline}\n(nothing)"
         parts = [

@@ -13,6 +13,7 @@ from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.plans import PlanStore, SessionPlan
 from outrider.playbooks import Playbook, PlaybookRun, PlaybookStore, Step, SuccessCriteria, Workflow, list_problems
 from outrider.playbooks.validation import iter_unknown_tools, list_inputs
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 playbook = Toolset(
     "playbook",
@@ -20,6 +21,7 @@ playbook = Toolset(
     "steps and starts a run, finish_playbook records how it went. After a task that went well and may recur, call "
     "create_playbook.",
     display_name="Playbook",
+    usual_names=USUAL_TOOL_NAMES["playbook"],
 )
 
 

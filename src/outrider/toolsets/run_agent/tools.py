@@ -14,12 +14,14 @@ from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.result import Result
 from outrider.core.tool import MAX_TOOL_NAME_CHARS, Services, Tool, Toolset
 from outrider.toolsets.run_agent.delegation import Delegation, DelegationMode, DelegationRequest
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 run_agent_toolset = Toolset(
     "run_agent",
     "Each run_<name> gives work to the agent of that name, which has its own tools and sees nothing of this "
     "conversation: put all that it must know into the query. Several can run at the same time. An answer may cite "
     "sources as :cite[ref]; keep these marks. If an agent is still working, get its answer with agent_run.",
+    usual_names=USUAL_TOOL_NAMES["run_agent"],
 )
 
 MAX_WAIT_S: Final = 3_600.0  # seconds that an operator may let a call wait

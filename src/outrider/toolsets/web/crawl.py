@@ -84,9 +84,8 @@ async def web_crawl(
     owner = f"{call.scope} {store_id or ''}"  # the same plan into another store is another crawl
     if offset:
         pages, next_offset = await _list_pages(crawler, plan, owner, offset)
-        return CrawlReport(
-            status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=next_offset
-        )
+        note = "web_fetch reads them" if pages else f"offset {offset} is past the end of the list; give a lower one"
+        return CrawlReport(status="listing", note=note, counts={}, pages=pages, next_offset=next_offset)
     result = await crawler.crawl(
         plan,
         CrawlBudget(max_pages, max_seconds),

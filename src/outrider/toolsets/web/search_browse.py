@@ -190,6 +190,8 @@ def _build_page_resource(kind: str, url: str, page: FetchedPage, *, html: bool, 
             piece = cut_tokens(source, budget, piece.offset)
             frame = find_markdown_frame(source, piece.offset, piece.offset + len(piece.text))
         text = frame.wrap(piece.text)
+    if offset and offset >= piece.total:
+        text = f"[offset {offset} is past the end of this page ({piece.total:,} characters)]"
     if piece.truncated:
         text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
     meta = {f"outrider/{name}": value for name, value in piece.to_dict().items()}

@@ -124,6 +124,8 @@ def _format_execution(data: dict[str, Any], changed: int) -> str:
     lines = [f"exit code {data['exit_code']} ({data['duration_ms'] / 1_000:.1f} s, isolation: {data['isolation']})"]
     lines += [data["note"]] if "note" in data else []
     lines += [data["stdout"].rstrip("\n")] if data["stdout"] else []
+    is_silent = not data["stdout"] and not data["stderr"] and data["exit_code"] == 0
+    lines += ["(nothing was printed; a value alone is not shown, print it)"] if is_silent else []
     lines += ["--- stderr ---", data["stderr"].rstrip("\n")] if data["stderr"] else []
     lines += [f"the whole output: {', '.join(data['output_files'])}"] if "output_files" in data else []
     lines += [_format_changed_files(data["files_changed"], changed)] if changed else []

@@ -10,6 +10,8 @@ from outrider.core.errors import InvalidInput
 from outrider.core.result import ImageBlock, Result, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
+from outrider.toolsets.parameters import check_offset
+from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ workspace = Toolset(
     "grep and search_files find things. execute_python and the like run code here, without network unless allowed. "
     "export_file gives a file to the user.",
     display_name="Workspace",
+    usual_names=USUAL_TOOL_NAMES["workspace"],
 )
 
 FilePath = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
@@ -156,6 +159,8 @@ def _build_file_result(file: "FileText", *, numbered: bool, limit: int, offset: 
     """Build the text, cut after a whole line if possible, with a note on how to read on."""
     from outrider.workspace.edit import split_lines
 
+    if file.lines is not None:  # else the file has more than was read
+        check_offset(offset, len(file.text), "the lines")
     piece = cut_text(file.text, limit, offset)
     text, next_line, next_offset = piece.text, None, piece.next_offset
     if next_offset is not None and (end := text.rfind("\n")) >= 0:
@@ -183,6 +188,7 @@ def _build_file_result(file: "FileText", *, numbered: bool, limit: int, offset: 
         text = "".join(f"{number:>{width}}\t{line}" for number, line in enumerate(lines, first))
         digest = f", sha256 {file.sha256[:SHOWN_DIGEST_CHARS]}" if file.sha256 else ""
         footer = footer or f"[lines {first} to {last}{total}{digest}]"
+    footer = "[the file is empty]" if file.lines == 0 else footer
     gap = "" if not footer or not text or text.endswith(("\n", "\r")) else "\n"
     return Result((TextBlock(text + gap + footer),), meta=meta)
 

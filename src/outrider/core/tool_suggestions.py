@@ -1,0 +1,68 @@
+"""Suggest the tools that a caller may have meant, and only tools that it has."""
+
+import re
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+
+from outrider.core.parameter_names import normalize_name
+
+# Words of tool names that mean the same, so that `complete_todo` is found as `mark_todo`.
+SAME_WORDS = (
+    frozenset({"mark", "complete", "finish", "done", "check"}),
+    frozenset({"remove", "delete", "rm"}),
+    frozenset({"add", "create", "new", "make"}),
+    frozenset({"update", "change", "edit", "modify", "set"}),
+    frozenset({"list", "ls", "show"}),
+    frozenset({"fetch", "get", "read", "open", "view"}),
+    frozenset({"execute", "run", "exec"}),
+    frozenset({"directory", "folder", "dir"}),
+    frozenset({"navigate", "go", "goto"}),
+    frozenset({"todo", "task"}),
+)
+
+
+def suggest_tools(name: str, offered: Collection[str], usual_names: Mapping[str, str]) -> str:
+    """Return the next move after an unknown name: the nearest tools, else some of those that there are.
+
+    Args:
+        name: The unknown name.
+        offered: The names of the tools that the caller has.
+        usual_names: By tool further names of it, separated by spaces.
+    """
+    max_listed_chars = 240
+    bare = re.sub(r"^mcp__.*?__", "", name)
+    wanted = normalize_name(bare)
+    known = [each for each in offered if wanted in map(normalize_name, (each, *usual_names.get(each, "").split()))]
+    close = known or _find_similar(bare, offered)
+    if close:
+        return f"did you mean {' or '.join(close[:3])}?"
+    listed = ", ".join(offered)
+    if len(listed) > max_listed_chars:
+        listed = f"{listed[:max_listed_chars].rpartition(',')[0]} …; tools/list has all {len(offered)}"
+    return f"the tools are {listed}" if offered else "there are no tools; continue without"
+
+
+def remove_tool_names(hint: str, withheld: Collection[str]) -> str:
+    """Return the hint without the clauses that name a tool which the caller does not have.
+
+    A name that is an ordinary word (`search`, `grep`) is not taken for a tool's.
+    """
+    names = {name for name in withheld if "_" in name or not name.islower()}
+    if names.isdisjoint(re.findall(r"\w+", hint)):
+        return hint
+    clauses = [clause for clause in re.split(r"(?<=[;,]) ", hint) if names.isdisjoint(re.findall(r"\w+", clause))]
+    return " ".join(clauses).removesuffix(";").removesuffix(",") or "choose another tool of those that you have"
+
+
+def _find_similar(name: str, offered: Collection[str]) -> list[str]:
+    """Return the tools that share most words with the name; else those that are spelled like it."""
+    wanted = _split_words(name)
+    shared = {each: len(wanted & _split_words(each)) / len(wanted | _split_words(each)) for each in offered}
+    close = [each for each in offered if shared[each] >= 0.5]
+    return sorted(close, key=lambda each: -shared[each]) or get_close_matches(name, offered, n=3)
+
+
+def _split_words(name: str) -> set[str]:
+    """Return the words of a name in either style, with one word for all that mean the same."""
+    words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    return {next((min(same) for same in SAME_WORDS if word in same), word) for word in words} or {""}
