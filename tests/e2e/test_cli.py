@@ -138,6 +138,19 @@ async def test_bad_settings_are_named_with_their_place(home: Path):
     assert b"Traceback" not in done.stderr
 
 
+async def test_no_command_starts_with_a_settings_file_that_is_not_json(home: Path):
+    path = home / ".outrider" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"egress": {"deny": ["evil.example",]}}')
+    commands = ["fetch https://evil.example/", "tools", "search fox", "serve --port 0", "worker", "doctor"]
+    commands += ["mcp --no-daemon", "mcp", "config show", "crawl https://evil.example/", "db check"]
+    for command in commands:
+        done = await outrider(home, *command.split())
+        assert (command, done.returncode) == (command, 2)
+        assert f"{path}, line 1, column ".encode() in done.stderr
+        assert b"correct or remove settings.json" in done.stderr
+
+
 async def test_config_show_tells_each_value_its_origin_and_hides_secrets(home: Path):
     done = await outrider(
         home, "config", "show", "--set", "names=builtin", OUTRIDER_SEARCH__PROVIDERS__BRAVE__API_KEY="hush"
