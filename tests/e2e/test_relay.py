@@ -310,6 +310,21 @@ async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user:
     assert "noise: the descriptor" in second_user.read_logs()
 
 
+async def test_the_shared_process_inherits_no_secret_of_the_host_that_started_it(person: HostUser):
+    secrets = {
+        "GITHUB_PAT": "hush",
+        "DB_PASSWORD": "hush",
+        "ANTHROPIC_API_KEY": "hush",
+        "OUTRIDER_SERVE__TOKEN": "hush",
+    }
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.build_host_parameters(environ=secrets | {"TZ": "Asia/Tokyo"})) as client:
+            process = (await stands(client))[0]
+            environ = Path(f"/proc/{process}/environ").read_bytes()
+    assert b"TZ=Asia/Tokyo" in environ
+    assert b"hush" not in environ
+
+
 async def test_a_host_reads_on_its_stderr_what_concerns_it(second_user: HostUser):
     folder = second_user.home / "warned" / ".outrider"
     folder.mkdir(parents=True)
