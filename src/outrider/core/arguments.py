@@ -54,11 +54,13 @@ def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> 
     if (repaired := _repair_arguments(parsed, errors)) != parsed:
         with suppress(ValidationError):
             return model.model_validate(repaired)
-    problems = [_describe_problem(error, model) for error in errors]
+    max_problems = 5
+    problems = [_describe_problem(error, model) for error in errors[:max_problems]]
+    more = f"; and {len(errors) - max_problems:,} more" if len(errors) > max_problems else ""
     if parsed.keys() == {RAW_ARGUMENT}:
         parse_arguments(parsed[RAW_ARGUMENT])  # its error says what is wrong with the text
     raise InvalidInput(
-        f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems),
+        f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems) + more,
         hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
         details={"fields": [field for field, _, _ in problems]},
     )
