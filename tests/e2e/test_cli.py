@@ -118,7 +118,23 @@ async def test_fetch_of_a_file_names_the_command_for_files(home: Path):
 async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
     done = await outrider(home, "fetch", "http://127.0.0.1:9/")
     assert done.returncode == 5
-    assert b"egress.allow" in done.stderr
+    assert b"add '127.0.0.1:9' to egress.allow in ~/.outrider/settings.json" in done.stderr
+    assert b"--set 'egress.allow=127.0.0.1:9'" in done.stderr
+
+
+async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(home: Path):
+    local = {"OUTRIDER_SEARCH__KEYLESS": "false", "OUTRIDER_SEARCH__ORDER": "local"}
+    async with http_servers.serve_app(SITE) as url:
+        page = f"{url}/wal"
+        first = await outrider(home, "fetch", page, **reading(url))
+        found = await outrider(home, "search", "checkpoint", **local, **reading(url))
+        denied = await outrider(home, "fetch", page, OUTRIDER_EGRESS__DENY="127.0.0.1", **reading(url))
+        hidden = await outrider(home, "search", "checkpoint", **local, OUTRIDER_EGRESS__DENY="127.0.0.1")
+    assert first.returncode == 0
+    assert page.encode() in found.stdout
+    assert denied.returncode == 5
+    assert b"deny list" in denied.stderr
+    assert page.encode() not in hidden.stdout
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
