@@ -1,12 +1,16 @@
 """`outrider serve` as callers over the network meet it."""
 
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
+import uvicorn
 from mcp import Client
 
+from outrider.serve.connection_limits import LimitedHttpProtocol
 from outrider.serve.http import build_http_app
 from outrider.serve.mcp import build_mcp_server
 from support.apps import echo_toolset
@@ -107,3 +111,43 @@ async def test_a_host_that_the_operator_lists_is_accepted(tmp_path: Path):
     async with http_servers.serve_app(web) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=headers)
     assert reply.status_code not in {403, 421}
+
+
+async def test_a_host_or_origin_that_only_begins_like_ours_is_refused(tmp_path: Path):
+    async with http_servers.serve_app(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+        headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+        about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+        hello = PING | {"method": "initialize", "params": about}
+        told = {}
+        for name, value in (
+            ("Host", "localhost:evil.example"),
+            ("Host", "127.0.0.1:1@evil.example"),
+            ("Origin", "http://localhost:evil.example"),
+            ("Origin", "http://127.0.0.1:80@evil.example"),
+            ("Origin", "http://localhost:3000"),
+            ("Host", "localhost:3000"),
+        ):
+            told[value] = (await http.post(f"{url}/mcp", json=hello, headers=headers | {name: value})).status_code
+    assert list(told.values()) == [421, 421, 403, 403, 200, 200]
+
+
+class QuickProtocol(LimitedHttpProtocol):
+    header_timeout_s = 0.3
+    max_waiting = 20
+
+
+async def test_half_sent_headers_are_dropped_and_bounded_for_each_address(tmp_path: Path):
+    config = uvicorn.Config(app(tmp_path), host="127.0.0.1", port=0, http=QuickProtocol, log_level="critical")
+    with anyio.fail_after(30):
+        async with http_servers.start_uvicorn(uvicorn.Server(config)) as server, AsyncExitStack() as stack:
+            port = server.servers[0].sockets[0].getsockname()[1]
+            streams = [await stack.enter_async_context(await anyio.connect_tcp("127.0.0.1", port)) for _ in range(40)]
+            for stream in streams:
+                with suppress(anyio.BrokenResourceError):
+                    await stream.send(b"GET /healthz HTTP/1.1\r\nHost: local")
+            for stream in streams:
+                with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                    await stream.receive()
+            async with httpx2.AsyncClient() as http:
+                for _ in range(30):
+                    assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200

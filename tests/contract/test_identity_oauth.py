@@ -134,6 +134,7 @@ async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(
         "has expired": sign_valid_token(provider, exp=now - 31),
         "not valid yet": sign_valid_token(provider, nbf=now + 60),
         "no claim 'exp'": sign_valid_token(provider, exp=None),
+        "in this token are not numbers": sign_valid_token(provider, exp=float("inf")),
         "no claim 'aud'": sign_valid_token(provider, aud=None),
         "names a person": sign_valid_token(provider, sub=None),
         "not an access token": sign_valid_token(provider, header={"typ": "id+jwt"}),

@@ -118,7 +118,23 @@ async def test_fetch_of_a_file_names_the_command_for_files(home: Path):
 async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
     done = await outrider(home, "fetch", "http://127.0.0.1:9/")
     assert done.returncode == 5
-    assert b"egress.allow" in done.stderr
+    assert b"add '127.0.0.1:9' to egress.allow in ~/.outrider/settings.json" in done.stderr
+    assert b"--set 'egress.allow=127.0.0.1:9'" in done.stderr
+
+
+async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(home: Path):
+    local = {"OUTRIDER_SEARCH__KEYLESS": "false", "OUTRIDER_SEARCH__ORDER": "local"}
+    async with http_servers.serve_app(SITE) as url:
+        page = f"{url}/wal"
+        first = await outrider(home, "fetch", page, **reading(url))
+        found = await outrider(home, "search", "checkpoint", **local, **reading(url))
+        denied = await outrider(home, "fetch", page, OUTRIDER_EGRESS__DENY="127.0.0.1", **reading(url))
+        hidden = await outrider(home, "search", "checkpoint", **local, OUTRIDER_EGRESS__DENY="127.0.0.1")
+    assert first.returncode == 0
+    assert page.encode() in found.stdout
+    assert denied.returncode == 5
+    assert b"deny list" in denied.stderr
+    assert page.encode() not in hidden.stdout
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
@@ -136,6 +152,19 @@ async def test_bad_settings_are_named_with_their_place(home: Path):
     assert b"serch" in done.stderr
     assert b"did you mean 'search'" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+async def test_no_command_starts_with_a_settings_file_that_is_not_json(home: Path):
+    path = home / ".outrider" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"egress": {"deny": ["evil.example",]}}')
+    commands = ["fetch https://evil.example/", "tools", "search fox", "serve --port 0", "worker", "doctor"]
+    commands += ["mcp --no-daemon", "mcp", "config show", "crawl https://evil.example/", "db check"]
+    for command in commands:
+        done = await outrider(home, *command.split())
+        assert (command, done.returncode) == (command, 2)
+        assert f"{path}, line 1, column ".encode() in done.stderr
+        assert b"correct or remove settings.json" in done.stderr
 
 
 async def test_config_show_tells_each_value_its_origin_and_hides_secrets(home: Path):

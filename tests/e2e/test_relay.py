@@ -310,6 +310,42 @@ async def test_nothing_but_protocol_reaches_the_host_whoever_prints(second_user:
     assert "noise: the descriptor" in second_user.read_logs()
 
 
+@pytest.mark.parametrize("arguments", [[], ["--no-daemon"]])
+async def test_every_request_is_answered_before_the_end_of_a_host_that_only_writes(
+    second_user: HostUser, arguments: list[str]
+):
+    read = written([{"method": "notifications/cancelled", "params": {"requestId": {"nested": [1]}}}])
+    calls = [
+        {"id": 7, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": f"{n}"}}} for n in range(9)
+    ]
+    with anyio.fail_after(PATIENCE):
+        done = await anyio.run_process(
+            second_user.build_command("mcp", "--toolsets", "probe", *arguments),
+            input=written(FIRST) + read + written(calls),
+            env=second_user.host_environ,
+            cwd=second_user.home,
+        )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(answer["id"] for answer in answers) == [0, 1, *[7] * 9]
+    told = {answer["result"]["content"][0]["text"] for answer in answers if answer["id"] == 7}
+    assert told == {str(number) for number in range(9)}
+
+
+async def test_the_shared_process_inherits_no_secret_of_the_host_that_started_it(person: HostUser):
+    secrets = {
+        "GITHUB_PAT": "hush",
+        "DB_PASSWORD": "hush",
+        "ANTHROPIC_API_KEY": "hush",
+        "OUTRIDER_SERVE__TOKEN": "hush",
+    }
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.build_host_parameters(environ=secrets | {"TZ": "Asia/Tokyo"})) as client:
+            process = (await stands(client))[0]
+            environ = Path(f"/proc/{process}/environ").read_bytes()
+    assert b"TZ=Asia/Tokyo" in environ
+    assert b"hush" not in environ
+
+
 async def test_a_host_reads_on_its_stderr_what_concerns_it(second_user: HostUser):
     folder = second_user.home / "warned" / ".outrider"
     folder.mkdir(parents=True)

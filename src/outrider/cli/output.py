@@ -29,8 +29,13 @@ def report_error(error: OutriderError, *, as_json: bool = False) -> int:
         print_json({"error": error.to_dict()})
     else:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
-        if error.hint:
-            click.echo(f"{click.style('try:', fg='cyan')} {error.hint}", err=True)
+        hint = error.hint
+        if entry := error.details.get("allow") if error.code == "egress" else None:
+            # Here the reader is the operator, whom models are told to ask.
+            hint = f"add {entry!r} to egress.allow in ~/.outrider/settings.json, or repeat the command with "
+            hint += f"--set 'egress.allow={entry}'"
+        if hint:
+            click.echo(f"{click.style('try:', fg='cyan')} {hint}", err=True)
     return get_exit_code(error)
 
 

@@ -48,6 +48,10 @@ class HttpClient:
         self._default_headers = {"user-agent": user_agent, "accept": "*/*"}
         self._pools: dict[tuple[str, bool], httpcore2.AsyncConnectionPool] = {}
 
+    def check_url(self, url: str) -> None:
+        """Raise Refused where the egress rules do not allow an address, as far as its name tells."""
+        self._guard.check_url(url)
+
     async def get(self, url: str, **options: Any) -> HttpResponse:
         """Send a GET request; options as in `request`."""
         return await self.request("GET", url, **options)

@@ -133,7 +133,7 @@ class IdentityProvider:
     def _check_times(self, claims: Mapping[str, Any]) -> None:
         now = self._clock()
         expires_at, valid_from = claims["exp"], claims.get("nbf", 0)
-        if not isinstance(expires_at, int | float) or not isinstance(valid_from, int | float):
+        if not _is_finite_number(expires_at) or not _is_finite_number(valid_from):
             raise InvalidCredentialError("the times in this token are not numbers")
         if now >= expires_at + CLOCK_LEEWAY_S:
             raise InvalidCredentialError("this token has expired")
@@ -175,3 +175,9 @@ def _parse_memberships(claim: object) -> tuple[Membership, ...]:
         if role is not None and WORKSPACE_NAME_PATTERN.fullmatch(name):
             memberships.setdefault(name, Membership(name, role))
     return tuple(memberships.values())
+
+
+def _is_finite_number(value: object) -> bool:
+    """Return whether a claim is a NumericDate (RFC 7519); `Infinity`, which Python's parser accepts, never expires."""
+    max_seconds = 253_402_300_799  # the end of the year 9999
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= max_seconds

@@ -142,18 +142,33 @@ class Pages:
             return await self._fetcher.fetch(address, deadline=deadline, max_body_bytes=size, headers={})
 
     async def search_cached(self, query: str, limit: int = 10) -> "list[LocalHit]":
-        """Return the cached pages that match best. Raises Unavailable if the database cannot be read."""
+        """Return the cached pages that match best, without those that the egress rules refuse by now.
+
+        Raises Unavailable if the database cannot be read.
+        """
         from outrider.pages.cache.page_search import search_pages
 
-        return await search_pages(self._database, query, limit)
+        hits = await search_pages(self._database, query, limit)
+        return [hit for hit in hits if self._is_permitted(hit.url)]
+
+    def _is_permitted(self, url: str) -> bool:
+        try:
+            self._http.check_url(url)
+        except OutriderError:
+            return False
+        return True
 
     async def _read_url(self, address: str, fragment: UrlFragment, options: ReadOptions) -> FetchedPage:
         """Look in the cache, check robots.txt, fetch, extract, render and store one page."""
         url = address + fragment.suffix
 
         cached = await self._find_cached(address, fragment, options)
-        if cached is not None and self._is_fresh(cached, options.max_age):
-            return cached.page
+        if cached is not None:
+            # The rules may have changed since it was cached.
+            self._http.check_url(address)
+            self._http.check_url(cached.page.url)
+            if self._is_fresh(cached, options.max_age):
+                return cached.page
 
         if (options.robots or self._settings.robots) == "respect":
             await self.robots_policy.check_allowed(url)

@@ -5,6 +5,7 @@ import select
 import sys
 
 from outrider.relay import daemon_socket
+from outrider.relay.child_environment import DESKTOP_PREFIXES, select_child_environment
 from outrider.relay.daemon_paths import DaemonPaths
 
 
@@ -45,12 +46,10 @@ def start_daemon(paths: DaemonPaths) -> None:
         null_streams = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
         null_streams += [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
         command = [sys.executable, "-P", "-m", "outrider", "daemon", "run", paths.data_dir, str(daemon_end)]
-        # Settings and keys in the environment are each host's own: the daemon must not inherit them.
-        environ = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith("OUTRIDER_") and not name.endswith(("_KEY", "_TOKEN", "_SECRET"))
-        }
+        # Settings and keys in the environment are each host's own: the daemon must not inherit them. It needs what
+        # libraries read there themselves: Python, libpq, telemetry, Playwright's browsers, numpy's threads.
+        library_prefixes = ("PYTHON", "VIRTUAL_ENV", "PG", "OTEL_", "PLAYWRIGHT_", "OPENBLAS_", "OMP_", "MALLOC_")
+        environ = select_child_environment(dict(os.environ), *DESKTOP_PREFIXES, *library_prefixes)
         child = os.posix_spawn(sys.executable, command, environ, file_actions=null_streams)
         os.close(daemon_end)
         daemon_end = -1

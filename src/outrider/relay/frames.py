@@ -6,7 +6,7 @@ Each line of the host has a number, which the daemon repeats when the line is an
 are pending without parsing JSON. A frame takes effect only when it is complete, so no line is answered twice.
 """
 
-PROTOCOL_VERSION = b"1"
+PROTOCOL_VERSION = b"2"
 
 # From the relay.
 HANDSHAKE_FRAME = b"H"  # the payload is described in handshake.py
@@ -15,6 +15,7 @@ REPLAY_FRAME = b"R"  # a line that an earlier connection answered: process it ag
 RETRY_FRAME = b"T"  # a line that was pending when an earlier connection was lost
 FAILED_FRAME = b"F"  # a line that was pending when two processes died: do not try it again
 LAST_REQUEST_FRAME = b"Z"  # only answers follow, no requests; the host ends with the connection
+END_FRAME = b"Q"  # the host has closed its input: answer what is pending, then close the connection
 CONTROL_FRAME = b"C"  # instead of a handshake: `status` or `stop`
 
 # From the daemon.

@@ -45,19 +45,10 @@ class DaemonConnection:
         self.received_frames: list[tuple[bytes, int, bytes]] = []
         self.outgoing = bytearray()
         self.is_leaving = False
-        self._is_finishing = False
 
     def send_pending(self) -> None:
         """Send as much as the socket accepts."""
         del self.outgoing[: self.socket.send(self.outgoing[:READ_BYTES])]
-        if self._is_finishing and not self.outgoing:
-            self.socket.shutdown(daemon_start.daemon_socket.sockets.SHUT_WR)
-
-    def finish_sending(self) -> None:
-        """Close the sending side once all data has been sent, because the host has ended."""
-        self._is_finishing = True
-        if not self.outgoing:
-            self.send_pending()
 
 
 class Relay:
@@ -121,11 +112,8 @@ class Relay:
             for frame in early_frames:
                 self._handle_frame(connection, *frame)
         ready = self._poll_descriptors()
-        if ready.get(self._stdout) and self._host_buffer:
-            try:
-                del self._host_buffer[: os.write(self._stdout, self._host_buffer[:PIPE_WRITE_BYTES])]
-            except BlockingIOError:
-                pass  # the pipe is ready for less
+        if ready.get(self._stdout):
+            self._write_to_host()
         for connection in self._connections:
             if ready.get(connection.descriptor):
                 self._serve_connection(connection, ready[connection.descriptor])
@@ -137,8 +125,8 @@ class Relay:
         poll = select.poll()
         if not self._has_host_ended and all(len(each.outgoing) < max_buffer_bytes for each in self._connections):
             poll.register(self._stdin, select.POLLIN)
-        if self._host_buffer:
-            poll.register(self._stdout, select.POLLOUT)
+        if self._host_buffer or self._has_host_ended:
+            poll.register(self._stdout, select.POLLOUT if self._host_buffer else 0)
         for connection in self._connections:
             reads = select.POLLIN if len(self._host_buffer) < max_buffer_bytes else 0
             poll.register(connection.descriptor, reads | (select.POLLOUT if connection.outgoing else 0))
@@ -161,7 +149,15 @@ class Relay:
         if not piece:
             self._has_host_ended = True
             for connection in self._connections:
-                connection.finish_sending()
+                connection.outgoing += frames.build_frame(frames.END_FRAME)
+
+    def _write_to_host(self) -> None:
+        if not self._host_buffer:
+            raise BrokenPipeError  # the host has closed its input, and reads no answers either
+        try:
+            del self._host_buffer[: os.write(self._stdout, self._host_buffer[:PIPE_WRITE_BYTES])]
+        except BlockingIOError:
+            pass  # the pipe is ready for less
 
     def _forward_line(self, line: bytes) -> None:
         if not line.strip():

@@ -4,8 +4,10 @@ Each line of the host has a number, and each response is sent with the number of
 the pending requests when a connection is lost, and can send them to the next process.
 """
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -54,7 +56,11 @@ class HostChannel(Protocol):
     """The connection to a host."""
 
     def iter_lines(self) -> AsyncIterator[HostLine]:
-        """Yield the host's lines until the connection ends."""
+        """Yield the host's lines until it sends no more, or the connection ends."""
+        ...
+
+    async def wait_until_lost(self) -> None:
+        """Wait until the host reads no answers any more; called after its last line."""
         ...
 
     async def send_line(self, text: str, number: int) -> None:
@@ -76,14 +82,15 @@ class HostSession:
     def __init__(self, channel: HostChannel, can_repeat: RepeatPredicate) -> None:
         self._channel = channel
         self._can_repeat = can_repeat
-        self._line_numbers: dict[tuple[type, Any], int] = {}
+        self._line_numbers: defaultdict[tuple[type, Any], list[int]] = defaultdict(list)  # hosts may repeat an id
         self._listen_requests: set[tuple[type, Any]] = set()
+        self._questions: set[str | int] = set()
         self.changed = anyio.Event()
 
     @property
     def pending_count(self) -> int:
         """Number of pending requests, without those that only listen."""
-        return len(self._line_numbers.keys() - self._listen_requests)
+        return sum(len(numbers) for key, numbers in self._line_numbers.items() if key not in self._listen_requests)
 
     async def serve(self, server: Server[Any]) -> None:
         """Serve MCP until the host closes the connection."""
@@ -100,8 +107,28 @@ class HostSession:
                 async for line in self._channel.iter_lines():
                     if (message := await self._parse_line(line)) is not None:
                         await incoming.send(message)
+                await self._finish_pending(incoming)
         except anyio.ClosedResourceError:
             return
+
+    async def _finish_pending(self, incoming: Any) -> None:
+        """Wait until the pending requests are answered, because the SDK cancels them when the input ends."""
+        connection_closed = -32000  # as the SDK's CONNECTION_CLOSED
+
+        async def cancel_when_lost() -> None:
+            await self._channel.wait_until_lost()
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(cancel_when_lost)
+            while self.pending_count:
+                changed = self.changed
+                while self._questions:  # nobody can answer them any more
+                    error = ErrorData(code=connection_closed, message="the host has closed its input")
+                    message = JSONRPCError(jsonrpc="2.0", id=self._questions.pop(), error=error)
+                    await incoming.send(SessionMessage(message))
+                await changed.wait()
+            tasks.cancel_scope.cancel()
 
     async def _parse_line(self, line: HostLine) -> SessionMessage | None:
         """Return the message of a line for the server, or None if it is answered or dropped here."""
@@ -122,6 +149,7 @@ class HostSession:
                 await self._channel.send_line(_serialize_message(error), line.number)
                 return None
             return await self._accept_notification(line, message)
+        self._questions.discard(message.id)
         await self._channel.acknowledge_line(line.number)
         # A response to an earlier process: its question ended with that process.
         return SessionMessage(message) if line.delivery == "new" else None
@@ -137,7 +165,7 @@ class HostSession:
             await self._channel.send_line(_serialize_message(error), line.number)
             return None
         key = _build_request_key(message.id)
-        self._line_numbers[key] = REPLAYED_LINE if line.delivery == "replayed" else line.number
+        self._line_numbers[key].append(REPLAYED_LINE if line.delivery == "replayed" else line.number)
         if message.method == LISTEN_METHOD:
             self._listen_requests.add(key)
         if message.method in REPLAYED_METHODS and line.delivery != "replayed":
@@ -161,6 +189,9 @@ class HostSession:
                     message = session_message.message
                     is_response = not isinstance(message, JSONRPCRequest | JSONRPCNotification)
                     number = self._finish_request(message.id) if is_response else 0
+                    if isinstance(message, JSONRPCRequest):
+                        self._questions.add(message.id)
+                        self._report_change()
                     if number != REPLAYED_LINE:
                         await self._channel.send_line(_serialize_message(message), number)
         except anyio.ClosedResourceError:
@@ -168,11 +199,18 @@ class HostSession:
 
     def _finish_request(self, request_id: Any) -> int:
         """Remove a pending request and return its line number; 0 if it is not pending."""
-        number = self._line_numbers.pop(_build_request_key(request_id), 0)
-        self._listen_requests.discard(_build_request_key(request_id))
+        key = _build_request_key(request_id)
+        numbers = self._line_numbers[key]
+        number = numbers.pop(0) if numbers else 0
+        if not numbers:
+            del self._line_numbers[key]
+            self._listen_requests.discard(key)
+        self._report_change()
+        return number
+
+    def _report_change(self) -> None:
         self.changed.set()
         self.changed = anyio.Event()
-        return number
 
 
 def build_repeat_predicate(toolbox: Toolbox) -> RepeatPredicate:
@@ -195,4 +233,5 @@ def _serialize_message(message: JSONRPCMessage) -> str:
 
 
 def _build_request_key(request_id: Any) -> tuple[type, Any]:
-    return type(request_id), request_id  # 1 and "1" are different ids
+    """Return a key under which 1 and "1" differ. A cancellation may name anything, which is then no request."""
+    return (type(request_id), request_id) if isinstance(request_id, str | int) else (NoneType, None)

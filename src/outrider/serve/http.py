@@ -1,6 +1,7 @@
 """Serve many clients over streamable HTTP: all toolsets together and each alone."""
 
 import hmac
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -46,7 +47,7 @@ def build_http_app(
     }
     routes = []
     for path, manager in managers.items():
-        endpoint: ASGIApp = MalformedMessageMiddleware(StreamableHTTPASGIApp(manager))
+        endpoint: ASGIApp = ExactHostMiddleware(MalformedMessageMiddleware(StreamableHTTPASGIApp(manager)))
         routes.append(Route(_build_path(path), SessionIdMiddleware(endpoint) if stateless else endpoint))
 
     @asynccontextmanager
@@ -86,6 +87,23 @@ class BearerTokenMiddleware:
             if not hmac.compare_digest(sent_header, self._expected_header):
                 problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
                 await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class ExactHostMiddleware:
+    """Refuses a Host or Origin that is not exactly a host with a port; the SDK compares only what precedes the port."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host_pattern = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5})?"
+        patterns = {b"host": host_pattern, b"origin": rf"(?:https?://{host_pattern}|null)"}
+        for name, value in scope["headers"]:
+            if name in patterns and not re.fullmatch(patterns[name], value.decode("latin-1"), re.ASCII):
+                problem = {"error": f"invalid header {name.decode()}", "hint": "send a host, or a host with its port"}
+                await JSONResponse(problem, 421 if name == b"host" else 403)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

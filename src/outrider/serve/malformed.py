@@ -1,48 +1,93 @@
 """Reply to malformed JSON-RPC messages over stdio and HTTP (JSON-RPC 2.0, section 5.1)."""
 
 import json
+from contextlib import AsyncExitStack
 from http import HTTPStatus
 from typing import Any
+from weakref import WeakValueDictionary
 
+import anyio
+from mcp.server.transport_security import DEFAULT_MAX_REQUEST_BODY_SIZE
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from outrider.serve.stateless import SESSION_ID_HEADER
+from outrider.serve.surrogates import replace_surrogate_escapes
+
 
 class MalformedMessageMiddleware:
-    """Gives malformed messages over HTTP the same error as over stdio.
+    """Treats messages over HTTP as they are treated over stdio.
 
-    The SDK would acknowledge a request with an unusable id like a notification. Only messages that are about to be
-    acknowledged (202) or refused (400) are parsed a second time, so that other calls cost nothing.
+    Malformed ones get the same error; the SDK would acknowledge a request with an unusable id like a notification. Lone
+    surrogates are replaced. Requests of one session under the same id wait for each other, because the SDK sends only
+    the last one's answer.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._locks: WeakValueDictionary[tuple[bytes, str | int], anyio.Lock] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        body_parts: list[bytes] = []
-        replaced = False
+        message = await _receive_whole_body(receive)
+        body = message.get("body", b"")
+        received = [message]
 
         async def receive_body() -> Message:
-            message = await receive()
-            body_parts.append(message.get("body", b""))
+            return received.pop() if received else await receive()
+
+        session = dict(scope["headers"]).get(SESSION_ID_HEADER)
+        request_id = _read_request_id(body) if session else None
+        async with AsyncExitStack() as stack:
+            if session and request_id is not None:
+                lock = self._locks.setdefault((session, request_id), anyio.Lock())
+                await stack.enter_async_context(lock)
+            await self._app(scope, receive_body, _explain_refusals(scope, receive, send, body))
+
+
+async def _receive_whole_body(receive: Receive) -> Message:
+    """Return the body as one message; one over the SDK's limit is returned in part, for the SDK to refuse."""
+    message = await receive()
+    if message["type"] != "http.request":
+        return message
+    body = bytearray(message.get("body", b""))
+    while message.get("more_body") and len(body) <= DEFAULT_MAX_REQUEST_BODY_SIZE:
+        message = await receive()
+        if message["type"] != "http.request":
             return message
+        body += message.get("body", b"")
+    text = body.decode("utf-8", "surrogateescape")
+    repaired = replace_surrogate_escapes(text).encode("utf-8", "surrogateescape")
+    return {"type": "http.request", "body": repaired, "more_body": message.get("more_body", False)}
 
-        async def send_response(message: Message) -> None:
-            nonlocal replaced
-            if message["type"] == "http.response.start":
-                error = _find_body_error(message["status"], b"".join(body_parts))
-                body_parts.clear()
-                if replaced := error is not None:
-                    text = error.model_dump_json(by_alias=True, exclude_unset=True)
-                    await Response(text, HTTPStatus.BAD_REQUEST, media_type="application/json")(scope, receive, send)
-            if not replaced:
-                await send(message)
 
-        await self._app(scope, receive_body, send_response)
+def _read_request_id(body: bytes) -> str | int | None:
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    is_request = isinstance(message, dict) and "method" in message
+    return _parse_request_id(message.get("id")) if is_request else None
+
+
+def _explain_refusals(scope: Scope, receive: Receive, send: Send, body: bytes) -> Send:
+    """Return a `send` that replaces the SDK's reply to a malformed message by an error that explains it."""
+    replaced = False
+
+    async def send_response(message: Message) -> None:
+        nonlocal replaced
+        if message["type"] == "http.response.start":
+            error = _find_body_error(message["status"], body)
+            if replaced := error is not None:
+                text = error.model_dump_json(by_alias=True, exclude_unset=True)
+                await Response(text, HTTPStatus.BAD_REQUEST, media_type="application/json")(scope, receive, send)
+        if not replaced:
+            await send(message)
+
+    return send_response
 
 
 def _find_body_error(status: int, body: bytes) -> JSONRPCError | None:

@@ -1,6 +1,7 @@
 """Serve one client over standard input and output."""
 
 import os
+import select
 from collections.abc import AsyncIterator
 from typing import Any, BinaryIO, NamedTuple
 
@@ -42,6 +43,16 @@ class StdioChannel:
             number += 1
             if data.strip():
                 yield HostLine(number, data)
+
+    async def wait_until_lost(self) -> None:
+        """Wait until the client does not read any more."""
+        poll_interval_s = 0.5
+        if not hasattr(select, "poll"):  # Windows
+            await anyio.sleep_forever()
+        poll = select.poll()
+        poll.register(self._outgoing.fileno(), 0)
+        while not poll.poll(0):  # noqa: ASYNC110 - an event loop reports no errors of a pipe that it does not write
+            await anyio.sleep(poll_interval_s)
 
     async def send_line(self, text: str, number: int) -> None:  # noqa: ARG002 - of the protocol `Channel`
         """Send a line."""

@@ -10,6 +10,7 @@ import uvicorn
 
 from outrider.core.egress.server_shutdown import stop_listening
 from outrider.core.errors import NotConfigured
+from outrider.serve.connection_limits import LimitedHttpProtocol
 
 
 class EmbeddedServer(uvicorn.Server):
@@ -52,7 +53,15 @@ async def serve_in_background(app: Any, host: str, port: int, *, setting: str) -
     Raises:
         NotConfigured: The port is taken or may not be used.
     """
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=LimitedHttpProtocol,
+        log_level="warning",
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
     socket = bind_server_socket(config, setting)
     server = EmbeddedServer(config)
     async with anyio.create_task_group() as tasks:

@@ -34,9 +34,8 @@ class SettingsLayer:
 
 
 def load_file(path: Path) -> SettingsLayer:
-    """Load a settings file; a missing one is empty, a malformed one is ignored with a warning."""
-    values, warnings = read_json_object(path)
-    return SettingsLayer(str(path), values, warnings)
+    """Load a settings file; a missing one is empty. Raises InvalidInput for a malformed one."""
+    return SettingsLayer(str(path), read_settings_object(path))
 
 
 def load_workspace_file(path: Path) -> SettingsLayer:
@@ -50,7 +49,7 @@ def load_workspace_file(path: Path) -> SettingsLayer:
         ("models", "default"),
     }
     restrictions = {("boundary",): True, ("pages", "robots"): "respect"}
-    values, warnings = read_json_object(path)
+    values = read_settings_object(path)
     permitted: dict[str, Any] = {}
     refused: list[str] = []
     for setting, value in flatten_values(values):
@@ -59,7 +58,7 @@ def load_workspace_file(path: Path) -> SettingsLayer:
         else:
             name = ".".join(setting)
             refused.append(f"{path}: {name!r} is ignored: a workspace may not set it; use ~/.outrider/settings.json")
-    return SettingsLayer(str(path), permitted, (*warnings, *refused), WORKSPACE_LISTS)
+    return SettingsLayer(str(path), permitted, tuple(refused), WORKSPACE_LISTS)
 
 
 def load_environment(environ: Mapping[str, str], model: type[BaseModel]) -> SettingsLayer:
@@ -83,17 +82,22 @@ def load_environment(environ: Mapping[str, str], model: type[BaseModel]) -> Sett
 def load_dogent(home: Path, workspace: Path) -> list[SettingsLayer]:
     """Load the search profiles and workspace choices of an existing dogent installation."""
     path = workspace / ".dogent" / "dogent.json"
-    dogent, warnings = read_json_object(path)
+    dogent, warnings = read_foreign_object(path)
     values: dict[str, Any] = {}
     for name, setting in (("images_path", ("images_path",)), ("web_profile", ("search", "profile"))):
         if isinstance(dogent.get(name), str):
             set_value(values, setting, dogent[name])
-    return [load_profiles(home / ".dogent" / "web.json"), SettingsLayer(str(path), values, warnings)]
+    profiles_path = home / ".dogent" / "web.json"
+    profiles, ignored = read_foreign_object(profiles_path)
+    return [_build_profiles_layer(profiles_path, profiles, ignored), SettingsLayer(str(path), values, warnings)]
 
 
 def load_profiles(path: Path) -> SettingsLayer:
-    """Load the named search profiles of `web.json`; malformed ones are ignored with a warning."""
-    values, warnings = read_json_object(path)
+    """Load the named search profiles of `web.json`; malformed profiles are ignored with a warning."""
+    return _build_profiles_layer(path, read_settings_object(path), ())
+
+
+def _build_profiles_layer(path: Path, values: dict[str, Any], warnings: tuple[str, ...]) -> SettingsLayer:
     profiles = values.get("profiles", {})
     if not isinstance(profiles, dict):
         return SettingsLayer(str(path), {}, (*warnings, f"{path}: 'profiles' is not an object; it is ignored"))
@@ -104,13 +108,13 @@ def load_profiles(path: Path) -> SettingsLayer:
 
 def load_keys(path: Path) -> SettingsLayer:
     """Load the keys file: names of search or model providers with a key, or an object of credentials."""
-    values, warnings = read_json_object(path)
+    values = read_settings_object(path)
     if not values:
-        return SettingsLayer(str(path), {}, warnings)
+        return SettingsLayer(str(path), {})
     from outrider.agents.models.provider_registry import load_providers
 
-    if path.stat().st_mode & 0o077:
-        warnings = (*warnings, f"{path} can be read by others; run: chmod 600 {path}")
+    is_open = path.stat().st_mode & 0o077
+    warnings = (f"{path} can be read by others; run: chmod 600 {path}",) if is_open else ()
     model_keys = {name: key for name, key in values.items() if isinstance(key, str) and name in load_providers()}
     search_providers = {
         name: key if isinstance(key, dict) else {"api_key": key}
@@ -126,10 +130,10 @@ def load_servers(path: Path) -> SettingsLayer:
 
     The format is `{"mcpServers": {"name": {"command": …} | {"url": …}}}`; other fields are ignored with a warning.
     """
-    values, warnings = read_json_object(path)
+    values = read_settings_object(path)
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict) or (values and not servers):
-        return SettingsLayer(str(path), {}, (*warnings, f"{path}: the object 'mcpServers' is missing; it is ignored"))
+        return SettingsLayer(str(path), {}, (f"{path}: the object 'mcpServers' is missing; it is ignored",))
     known_fields = McpServerSettings.model_fields
     known_servers: dict[str, dict[str, Any]] = {}
     unknown_fields: list[str] = []
@@ -140,24 +144,57 @@ def load_servers(path: Path) -> SettingsLayer:
                 f"{path}: {name}.{field} is ignored: no such field" for field in server.keys() - known_fields
             ]
     values = {"mcpServers": known_servers} if known_servers else {}
-    return SettingsLayer(str(path), values, (*warnings, *unknown_fields))
+    return SettingsLayer(str(path), values, tuple(unknown_fields))
 
 
-def read_json_object(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the JSON object in a file, and warnings; both are empty for a missing file.
+def read_settings_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in one of Outrider's own files; empty for a missing file.
+
+    Raises:
+        InvalidInput: the file cannot be read, or is not a JSON object. Without it, what it denies would be allowed.
+    """
+    try:
+        return _read_json_object(path)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{path}{error}",
+            code="bad_settings",
+            hint=f"correct or remove {path.name}; nothing starts without it, because it may forbid something",
+        ) from None
+
+
+def read_foreign_object(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the JSON object in another program's file; a malformed one is ignored with a warning."""
+    try:
+        return _read_json_object(path), ()
+    except ValueError as error:
+        return {}, (f"{path} is ignored{error}",)
+
+
+def _read_json_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; empty for a missing file. Raises ValueError with place and reason.
 
     Devices are not read, because that may never end.
     """
     try:
         if not path.is_file():
-            return {}, (f"{path} is ignored: it is not a file",) if path.exists() else ()
-        values = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        return {}, (f"{path} is ignored: {reason}",)
+            if path.exists():
+                raise ValueError(": it is not a file")
+            return {}
+        source = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ValueError(f": {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f": it is not UTF-8 ({error})") from None
+    try:
+        values = json.loads(source)
+    except json.JSONDecodeError as error:
+        raise ValueError(f", line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f": {error}") from None
     if not isinstance(values, dict):
-        return {}, (f"{path} is ignored: it must hold a JSON object",)
-    return values, ()
+        raise ValueError(": it must hold a JSON object")  # noqa: TRY004 - the content is wrong
+    return values
 
 
 def flatten_values(values: Mapping[str, Any], above: SettingPath = ()) -> list[tuple[SettingPath, Any]]:

@@ -188,7 +188,7 @@ def build_http_app(token: str = "") -> Any:
 if __name__ == "__main__":
     print("the diary opens", file=sys.stderr)
     if "BROKEN" in os.environ:  # as servers do that lack a key
-        sys.exit("no DIARY_KEY in the environment")
+        sys.exit(f"no DIARY_KEY in the environment, only {os.environ['BROKEN']}")
     write_diary("started")
     if "CHILD" in os.environ:  # as servers do that start a browser, and forget it
         child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, start_new_session=True)

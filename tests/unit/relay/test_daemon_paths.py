@@ -10,7 +10,6 @@ import pytest
 from outrider.cli import outrider
 from outrider.cli.commands.mcp import parse_host_options
 from outrider.relay.daemon_paths import DaemonPaths, UntrustedDaemon, find_daemon_paths
-from outrider.settings.load import load
 
 
 @pytest.mark.parametrize(
@@ -43,13 +42,14 @@ def test_the_relay_looks_where_the_settings_say(home: Path, arguments: list[str]
     assert place is None or place.data_dir == str(settings.data_dir.absolute())
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"daemon": 1', '\ufeff{"data_dir": "/x"}', '["daemon"]'])
-def test_a_broken_file_chooses_nothing(home: Path, text: str):
+def test_a_broken_file_chooses_nothing_and_a_byte_order_mark_breaks_none(home: Path):
     (home / ".outrider").mkdir()
-    (home / ".outrider" / "settings.json").write_text(text, encoding="utf-8")
-    place = find_daemon_paths([], {}, str(home))
-    assert place is not None
-    assert place.data_dir == str(load(environ={}, home=home, workspace=home).settings.data_dir)
+    default = str(home / ".outrider")
+    chosen = dict.fromkeys(("", "[]", "{", '{"daemon": 1', '["daemon"]'), default)
+    for text, data_dir in (chosen | {'\ufeff{"data_dir": "/x"}': "/x"}).items():
+        (home / ".outrider" / "settings.json").write_text(text, encoding="utf-8")
+        place = find_daemon_paths([], {}, str(home))
+        assert (text, place and place.data_dir) == (text, data_dir)
 
 
 def test_a_folder_that_others_could_enter_is_closed_to_them(tmp_path: Path):

@@ -224,7 +224,7 @@ async def test_an_address_gets_the_headers_that_were_configured():
             "cannot be started: No such file",
             "`no-such-program`",
         ),
-        (program(BROKEN="1"), Unavailable, "no DIARY_KEY in the environment", "runs by itself"),
+        (program(BROKEN="1"), Unavailable, "cannot be started: Connection closed", "runs by itself"),
         (McpServerSettings(command="${NOPE}"), NotConfigured, "the environment has no NOPE", "set NOPE"),
         (
             McpServerSettings(url="http://127.0.0.1:9/mcp"),
@@ -244,6 +244,18 @@ async def test_a_server_that_cannot_be_used_says_why(
             await remote.list_tools("x")
     assert said in caught.value.message
     assert remedy in caught.value.hint
+
+
+async def test_what_a_program_writes_to_standard_error_is_logged_without_its_token_and_told_to_nobody_else(
+    caplog: pytest.LogCaptureFixture,
+):
+    started = program(BROKEN="${DIARY_TOKEN}")
+    async with servers({"DIARY_TOKEN": "tok-4711"}, x=started) as remote:
+        with pytest.raises(Unavailable) as caught:
+            await remote.list_tools("x")
+    assert "DIARY_KEY" not in f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert "no DIARY_KEY in the environment, only ********" in caplog.text
+    assert "tok-4711" not in caplog.text + caught.value.message
 
 
 async def test_a_server_that_nobody_configured_is_named_with_the_nearest():

@@ -15,13 +15,14 @@ Read = Callable[..., LoadedSettings]
 Write = Callable[[str, Any], Path]
 FILES = (".outrider/settings.json", ".outrider/web.json", ".outrider/keys.json", ".dogent/web.json")
 BROKEN = {
-    "no json": "{profile: brave}",
-    "empty": "",
-    "array": "[1]",
-    "scalar": '"brave"',
-    "null": "null",
-    "deep": "[" * 100_000,
-    "half": '{"search": ',
+    "{profile: brave}": ", line 1, column 2: ",
+    '{"egress": {\n  "deny": ["evil.example"],\n}}': ", line 3, column 1: ",
+    "": ", line 1, column 1: ",
+    '{"search": ': ", line 1, column 12: ",
+    "[1]": ": it must hold a JSON object",
+    '"brave"': ": it must hold a JSON object",
+    "null": ": it must hold a JSON object",
+    "[" * 100_000: ": ",
 }
 NAMES = st.sampled_from(
     [
@@ -55,31 +56,41 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("name", FILES)
-def test_a_malformed_file_is_left_out_with_a_warning(read: Read, write_in_home: Write, name: str, text: str):
-    path = write_in_home(name, text)
-    loaded = read()
-    assert loaded.settings == Settings()
-    assert [warning.startswith(f"{path} is ignored: ") for warning in loaded.warnings] == [True]
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith(".outrider/")])
+def test_a_malformed_file_is_an_error_with_line_and_column(read: Read, write_in_home: Write, name: str):
+    for text, where in BROKEN.items():
+        path = write_in_home(name, text)
+        with pytest.raises(InvalidInput) as caught:
+            read()
+        before_comma = caught.value.message.replace("line 2, column 27", "line 3, column 1")  # Python 3.13 and later
+        assert before_comma.startswith(f"{path}{where}")
+        assert path.name in caught.value.hint
 
 
-@pytest.mark.parametrize("name", [".outrider/settings.json", ".dogent/dogent.json"])
-def test_a_malformed_file_of_a_workspace_is_left_out_with_a_warning(read: Read, write_in_workspace: Write, name: str):
-    path = write_in_workspace(name, "{")
-    assert [warning.startswith(f"{path} is ignored: ") for warning in read().warnings] == [True]
+def test_a_malformed_settings_file_of_a_workspace_is_an_error(read: Read, write_in_workspace: Write):
+    path = write_in_workspace(".outrider/settings.json", "{")
+    with pytest.raises(InvalidInput) as caught:
+        read()
+    assert caught.value.message.startswith(f"{path}, line 1, column 2: ")
 
 
-def test_the_next_place_counts_when_a_file_is_malformed(read: Read, write_in_home: Write, write_in_workspace: Write):
-    write_in_workspace(".outrider/settings.json", "{")
-    write_in_home(".outrider/settings.json", {"search": {"profile": "home"}})
-    assert read().settings.search.profile == "home"
+def test_a_malformed_file_of_dogent_is_left_out_with_a_warning(
+    read: Read, write_in_home: Write, write_in_workspace: Write
+):
+    for text in BROKEN:
+        paths = [write_in_home(".dogent/web.json", text), write_in_workspace(".dogent/dogent.json", text)]
+        loaded = read()
+        assert loaded.settings == Settings()
+        assert [
+            warning.startswith(f"{path} is ignored") for path, warning in zip(paths, loaded.warnings, strict=True)
+        ] == [True, True]
 
 
-def test_a_file_in_another_encoding_is_left_out_with_a_warning(read: Read, home: Path, write_in_home: Write):
+def test_a_file_in_another_encoding_is_an_error(read: Read, home: Path, write_in_home: Write):
     path = write_in_home(".outrider/settings.json", "")
     path.write_bytes('{"images_path": "Bücher"}'.encode("latin-1"))
-    assert "can't decode" in read().warnings[0]
+    with pytest.raises(InvalidInput, match="it is not UTF-8"):
+        read()
 
 
 def test_a_byte_order_mark_does_no_harm(read: Read, write_in_home: Write):
@@ -87,14 +98,16 @@ def test_a_byte_order_mark_does_no_harm(read: Read, write_in_home: Write):
     assert (read().settings.keep_days, read().warnings) == (3, ())
 
 
-def test_a_folder_or_device_in_place_of_a_file_is_left_out_with_a_warning(
-    read: Read, home: Path, write_in_workspace: Write
-):
-    (home / ".outrider" / "settings.json").mkdir(parents=True)
+def test_a_folder_or_device_in_place_of_a_file_is_an_error(read: Read, home: Path, write_in_workspace: Write):
     link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
     link.symlink_to("/dev/zero")
-    assert [warning.split(" is ignored: ")[1] for warning in read().warnings] == ["it is not a file"] * 2
+    with pytest.raises(InvalidInput, match="it is not a file"):
+        read()
+    link.unlink()
+    (home / ".outrider" / "settings.json").mkdir(parents=True)
+    with pytest.raises(InvalidInput, match="it is not a file"):
+        read()
 
 
 def test_a_link_to_nowhere_is_no_file(read: Read, write_in_workspace: Write):
@@ -198,9 +211,10 @@ def test_a_file_as_deep_as_json_can_be_does_not_crash(read: Read, write_in_works
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_left_out_with_a_warning(read: Read, write_in_home: Write):
+def test_a_file_that_may_not_be_read_is_an_error(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {}).chmod(0)
-    assert "Permission denied" in read().warnings[0]
+    with pytest.raises(InvalidInput, match="Permission denied"):
+        read()
 
 
 def test_a_removed_setting_is_ignored_with_a_warning(read: Read, write_in_home: Write):

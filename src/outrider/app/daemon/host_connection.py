@@ -28,7 +28,7 @@ class HostConnection:
         return (frame[0], frame[2]) if frame else (b"", b"")
 
     async def iter_lines(self) -> AsyncIterator[HostLine]:
-        """Yield the host's lines until the connection ends."""
+        """Yield the host's lines until it closes its input, or the connection ends."""
         line_kinds = {
             frames.LINE_FRAME: "new",
             frames.REPLAY_FRAME: "replayed",
@@ -38,12 +38,19 @@ class HostConnection:
         try:
             while frame := await self._read_frame():
                 kind, number, payload = frame
+                if kind == frames.END_FRAME:
+                    return
                 if kind == frames.LAST_REQUEST_FRAME:
                     self.finished.set()
                 elif kind in line_kinds:
                     yield HostLine(number, payload, line_kinds[kind])  # ty: ignore[invalid-argument-type]
         finally:
             self.finished.set()
+
+    async def wait_until_lost(self) -> None:
+        """Wait until the connection has ended."""
+        while await self._read_frame():
+            pass
 
     async def send_line(self, text: str, number: int) -> None:
         """Send a line to the host, as the answer to its line of that number unless that is 0."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 from outrider.core.errors import NotConfigured, Unavailable
+from outrider.relay.child_environment import DESKTOP_PREFIXES, select_child_environment
 
 
 @dataclass
@@ -104,7 +105,7 @@ def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading:
     else:
         temp_folder.mkdir(exist_ok=True)
     own = {"TMPDIR": str(temp_folder), "BREAKPAD_DUMP_LOCATION": str(log_path.parent / "crashes")}
-    environ = os.environ | own
+    environ = select_child_environment(dict(os.environ), *DESKTOP_PREFIXES) | own
     return os.posix_spawn(program, [str(program), *arguments], environ, file_actions=actions, setpgroup=0)
 
 

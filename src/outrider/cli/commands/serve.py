@@ -40,6 +40,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
 
     from outrider.app.cluster.address import find_advertised_address
     from outrider.app.http_app import build_served_app
+    from outrider.serve.connection_limits import LimitedHttpProtocol
     from outrider.serve.graceful_shutdown import DrainingServer, StreamTracker
     from outrider.serve.telemetry.setup import run_telemetry
     from outrider.serve.uvicorn_server import bind_server_socket, format_socket_url
@@ -54,6 +55,7 @@ async def _serve_http(settings: LoadedSettings) -> None:
             streams,
             host=chosen.host,
             port=chosen.port,
+            http=LimitedHttpProtocol,
             log_level="warning",
             log_config=None,
             timeout_graceful_shutdown=round(chosen.drain_s),

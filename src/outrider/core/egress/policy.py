@@ -1,12 +1,12 @@
 """The egress settings, and the policy that they and the defaults make."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, IPv6Network, ip_network
 
 from ada_url import URL, HostType
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 
 from outrider.core.egress.addresses import (
     AddressClassification,
@@ -40,11 +40,16 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
     allow: list[str] = Field(
         default=[],
         description="Opened although the defaults refuse it: `intranet.example`, `*.example`, `10.1.0.0/16`, "
-        "`localhost:3000`, `[::1]:*`",
+        "`localhost:3000`, `[::1]:*`; `example.com public` may lead to public addresses only, `example.com private` to "
+        "private ones too",
     )
     deny: list[str] = Field(default=[], description="Refused although the defaults would let it pass; wins over allow")
     ports: list[int] = Field(default=[80, 443], description="Ports that may be reached everywhere")
-    only: bool = Field(default=False, description="Nothing may be reached but what `allow` lists")
+    only: bool = Field(
+        default=False,
+        description="Nothing may be reached but what `allow` lists; its names then mean public addresses, unless they "
+        "say private",
+    )
     proxy: SecretStr | None = Field(
         default=None,
         description="A forward proxy that resolves and dials for us: `http://user:pass@proxy.example:3128`",
@@ -52,9 +57,10 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
 
     @field_validator("allow", "deny")
     @classmethod
-    def _check_entries(cls, entries: list[str]) -> list[str]:
+    def _check_entries(cls, entries: list[str], info: ValidationInfo) -> list[str]:
         for entry in entries:
-            parse_rule(entry)
+            if parse_rule(entry).scope and info.field_name == "deny":
+                raise ValueError(f"{entry!r}: only an entry of allow may say public or private")
         return entries
 
     @field_validator("ports")
@@ -75,13 +81,19 @@ class EgressSettings(BaseModel, extra="forbid", defer_build=True):
 
 @dataclass(frozen=True)
 class EgressRule:
-    """An entry of an allow or deny list. `port` is None if it names none, and ANY_PORT for `:*`."""
+    """An entry of an allow or deny list.
+
+    Attributes:
+        port: None if it names none, and ANY_PORT for `:*`.
+        scope: The addresses that its name may lead to: `public`, `private` (also private ones), or empty.
+    """
 
     text: str
     name: str = ""
     subdomains_only: bool = False
     network: IpNetwork | None = None
     port: int | None = None
+    scope: str = ""
 
     def matches_host(self, host: str) -> bool:
         """Return whether the entry is a domain that covers this host name."""
@@ -102,7 +114,12 @@ class EgressRule:
 
 def parse_rule(text: str) -> EgressRule:
     """Parse an entry of a list. Raises ValueError that names it."""
-    entry = text.strip()
+    entry, _, scope = text.strip().partition(" ")
+    if scope:
+        rule = parse_rule(entry)
+        if scope.strip() not in ("public", "private") or not rule.name:
+            raise ValueError(f"{text!r} is not an entry; only a name may be followed by public or private")
+        return replace(rule, text=text, scope=scope.strip())
     if entry.count(":") > 1 and not entry.startswith("["):
         return EgressRule(text, network=_parse_network(entry, text))
     match = HOST_PORT.fullmatch(entry)
@@ -160,13 +177,15 @@ class EgressPolicy:
         if trusted or self._find_host_rules(host, port):
             return
         if _is_subdomain(host, LOCAL_HOST_NAMES):
-            raise _build_refusal(f"{host} is a local name", host, _build_allow_hint(host, port, self._ports))
+            raise _build_refusal(f"{host} is a local name", host, _build_allow_entry(host, port, self._ports))
         if self.settings.only and not any(rule.network and rule.applies_to_port(port) for rule in self._allow):
             raise _build_refusal(
-                f"{host} is not on the allow list, and nothing else may be reached", host, _build_allow_hint(host, port)
+                f"{host} is not on the allow list, and nothing else may be reached",
+                host,
+                _build_allow_entry(host, port),
             )
         if port not in self._ports and not any(rule.network and rule.allows_port(port) for rule in self._allow):
-            raise _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_hint(host, port))
+            raise _build_port_refusal(host, port)
 
     def check_address(self, host: str, port: int, address: IpAddress, *, trusted: bool) -> None:
         """Refuse a forbidden address that the host resolved to, or that it is."""
@@ -182,15 +201,26 @@ class EgressPolicy:
         host_rules, address_rules = self._find_host_rules(host, port), self._find_address_rules(classified, port)
         if self.settings.only and not (host_rules or address_rules):
             raise _build_refusal(
-                f"{host} is not on the allow list, and nothing else may be reached", host, _build_allow_hint(host, port)
+                f"{host} is not on the allow list, and nothing else may be reached",
+                host,
+                _build_allow_entry(host, port),
             )
-        allowed_by_name = host_rules and _may_name_resolve_to(host, classified)
-        if not (classified.is_public or address_rules or allowed_by_name):
-            raise _build_refusal(
-                f"{host} is not public: {classified}", host, _build_allow_hint(str(address), port, self._ports)
-            )
+        if not (classified.is_public or address_rules):
+            self._check_private(host, port, classified, host_rules)
         if port not in self._ports and not any(rule.allows_port(port) for rule in (*host_rules, *address_rules)):
-            raise _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_hint(host, port))
+            raise _build_port_refusal(host, port)
+
+    def _check_private(
+        self, host: str, port: int, classified: AddressClassification, host_rules: Sequence[EgressRule]
+    ) -> None:
+        """Refuse a private address unless an entry for its name opens it; a local name has no others."""
+        is_implied = not self.settings.only or _is_subdomain(host, LOCAL_HOST_NAMES)
+        entry = str(classified.address)
+        if host_rules and _may_name_resolve_to(host, classified):
+            if any(rule.scope == "private" or (not rule.scope and is_implied) for rule in host_rules):
+                return
+            entry = f"{host_rules[0].text.removesuffix(' public')} private"
+        raise _build_refusal(f"{host} is not public: {classified}", host, _build_allow_entry(entry, port, self._ports))
 
     def _find_host_rules(self, host: str, port: int) -> list[EgressRule]:
         return [rule for rule in self._allow if rule.matches_host(host) and rule.applies_to_port(port)]
@@ -217,12 +247,21 @@ def _is_subdomain(host: str, names: Iterable[str]) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in names)
 
 
-def _build_allow_hint(host: str, port: int, open_ports: Iterable[int] = ()) -> str:
-    """Return the entry that would allow the host and port, as a hint."""
-    bracketed = f"[{host}]" if ":" in host else host
-    entry = bracketed if port in open_ports else f"{bracketed}:{port}"
-    return f"if this is meant to be reachable, an operator adds {entry!r} to the setting egress.allow"
+def _build_allow_entry(host: str, port: int, open_ports: Iterable[int] = ()) -> str:
+    """Return the entry of `egress.allow` that would allow the host and port."""
+    bracketed = f"[{host}]" if host.count(":") > 1 else host
+    return bracketed if port in open_ports or " " in host else f"{bracketed}:{port}"
 
 
-def _build_refusal(message: str, host: str, hint: str) -> Refused:
-    return Refused(message, code="egress", hint=hint or "use another address", details={"host": host})
+def _build_port_refusal(host: str, port: int) -> Refused:
+    hint = f"{port} in the setting egress.ports opens it on every host"
+    return _build_refusal(f"port {port} of {host} may not be reached", host, _build_allow_entry(host, port), hint)
+
+
+def _build_refusal(message: str, host: str, entry: str, more: str = "") -> Refused:
+    """Return the error, with the entry that would allow the host if there is one."""
+    if not entry:
+        return Refused(message, code="egress", hint="use another address", details={"host": host})
+    hint = f"if this is meant to be reachable, an operator adds {entry!r} to the setting egress.allow"
+    hint += f"; {more}" if more else ""
+    return Refused(message, code="egress", hint=hint, details={"host": host, "allow": entry})

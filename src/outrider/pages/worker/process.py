@@ -19,6 +19,7 @@ from outrider.core import errors
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
+from outrider.relay.child_environment import select_child_environment
 
 LENGTH_PREFIX_BYTES = 8  # before each message
 
@@ -36,16 +37,8 @@ class ReaderProcess:
 
     def __init__(self) -> None:
         path = os.pathsep.join(filter(None, sys.path))
-        # A compromised parser must not see keys and tokens: it gets programs, libraries and temporary folders only.
-        safe_names = {
-            "PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT",
-            "WINDIR",
-        }  # fmt: skip
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name in safe_names or name.startswith(("LC_", "PYTHON"))
-        }
+        # A compromised parser must not see keys and tokens.
+        environment = select_child_environment(dict(os.environ), "PYTHON")
         self._process: Any = subprocess.Popen(
             [sys.executable, "-P", "-m", "outrider.pages.worker.main"],
             stdin=subprocess.PIPE,

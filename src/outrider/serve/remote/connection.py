@@ -114,7 +114,8 @@ class RemoteConnection:
                     self._task = None
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
-                    raise ConnectionBroken(f"no answer within {OPEN_TIMEOUT_S:g} seconds{self._format_stderr()}")
+                    self._log_stderr()
+                    raise ConnectionBroken(f"no answer within {OPEN_TIMEOUT_S:g} seconds")
                 return await opened
             return self._client
 
@@ -183,8 +184,10 @@ class RemoteConnection:
             return open_address(self._server, self._name, self._environ, self._guard, self._error_statuses)
         return open_program(self._server, self._name, self._environ, self._stderr)
 
-    def _format_stderr(self) -> str:
-        return f"; its stderr: {self._stderr.text}" if self._stderr.text else ""
+    def _log_stderr(self) -> None:
+        """Log what the program wrote, for the person who configured it; models read errors, but no log."""
+        if text := self._stderr.text:
+            log.warning("MCP server %s wrote to its standard error:\n%s", self._name, text)
 
     def _translate_errors(self) -> "_ConnectionErrors":
         return _ConnectionErrors(self)
@@ -198,7 +201,8 @@ class RemoteConnection:
     def _describe_break(self, error: BaseException) -> ConnectionBroken:
         reason = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
         status = self._error_statuses[-1] if self._error_statuses else None
-        return ConnectionBroken(f"{reason[:300]}{self._format_stderr()}", status)
+        self._log_stderr()
+        return ConnectionBroken(reason[:300], status)
 
 
 class _ConnectionErrors:

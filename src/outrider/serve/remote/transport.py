@@ -5,7 +5,7 @@ import re
 import secrets
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,14 +23,20 @@ VARIABLE_PATTERN = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*
 
 
 class StderrTail:
-    """The last 12 lines of a program's standard error."""
+    """The last 12 lines of a program's standard error, without the values that it was configured with."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=12)
+        self._secrets: list[str] = []
 
     @property
     def text(self) -> str:
         return "\n".join(self._lines).strip()
+
+    def mask_values(self, values: Iterable[str]) -> None:
+        """Mask these values in all further lines; programs print their configuration when they fail."""
+        min_secret_chars = 4  # shorter ones are switches
+        self._secrets = sorted((value for value in values if len(value) >= min_secret_chars), key=len, reverse=True)
 
     @asynccontextmanager
     async def open_pipe(self) -> AsyncGenerator[Any]:
@@ -44,6 +50,8 @@ class StderrTail:
         max_line_chars = 300
         with os.fdopen(descriptor, errors="replace") as file:
             for line in file:
+                for secret in self._secrets:
+                    line = line.replace(secret, "********")  # noqa: PLW2901
                 self._lines.append(line.rstrip()[:max_line_chars])
 
 
@@ -56,11 +64,13 @@ async def open_program(
     Its environment has HOME, PATH and the like, and the configured variables.
     """
     token = secrets.token_hex(16)
+    variables = {key: expand_variables(value, name, environ) for key, value in server.env.items()}
+    named = VARIABLE_PATTERN.findall(" ".join(server.args))
+    stderr.mask_values([*variables.values(), *(environ.get(variable) or default for variable, default in named)])
     parameters = StdioServerParameters(
         command=expand_variables(server.command, name, environ),
         args=[expand_variables(argument, name, environ) for argument in server.args],
-        env={key: expand_variables(value, name, environ) for key, value in server.env.items()}
-        | {TOKEN_VARIABLE: token},
+        env=variables | {TOKEN_VARIABLE: token},
         cwd=expand_variables(server.cwd, name, environ) or None,
     )
     try:

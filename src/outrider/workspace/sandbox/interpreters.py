@@ -1,6 +1,7 @@
 """Find the Python and the Deno that run sandboxed code, and the files they need to read."""
 
 import json
+import os
 import shutil
 import sys
 import sysconfig
@@ -10,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from outrider.core.errors import NotConfigured
+from outrider.relay.child_environment import select_child_environment
 from outrider.workspace.sandbox import system_paths
 
 
@@ -81,7 +83,9 @@ async def _probe_python(candidate: str) -> Interpreter:
         "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
     )
     with anyio.fail_after(probe_timeout_s):
-        result = await anyio.run_process([candidate, "-c", probe_code], check=False)
+        result = await anyio.run_process(
+            [candidate, "-c", probe_code], check=False, env=select_child_environment(dict(os.environ))
+        )
     if result.returncode:
         raise ValueError(result.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
     executable, *prefixes = map(Path, json.loads(result.stdout))

@@ -8,7 +8,10 @@ import asyncio
 import datetime as dt
 import ipaddress
 import json
+import os
 import ssl
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -261,6 +264,44 @@ async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, op
         assert await page.evaluate_in("", "() => globalThis.read ?? null") is None
         shown = {frame.url.partition(":")[0] for each in session.tabs for frame in each.frames if not frame.failed}
     assert shown <= {"http", "about", ""}
+
+
+SECRETIVE = """
+import anyio
+from pathlib import Path
+from outrider.browser.process.launch import launch_browser
+
+
+def read_environments(profile):
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environ = (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if f"BREAKPAD_DUMP_LOCATION={profile}/".encode() in environ:
+            yield environ
+
+
+async def main():
+    running = await launch_browser()
+    try:
+        found = list(read_environments(running.profile.path))
+        print(len(found), sum(b"hush" in each for each in found), b"Asia/Tokyo" in found[0])
+    finally:
+        running.process.kill()
+
+
+anyio.run(main)
+"""
+
+
+def test_no_process_of_the_browser_holds_a_secret_of_ours():
+    secrets = {"ANTHROPIC_API_KEY": "hush", "GITHUB_TOKEN": "hush", "DB_PASSWORD": "hush", "TZ": "Asia/Tokyo"}
+    command = [sys.executable, "-c", SECRETIVE]
+    done = subprocess.run(command, env=os.environ | secrets, capture_output=True, text=True, check=True, timeout=60)
+    count, leaking, has_time_zone = done.stdout.split()
+    assert int(count) >= 2
+    assert (leaking, has_time_zone) == ("0", "True")
 
 
 async def test_reports_of_crashes_stay_in_the_profile_and_are_sent_to_nobody(browsers, opened):

@@ -240,6 +240,14 @@ SETTINGS = [
     ({"only": True, "allow": ["8.8.0.0/16"]}, "example.org", 443, "1.1.1.1", False),
     ({"only": True, "allow": ["example.com:8443"]}, "example.com", 443, "8.8.8.8", False),
     ({"only": True, "allow": ["example.com"], "deny": ["a.example.com"]}, "a.example.com", 443, "8.8.8.8", False),
+    ({"only": True, "allow": ["example.com"]}, "example.com", 443, "10.0.0.1", False),
+    ({"only": True, "allow": ["example.com private"]}, "example.com", 443, "10.0.0.1", True),
+    ({"only": True, "allow": ["example.com", "10.0.0.0/8"]}, "example.com", 443, "10.0.0.1", True),
+    ({"only": True, "allow": ["localhost:3000"]}, "localhost", 3000, "127.0.0.1", True),
+    ({"only": True, "allow": ["example.com:8443 private"]}, "example.com", 8443, "169.254.169.254", False),
+    ({"allow": ["example.com"]}, "example.com", 443, "10.0.0.1", True),
+    ({"allow": ["example.com public"]}, "example.com", 443, "10.0.0.1", False),
+    ({"allow": ["example.com:8443 public"]}, "example.com", 8443, "8.8.8.8", True),
     ({"ports": [443]}, "example.com", 80, "8.8.8.8", False),
     ({"ports": [80, 443, 8080]}, "example.com", 8080, "8.8.8.8", True),
     ({"ports": [80, 443, 8080]}, "127.0.0.1", 8080, "", False),
@@ -254,6 +262,15 @@ async def test_settings_open_and_close_what_they_name_and_nothing_else(given, ho
     else:
         with pytest.raises(Refused):
             await guard.resolve_addresses(host, port)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"allow": ["10.0.0.1 public"]}, {"allow": ["example.com secret"]}, {"deny": ["example.com public"]}],
+)
+def test_only_a_name_that_is_allowed_can_say_where_it_may_lead(given):
+    with pytest.raises(ValueError, match="public"):
+        EgressSettings(**given)
 
 
 # Addresses from the operator's own configuration.
