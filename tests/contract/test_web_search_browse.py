@@ -143,7 +143,7 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
 async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
     from outrider.core.text import count_tokens
 
-    async with loopback_app.open_loopback_app(home, SITE) as house:
+    async with loopback_app.open_loopback_app(home, SITE, more={"boundary": False}) as house:
         url = f"{house.site_url}/listing"
         (page,) = (await house.app.call("webbrowser", urls=[url])).content
         (rest,) = (await house.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content

@@ -19,6 +19,9 @@ BLANK_LETTERS = re.compile(
 STRAY_SELECTOR = re.compile(
     "(?<![0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
+# The marks of this module and of citations, in any spelling that a model could take for them.
+BOUNDARY_MARK = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2215\u2044]*untrusted)", re.IGNORECASE)
+CITATION_MARK = re.compile(r"([:\uff1a]\s*cite)\s*(?=[\[\uff3b])", re.IGNORECASE)
 # Single joiners stay between letters of scripts that need them (Arabic to Indic) and between emoji.
 JOINING_LETTERS = (
     "\u0590-\u10ff\u1200-\u1aaf\u1b00-\u1cff\u2600-\u27bf\u2b00-\u2bff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
@@ -76,8 +79,21 @@ def _is_visible(letter: str) -> bool:
     return unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Co", "Cn"} and not BLANK_LETTERS.match(letter)
 
 
+def disarm_marks(text: str) -> str:
+    """Escape what looks like the boundary of untrusted text, or like a citation."""
+    return CITATION_MARK.sub(r"\1\\", _disarm_boundaries(text))
+
+
+def _disarm_boundaries(text: str) -> str:
+    return BOUNDARY_MARK.sub("&lt;", text)
+
+
 def wrap_untrusted(text: str, origin: str) -> str:
-    """Put the text between two lines that name its origin and share a random number."""
+    """Put the text between two lines that name its origin and share a random number.
+
+    What looks like such a line in the text is escaped. Citations stay, because an agent's answer has its own.
+    """
+    text = _disarm_boundaries(text)
     number = f"{secrets.randbelow(10**12):012}"  # digits cost the fewest tokens per random bit
     return f"<untrusted-{number} from={sanitize_url(origin)!r}>\n{text}\n</untrusted-{number}>"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from outrider.core.untrusted import clean_untrusted
+from outrider.core.untrusted import clean_untrusted, disarm_marks
 
 IMAGE_MARKUP = re.compile(r"!\[([^\[\]\n]*)\]\([^()\s]*\)")
 LINK_MARKUP = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
@@ -145,10 +145,10 @@ def _split_line(line: str) -> Iterator[str]:
 
 
 def to_single_line(text: str | None, limit: int = 500) -> str:
-    """Return the text on one line, cleaned and cut to `limit` characters."""
+    """Return the text on one line, cleaned, cut to `limit` characters, and without marks of ours."""
     if not text:
         return ""
-    return " ".join((clean_untrusted(text) if _has_uncommon(text) else text).split())[:limit]
+    return disarm_marks(" ".join((clean_untrusted(text) if _has_uncommon(text) else text).split())[:limit])
 
 
 def strip_markdown(markdown: str) -> str:

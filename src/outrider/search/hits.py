@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from outrider.core.text import cut_text
-from outrider.core.untrusted import clean_untrusted
+from outrider.core.untrusted import clean_untrusted, disarm_marks
 from outrider.search.provider import ProviderRank, Query, ResultItem, SearchHit
 from outrider.search.redact import redact_secrets
 from outrider.search.urls import is_web_url, is_within_site, unwrap_redirect
@@ -70,7 +70,7 @@ def clean_text(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     text = html.unescape(BLOCK_TAG.sub(" ", INLINE_TAG.sub("", HIDDEN_MARKUP.sub(" ", value))))
-    return " ".join(clean_untrusted(text).split())
+    return disarm_marks(" ".join(clean_untrusted(text).split()))
 
 
 def parse_url(value: Any) -> str | None:

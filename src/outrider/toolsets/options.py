@@ -7,7 +7,7 @@ from typing import Literal, Self
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.tool import PerCallService
-from outrider.core.untrusted import wrap_untrusted
+from outrider.core.untrusted import disarm_marks, wrap_untrusted
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class ToolOptions(PerCallService):
         return replace(self, workspace=folder)
 
     def mark_untrusted(self, text: str, origin: str) -> str:
-        """Wrap text from other people in a boundary, if the operator wants that."""
-        return wrap_untrusted(text, origin) if self.boundary else text
+        """Disarm the marks in text from other people, and wrap it in a boundary if the operator wants that."""
+        disarmed = disarm_marks(text)
+        return wrap_untrusted(disarmed, origin) if self.boundary else disarmed
 
     def build_output_type(self, name: str) -> str:
         """Return the MIME type of a typed result resource, e.g. for `websearch-result`."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.frames import Frame
-from outrider.browser.protocol.scripts import REF_PATTERN, PageScripts
+from outrider.browser.protocol.refs import REF_PATTERN
+from outrider.browser.protocol.scripts import PageScripts
 from outrider.core.errors import InvalidInput
 
 Point = tuple[float, float]

@@ -1,13 +1,15 @@
 """Draw references on a page while a screenshot is taken."""
 
+import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from outrider.browser.actions.page_tools import PageTools
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.snapshot.extract_dom import list_boxes
 
-DRAW_REFS_SCRIPT = """(boxes) => {
+DRAW_REFS_SCRIPT = """(boxes, code) => {
   const host = document.createElement('outrider-marks');
   host.style.cssText = 'all: initial; position: fixed; inset: 0; z-index: 2147483647; pointer-events: none';
   const root = host.attachShadow({mode: 'closed'});
@@ -16,7 +18,7 @@ DRAW_REFS_SCRIPT = """(boxes) => {
     box.style.cssText = `position: fixed; left: ${x}px; top: ${y}px; width: ${width}px; height: ${height}px;
       box-sizing: border-box; border: 2px solid #d00`;
     const label = document.createElement('span');
-    label.textContent = ref;
+    label.textContent = `${code} ${ref}`;
     label.style.cssText = `position: absolute; left: -2px; top: ${y > 14 ? -14 : 0}px; padding: 0 3px;
       font: bold 11px/14px monospace; color: #fff; background: #d00`;
     box.append(label);
@@ -27,13 +29,28 @@ DRAW_REFS_SCRIPT = """(boxes) => {
 }"""
 
 
+@dataclass(frozen=True)
+class DrawnRefs:
+    """The labels on a picture.
+
+    Attributes:
+        count: How many there are.
+        code: What each begins with. It is random, because a page can paint labels of its own.
+    """
+
+    count: int
+    code: str
+
+
 @asynccontextmanager
-async def draw_refs(tools: PageTools) -> AsyncGenerator[int]:
-    """Draw the references of actionable elements over the viewport for the length of the context; yield how many."""
+async def draw_refs(tools: PageTools) -> AsyncGenerator[DrawnRefs]:
+    """Draw the references of actionable elements over the viewport for the length of the context."""
+    unlike_letters = "ACDEFHJKLMNPRTUVWXY3479"  # none is easily taken for another in a picture
+    code = "".join(secrets.choice(unlike_letters) for _ in range(3))
     clear_script = "() => { globalThis.outriderMarks?.remove(); delete globalThis.outriderMarks; }"
     boxes = await list_boxes(tools.snapshotter)
-    await tools.page.evaluate_in(ISOLATED_WORLD, DRAW_REFS_SCRIPT, boxes)
+    await tools.page.evaluate_in(ISOLATED_WORLD, DRAW_REFS_SCRIPT, boxes, code)
     try:
-        yield len(boxes)
+        yield DrawnRefs(len(boxes), code)
     finally:
         await tools.page.evaluate_in(ISOLATED_WORLD, clear_script)

@@ -1,21 +1,22 @@
 """Install and call the package's page scripts, once per document.
 
 They run in an isolated world, so the page neither sees nor changes them. They hand out references:
-`e12` in the page's first document, `ea12`, `eb12` in its next ones, `fa12` in a frame. Numbers restart
+`e12` in the page's first document, `ea12`, `ej12` in its next ones, `fa12` in a frame. Numbers restart
 in each document, so that they stay short, and no reference is ever given twice.
 """
 
-import re
+import json
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.refs import DOCUMENT_LETTERS, ESCAPE_SOURCE
 from outrider.browser.protocol.values import Handle
+from outrider.core.untrusted import BLANK_LETTERS, REPEATED_JOINERS, STRAY_JOINER, STRAY_SELECTOR
 
 ISOLATED_WORLD = "outrider"
-REF_PATTERN = re.compile(r"(?:e[a-z]*|f[a-z]+)[1-9]\d*")
 INSTALL_SCRIPT = """(prefix) => {
   if (!globalThis.outrider) { (%s)(); outrider.setRefPrefix(prefix); }
   return outrider.prefix();
@@ -28,7 +29,15 @@ def load_source() -> str:
     folder = files("outrider.browser") / "scripts"
     paths = sorted((path for path in folder.iterdir() if path.name.endswith(".js")), key=str)
     texts = [path.read_text("utf-8") for path in paths]
-    return "() => {\n'use strict';\n" + "\n".join(texts) + "\n}"
+    patterns = {
+        "REF_LIKE": ESCAPE_SOURCE,
+        "BLANK_LETTERS": BLANK_LETTERS.pattern,
+        "STRAY_SELECTOR": STRAY_SELECTOR.pattern,
+        "STRAY_JOINER": STRAY_JOINER.pattern,
+        "REPEATED_JOINERS": REPEATED_JOINERS.pattern,
+    }
+    shared = [f"const {name} = new RegExp({json.dumps(source)}, 'gu');" for name, source in patterns.items()]
+    return "() => {\n'use strict';\n" + "\n".join([*shared, *texts]) + "\n}"
 
 
 class PageScripts:
@@ -88,9 +97,9 @@ class PageScripts:
 
 
 def to_letters(number: int) -> str:
-    """Write a number in letters: nothing for 0, then a, b, … z, aa, ab and so on."""
+    """Write a number in letters: nothing for 0, then a, j, … z, aa, aj and so on."""
     word = ""
     while number:
-        number, last = divmod(number - 1, 26)
-        word = chr(ord("a") + last) + word
+        number, last = divmod(number - 1, len(DOCUMENT_LETTERS))
+        word = DOCUMENT_LETTERS[last] + word
     return word

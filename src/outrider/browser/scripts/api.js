@@ -46,6 +46,7 @@ const api = {
 globalThis.outrider = {
   setRefPrefix, prefix: () => refPrefix, openRoot, markListening, findSuspects, elementOf, refOf,
   async call(name, args) {
+    forgetBackgrounds();
     const value = await api[name](...args);
     return { value, prefix: refPrefix };
   },

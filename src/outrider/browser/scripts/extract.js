@@ -26,12 +26,13 @@ function buildMapNode(element, depth) {
 }
 
 function readOwnText(element) {
+  if (hidesText(element, getComputedStyle(element))) return "";
   return collapseSpace([...childrenOf(element)].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join(" "));
 }
 
 function listMapChildren(element) {
   return [...childrenOf(element)].filter(
-    (node) => node.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node)) && node.checkVisibility(),
+    (node) => node.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(node)) && node.checkVisibility() && !hidesContent(node, getComputedStyle(node)),
   );
 }
 
@@ -58,29 +59,46 @@ function copyNode(node, out) {
 function copyElement(element, out) {
   const tag = tagOf(element);
   if (SKIPPED_TAGS.has(tag) && element.type !== "application/ld+json") return;
-  if (out.rendered && !isInHead(element) && !element.checkVisibility() && !isCollapsedContent(element)) return;
-  if (tag === "slot") return copyChildren(element, out);
+  const isHead = tag === "html" || tag === "head" || out.inHead;
+  const style = out.rendered && !isHead ? getComputedStyle(element) : null;
+  if (style && !canBeRead(element, style)) return;
+  if (tag === "slot") return copyChildren(element, out, style);
   writeHtml(out, `<${tag}${formatAttributes(element)}>`);
   if (VOID_TAGS.has(tag)) return;
   if (tag === "iframe") writeHtml(out, `<!--frame:${refOf(element)}-->`);
   else if (tag === "script") writeHtml(out, element.textContent);
-  else copyChildren(element, out);
+  else copyContent(element, out, style);
   writeHtml(out, `</${tag}>`);
 }
 
+function canBeRead(element, style) {
+  return !hidesContent(element, style) && (element.checkVisibility() || isCollapsedContent(element, style));
+}
+
 // Closed details can be opened by a reader; display: contents has no box but children.
-function isCollapsedContent(element) {
-  if (tagOf(element) === "option" || tagOf(element) === "optgroup") return true;
-  return findClosedDetails(element) !== null || getComputedStyle(element).display === "contents";
+function isCollapsedContent(element, style) {
+  if (OPTION_TAGS.has(tagOf(element))) return true;
+  return style.display === "contents" || findClosedDetails(element) !== null;
 }
 
-function isInHead(element) {
-  return element === document.documentElement || containsNode(document.head, element);
+function copyContent(element, out, style) {
+  if (tagOf(element) !== "head") return copyChildren(element, out, style);
+  out.inHead = true;
+  copyChildren(element, out, style);
+  out.inHead = false;
 }
 
-function copyChildren(element, out) {
-  for (const child of childrenOf(element)) copyNode(child, out);
+// Without a style, all text is copied.
+function copyChildren(element, out, style) {
+  let isTextHidden = style && !OPTION_TAGS.has(tagOf(element)) ? undefined : false;
+  for (const child of childrenOf(element)) {
+    if (child.nodeType === Node.TEXT_NODE && (isTextHidden ??= hidesText(element, style))) continue;
+    copyNode(child, out);
+  }
 }
+
+// A closed list gives its options no style of their own.
+const OPTION_TAGS = new Set(["option", "optgroup"]);
 
 function formatAttributes(element) {
   let text = "";

@@ -184,7 +184,7 @@ function findOption(select, wanted) {
 function explainNoOption(select, wanted) {
   const labels = [...select.options].map((each) => collapseSpace(each.label)).filter(Boolean);
   const closest = findNearestTexts(wanted, labels).map((each) => `${each}`);
-  return buildFailure("no_option", `no option ${quote(shorten(wanted, 60))}`, `closest: ${closest.join(", ")}`, { suggestions: closest, options: labels.length });
+  return buildFailure("no_option", `no option ${quote(shorten(wanted, 60))}`, `closest: ${closest.map(plainLine).join(", ")}`, { suggestions: closest, options: labels.length });
 }
 
 function explainUnselectable(select, found) {

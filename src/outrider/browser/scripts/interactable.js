@@ -35,7 +35,7 @@ function toInteractable(element, includeHidden) {
   const role = computeRole(element);
   const parent = parentElementOf(element);
   const style = getComputedStyle(element);
-  if (!whyActionable(element, role, style, new ParentContext(getComputedStyle(parent || element)))) return null;
+  if (!whyActionable(element, role, style, new ParentContext(getComputedStyle(parent || element), parent || element))) return null;
   const visible = isVisible(element);
   if (!visible && !includeHidden) return null;
   return () => describeInteractable(element, role, visible);
@@ -79,7 +79,7 @@ function readValueFacts(element, role) {
   if (FIELD_ROLES.has(role)) facts.value = cleanText(shorten(readValue(element), MAX_VALUE_CHARS));
   const checked = readChecked(element);
   if (checked !== null) facts.checked = checked;
-  if (tagOf(element) === "select") facts.options = Array.from(element.options, (each) => collapseSpace(each.label)).slice(0, 50);
+  if (tagOf(element) === "select") facts.options = Array.from(element.options, (each) => collapseSpace(cleanText(each.label))).slice(0, 50);
   return facts;
 }
 
@@ -92,14 +92,19 @@ function buildUniqueSelector(element) {
   const root = element.getRootNode();
   const tag = CSS.escape(tagOf(element));
   const choices = [];
-  if (idOf(element)) choices.push(`#${CSS.escape(idOf(element))}`);
+  if (idOf(element) && isPlain(idOf(element))) choices.push(`#${CSS.escape(idOf(element))}`);
   for (const name of ["data-testid", "name", "aria-label"]) {
     const value = element.getAttribute(name);
-    if (value && value.length < 80) choices.push(`${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
+    if (value && value.length < 80 && isPlain(value)) choices.push(`${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
   }
   const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
-  if (first) choices.push(`${tag}.${CSS.escape(first)}`);
+  if (first && isPlain(first)) choices.push(`${tag}.${CSS.escape(first)}`);
   return choices.find((each) => root.querySelectorAll(each).length === 1) || "";
+}
+
+// Selectors are read beside references, so what could be taken for one, or break the line, is not in them.
+function isPlain(value) {
+  return !/[\n\r\f]/.test(value) && cleanText(value) === value && escapeRefs(value) === value;
 }
 
 function buildPathSelector(element) {

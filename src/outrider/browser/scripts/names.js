@@ -64,6 +64,7 @@ function nameFromChild(element, tag) {
 
 // The text of an element as a screen reader reads it: no hidden parts, images by their alternative, fields by value.
 function nameFromContent(element, except = null, maxChars = MAX_NAME_CHARS) {
+  if (isHiddenName(element)) return "";
   if (!element.firstElementChild && !shadowOf(element)) return collapseSpace(element.textContent);
   const parts = [];
   parts.remainingChars = maxChars;
@@ -75,20 +76,28 @@ const MAX_NAME_CHARS = 5000;
 const MAX_NAME_DEPTH = 300;
 
 function gatherText(element, except, parts, depth) {
-  if (depth > MAX_NAME_DEPTH) return void parts.push(element.textContent);
+  if (depth > MAX_NAME_DEPTH) return void parts.push(element.innerText ?? "");
+  const isHidden = depth > 0 && isHiddenName(element);
   for (const child of childrenOf(element)) {
     if (parts.remainingChars < 0) return;
     if (child.nodeType === Node.TEXT_NODE) {
+      if (isHidden) continue;
       parts.push(child.data);
       parts.remainingChars -= child.data.length;
     } else if (child.nodeType === Node.ELEMENT_NODE && child !== except) gatherChildText(child, except, parts, depth + 1);
   }
 }
 
+// Names keep short texts for screen readers, and nothing else that cannot be seen.
+function isHiddenName(element) {
+  return !isScreenReaderText(element) && hidesText(element, getComputedStyle(element));
+}
+
 function gatherChildText(child, except, parts, depth) {
   if (UNRENDERED_TAGS.has(tagOf(child)) || child.getAttribute("aria-hidden") === "true") return;
   const style = getComputedStyle(child);
   if (style.display === "none" || style.visibility !== "visible") return;
+  if (hidesContent(child, style) && !(isClippedAway(child, style) && isScreenReaderText(child))) return;
   const gap = style.display.startsWith("inline") && style.display !== "inline-block" ? "" : " ";
   parts.push(tagOf(child) === "br" ? " " : gap);
   const own = readEmbeddedName(child);

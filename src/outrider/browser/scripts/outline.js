@@ -12,8 +12,6 @@ const CONTAINERS_IF_NAMED = new Set(["form", "region", "group", "list", "status"
 const LEAF_ROLES = new Set([
   "button", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "checkbox", "radio", "switch", "treeitem",
 ]);
-const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
-const STRAY_JOINERS = /(?<![\u0300-\u{10ffff}])[\u200c\u200d]|[\u200c\u200d](?![\u0300-\u{10ffff}])/gu;
 
 class OutlineWriter {
   // view: limits the walk to the viewport; whole: long values in full; shown: a model will read it.
@@ -24,6 +22,7 @@ class OutlineWriter {
     this.valueLimit = whole ? 5000 : MAX_VALUE_CHARS;
     this.lines = [];
     this.parts = [];
+    this.run = [];
     this.needsSpace = false;
     this.prefix = "";
     this.depth = 0;
@@ -32,7 +31,6 @@ class OutlineWriter {
     this.cells = 0;
     this.count = 0;
     this.level = 0;
-    this.seen = null;
     this.layout = false;
     this.elements = 0;
     this.suspects = 0;
@@ -43,31 +41,42 @@ class OutlineWriter {
 
   text(data) {
     if (this.muted || !data) return;
-    this.parts.push(data);
+    this.run.push(data);
     this.needsSpace = !SPACE_CODES.has(data.charCodeAt(data.length - 1));
   }
 
   put(text) {
+    if (!text) return;
+    this.endRun();
     this.parts.push(text);
     this.needsSpace = true;
+  }
+
+  // Texts side by side are escaped as one, because a reference may be spread over several.
+  endRun() {
+    if (!this.run.length) return;
+    this.parts.push(plainRun(this.run.join("")));
+    this.run = [];
   }
 
   // Writes something other than text, with spaces around it.
   item(text) {
     this.pad();
+    this.endRun();
     this.parts.push(text, " ");
     this.needsSpace = false;
   }
 
   pad() {
     if (!this.needsSpace) return;
-    this.parts.push(" ");
+    (this.run.length ? this.run : this.parts).push(" ");
     this.needsSpace = false;
   }
 
   // Ends the line; on a shared line (a heading, a table row) ends only the word.
   flush() {
     if (this.inline) return this.pad();
+    this.endRun();
     if (!this.parts.length) return;
     const text = collapseLine(this.parts.join(""));
     this.parts = [];
@@ -119,15 +128,16 @@ function collapseLine(text) {
 
 // Styles of an element that its children depend on, read on first use.
 class ParentContext {
-  constructor(style, isVisible) {
+  constructor(style, element) {
     this.style = style;
-    this.isVisible = isVisible;
+    this.element = element;
+    this.isVisible = undefined;
     this.cursorStyle = undefined;
     this.isRow = undefined;
   }
 
   get visible() {
-    return (this.isVisible ??= this.style.visibility === "visible");
+    return (this.isVisible ??= !hidesText(this.element, this.style));
   }
 
   get cursor() {
@@ -145,9 +155,9 @@ const MAX_WALK_DEPTH = 250;
 const MAX_ELEMENTS = 300_000;
 
 function walkChildren(element, out, style) {
-  if (out.level >= MAX_WALK_DEPTH) return out.text(element.textContent);
+  if (out.level >= MAX_WALK_DEPTH) return out.text(element.innerText ?? "");
   out.level += 1;
-  walkNodes(element, out, new ParentContext(style, out.seen === element ? true : undefined));
+  walkNodes(element, out, new ParentContext(style, element));
   out.level -= 1;
 }
 
@@ -179,22 +189,26 @@ function walkElement(element, out, parentContext) {
   const seen = element.checkVisibility(VISIBILITY_OPTIONS);
   if (seen && TABLE_PART_TAGS.has(tag)) return walkTablePart(element, out, style, parentContext);
   const display = style.display;
-  if (display === "none") return;
+  if (display === "none" || style.contentVisibility === "hidden") return;
   const inline = isInlineDisplay(display);
   if (isClosedBox(element, out, style, inline)) return;
+  if (isClippedAway(element, style, display) && !(isControl(element) && isScreenReaderText(element))) return;
   if (out.view && !inline && out.view.skips(element)) return;
   if (!seen) return walkPartlyVisible(element, out, style, parentContext, inline);
-  out.seen = element;
   emitInFlow(element, out, style, parentContext, inline, true);
 }
 
 // The largest pages are tables, so cells and rows skip every check that they do not need.
 function walkTablePart(element, out, style, parentContext) {
   if (out.view && out.view.skips(element)) return;
-  out.seen = element;
   out.flush();
   emitElement(element, out, style, parentContext, true);
   out.flush();
+}
+
+// Links and fields that are shown once they have the focus, and boxes that their labels draw.
+function isControl(element) {
+  return element.matches("a[href],button,input,select,textarea,summary");
 }
 
 function isInlineDisplay(display) {
@@ -209,7 +223,6 @@ function isClosedBox(element, out, style, inline) {
 
 // Some of it is invisible: a part may still be visible, or it fades in when the page is scrolled to it.
 function walkPartlyVisible(element, out, style, parentContext, inline) {
-  if (style.contentVisibility === "hidden") return;
   const muted = style.opacity === "0" && !fadesIn(style) ? 1 : 0;
   out.muted += muted;
   emitInFlow(element, out, style, parentContext, inline, style.visibility === "visible");
@@ -301,13 +314,14 @@ function emitLink(element, out, style) {
   const name = computeName(element, "link");
   const ref = out.refer(element, "link", name);
   const url = out.urls ? `(${formatLinkAddress(element)})` : "";
-  out.put(`[${name || hintForNameless(element)} ${ref}${formatStates(element, "link")}]${url}`);
+  out.put(`[${name ? plainLine(name) : hintForNameless(element)} ${ref}${formatStates(element, "link")}]${url}`);
   emitRemainder(element, name, out, style);
 }
 
 function formatLinkAddress(link) {
   const href = link.href?.baseVal ?? link.href ?? "";
-  return href.startsWith(`${location.origin}/`) ? href.slice(location.origin.length) : shorten(href, 300);
+  const shown = href.startsWith(`${location.origin}/`) ? href.slice(location.origin.length) : shorten(href, 300);
+  return escapeRefs(encodeURI(cleanText(shown)).replace(/%25/g, "%"));
 }
 
 function formatStates(element, role) {
@@ -319,7 +333,7 @@ function emitRemainder(element, name, out, style) {
   if (hasActionableInside(element)) return out.nested(() => walkChildren(element, out, style));
   if (NAMED_BY_CONTENT.has(computeRole(element)) && !element.hasAttribute("aria-label") && !element.hasAttribute("aria-labelledby")) return;
   const text = nameFromContent(element);
-  if (text && !name.toLowerCase().includes(text.toLowerCase())) out.item(text);
+  if (text && !name.toLowerCase().includes(text.toLowerCase())) out.item(plainLine(text));
 }
 
 function emitControl(element, out, style, role) {
@@ -345,6 +359,10 @@ function hintForNameless(element) {
 }
 
 function hintFromAttributes(element) {
+  return escapeRefs(collapseSpace(cleanText(findHint(element))));
+}
+
+function findHint(element) {
   if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
   const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
   return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
@@ -378,11 +396,11 @@ function emitClickable(element, out, style, role) {
   const word = role && !UNNAMED_ROLES.has(role) ? `${role} ` : "";
   if (!nested) {
     emitCellBorder(role, out);
-    const text = name || (word ? "" : hintForNameless(element));
+    const text = name ? plainLine(name) : word ? "" : hintForNameless(element);
     out.item(`<${word}${text}${text ? " " : ""}${ref}${formatStates(element, role)}>`);
     return;
   }
-  const label = nameFromAria(element) || (tagOf(element) === "canvas" ? `canvas ${hintForNameless(element)}` : "");
+  const label = plainLine(nameFromAria(element)) || (tagOf(element) === "canvas" ? `canvas ${hintForNameless(element)}` : "");
   if (role === "row") out.rowMark = `<${ref}>`;
   else if (role === "listitem") out.pendingMark = `<${ref}>`;
   else out.item(`<${label ? `${label} ` : ""}${ref}${formatStates(element, role)}>`);
@@ -454,6 +472,7 @@ function emitListItem(element, out, style) {
 }
 
 function emitImage(element, out, style, role) {
+  if (out.muted) return;
   const name = computeName(element, role);
   if (name) out.item(`(${role} ${quote(name)})`);
   if (tagOf(element) === "svg") return emitSvgContent(element, out, style);
@@ -467,6 +486,7 @@ function emitSvgContent(svg, out, style) {
 
 // Python puts the frame's own outline in place of this line.
 function emitFrame(element, out) {
+  if (out.muted) return;
   const name = collapseSpace(element.title || element.getAttribute("aria-label") || element.name || "");
   out.flush();
   out.line(`iframe${name ? ` ${quote(name)}` : ""}\u0001${refOf(element)}\u0001`);
@@ -475,17 +495,17 @@ function emitFrame(element, out) {
 function emitGauge(element, out, role) {
   const name = computeName(element, role);
   const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || String(element.value ?? "");
-  out.item(`(${role}${name ? ` ${quote(name)}` : ""}${value ? ` ${value}` : ""})`);
+  out.item(`(${role}${name ? ` ${quote(name)}` : ""}${value ? ` ${plainLine(value)}` : ""})`);
 }
 
 function emitPre(element, out, style) {
   if (element.firstElementChild && hasActionableInside(element)) return walkChildren(element, out, style);
-  if (out.inline || out.muted) return out.text(element.textContent);
+  if (out.inline || out.muted) return out.text(readShownText(element));
   out.flush();
-  for (const line of element.textContent.split("\n")) if (line.trim()) out.line(line.replace(/\u0001/g, "").trimEnd());
+  for (const line of cleanText(readShownText(element)).split("\n")) if (line.trim()) out.line(plainRun(line).trimEnd());
 }
 
 function emitClosedDetails(element, out, style) {
   const summary = [...element.children].find((child) => tagOf(child) === "summary");
-  if (summary) walkElement(summary, out, new ParentContext(style));
+  if (summary) walkElement(summary, out, new ParentContext(style, element));
 }

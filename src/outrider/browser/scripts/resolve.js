@@ -121,7 +121,8 @@ function describeElement(element) {
 function formatSignature(element) {
   const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
   const id = idOf(element) ? `#${shorten(idOf(element), 40)}` : "";
-  return `${tagOf(element)}${id}${!id && first ? `.${shorten(first, 40)}` : ""}`;
+  const signature = `${tagOf(element)}${id}${!id && first ? `.${shorten(first, 40)}` : ""}`;
+  return escapeRefs(collapseSpace(cleanText(signature)));
 }
 
 function buildFailure(reason, message, hint = "", more = {}) {

@@ -49,8 +49,11 @@ function computeRole(element) {
 function readExplicitRole(element, given) {
   const role = given.trim().split(/\s+/)[0].toLowerCase();
   if (role === "presentation" || role === "none" || role === "generic") return canFocus(element) ? null : "";
-  return role ? SHORT_ROLE_NAMES[role] || role : null;
+  return ROLE_WORD.test(role) ? SHORT_ROLE_NAMES[role] || role : null;
 }
+
+// Roles are written without quotes, so nothing but a word is one.
+const ROLE_WORD = /^[a-z-]{1,30}$/;
 
 function computeImplicitRole(element) {
   const tag = tagOf(element);

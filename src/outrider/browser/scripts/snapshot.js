@@ -18,38 +18,30 @@ function buildOutline(top, { mode, root = "", urls = false, shown }) {
   const view = mode === "viewport" && !root ? new ViewportFilter() : null;
   const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown });
   if (root) walkRoot(top, out);
-  else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement)));
+  else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement), document.documentElement));
   out.flush();
   return buildReport(out, view);
 }
 
 function walkRoot(top, out) {
   if (top.localName === "select") return walkOptions(top, out);
-  walkElement(top, out, new ParentContext(getComputedStyle(parentElementOf(top) || top)));
+  const parent = parentElementOf(top) || top;
+  walkElement(top, out, new ParentContext(getComputedStyle(parent), parent));
 }
 
 function walkOptions(select, out) {
   emitField(select, out, getComputedStyle(select), computeRole(select));
   out.flush();
   for (const option of select.options) {
-    out.line(`- ${collapseSpace(option.label)}${option.selected ? " selected" : ""}${option.disabled ? " disabled" : ""}`);
+    out.line(`- ${plainLine(option.label)}${option.selected ? " selected" : ""}${option.disabled ? " disabled" : ""}`);
   }
 }
 
 function buildReport(out, view) {
-  const lines = cleanText(out.lines.join("\n"));
-  const outside = view ? { above: cleanText(view.above.describe()), below: cleanText(view.below.describe()) } : {};
+  const lines = out.lines.join("\n");
+  const outside = view ? { above: view.above.describe(), below: view.below.describe() } : {};
   return { lines, count: out.count, suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
 }
-
-// Removes characters that only machines see: see `core/untrusted.py`.
-function cleanText(text) {
-  const plain = text.normalize("NFC");
-  if (!/[^\n -~]/.test(plain)) return plain;
-  return plain.replace(INVISIBLE_CHARACTERS, (character) => (KEPT_CHARACTERS.has(character) ? character : "")).replace(STRAY_JOINERS, "");
-}
-
-const KEPT_CHARACTERS = new Set(["\n", "\u0001", "\u200c", "\u200d"]);
 
 function readPosition() {
   const page = document.scrollingElement || document.documentElement;

@@ -4,10 +4,6 @@ const MAX_VALUE_CHARS = 200;
 const MAX_SHOWN_OPTIONS = 8;
 const SHOWN_FIRST_OPTIONS = 4;
 
-function quote(text) {
-  return `"${text.replace(/"/g, "”")}"`;
-}
-
 function isDisabled(element) {
   return element.matches(":disabled") || element.getAttribute("aria-disabled") === "true";
 }
@@ -72,11 +68,11 @@ function formatValue(element, name, limit) {
 
 function formatRange(element) {
   if (element.type !== "range" && element.type !== "number") return "";
-  return element.min || element.max ? ` (${element.min || ""}–${element.max || ""})` : "";
+  return element.min || element.max ? ` (${plainLine(element.min || "")}–${plainLine(element.max || "")})` : "";
 }
 
 function formatSelectValue(select) {
-  const labels = Array.from(select.options, (each) => collapseSpace(each.label));
+  const labels = Array.from(select.options, (each) => plainLine(each.label));
   const chosen = Array.from(select.selectedOptions, (each) => collapseSpace(each.label));
   const value = chosen.length ? ` = ${chosen.map((each) => quote(each)).join(", ")}` : "";
   if (labels.length <= MAX_SHOWN_OPTIONS) return `${value} (${labels.join(", ")})`;

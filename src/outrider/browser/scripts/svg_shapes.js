@@ -25,15 +25,15 @@ function isShapeVisible(shape) {
 function describeShape(shape) {
   const { width, height } = shape.getBoundingClientRect();
   const size = `${Math.round(width)}×${Math.round(height)}`;
-  const kind = tagOf(shape) === "text" ? quote(collapseSpace(shape.textContent)) : tagOf(shape);
+  const kind = tagOf(shape) === "text" ? quote(shape.textContent) : escapeRefs(tagOf(shape));
   return [kind, readShapeColor(shape), size].filter(Boolean).join(" ");
 }
 
 function readShapeColor(shape) {
   const given = shape.getAttribute("fill") || shape.style.fill;
-  if (given && given !== "none" && !given.startsWith("url")) return shorten(given, 20);
+  if (given && given !== "none" && !given.startsWith("url")) return plainLine(shorten(given, 20));
   const stroke = shape.getAttribute("stroke");
-  return stroke && stroke !== "none" ? shorten(stroke, 20) : "";
+  return stroke && stroke !== "none" ? plainLine(shorten(stroke, 20)) : "";
 }
 
 // The colour of an empty box, as in a palette: often all that distinguishes it.

@@ -20,7 +20,7 @@ function emitDataTable(table, out, style, role) {
 }
 
 function walkTable(table, out, style) {
-  const parentContext = new ParentContext(style);
+  const parentContext = new ParentContext(style, table);
   for (const child of childrenOf(table)) {
     if (child.nodeType === Node.ELEMENT_NODE && tagOf(child) !== "caption") walkElement(child, out, parentContext);
   }

@@ -48,12 +48,12 @@ class OutsideSummary {
   }
 
   addHeading(element) {
-    const text = shorten(collapseSpace(element.textContent), 60);
+    const text = isReadable(element) ? shorten(collapseSpace(readShownText(element)), 60) : "";
     if (text) this.headings.push(text);
   }
 
   describe() {
-    const parts = this.headings.slice(0, MAX_HEADINGS);
+    const parts = this.headings.slice(0, MAX_HEADINGS).map(plainLine);
     const more = this.headings.length - parts.length;
     if (more > 0) parts.push(`${more} more headings`);
     for (const [kind, count] of Object.entries(this.counts)) if (count) parts.push(`${count} ${kind}${count > 1 ? "s" : ""}`);

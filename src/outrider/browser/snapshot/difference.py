@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from outrider.browser.snapshot.outline import find_refs
+from outrider.browser.snapshot.outline import cut_line, find_refs
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _pair_changes(removed: list[str], added: list[str]) -> list[str]:
             replaced.add(earlier)
         changes.append(f"{'+' if earlier is None else '~'} {line}")
     gone = [line for line in removed if line not in replaced]
-    shown = [f"- {line if len(line) <= max_line_chars else line[: max_line_chars - 1] + '…'}" for line in gone]
+    shown = [f"- {line if len(line) <= max_line_chars else cut_line(line, max_line_chars - 1)}" for line in gone]
     if len(gone) > max_shown:
         shown[max_shown:] = [f"- … {len(gone) - max_shown} more lines"]
     return shown + changes

@@ -7,7 +7,7 @@ from typing import Any
 
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import PageGone, ProtocolError
-from outrider.browser.protocol.scripts import REF_PATTERN
+from outrider.browser.protocol.refs import REF_PATTERN
 from outrider.browser.protocol.values import ScriptError
 from outrider.browser.snapshot.snapshot import Snapshotter
 

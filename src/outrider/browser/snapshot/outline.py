@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from outrider.browser.protocol.scripts import REF_PATTERN
+from outrider.browser.protocol.refs import REF_PATTERN, unescape_refs
 
 DEFAULT_SNAPSHOT_CHARS = 12_000
 REF_MENTION_PATTERN = re.compile(rf"(?<=[ <(\[])({REF_PATTERN.pattern})(?=[ >\])]|$)")
@@ -47,8 +47,13 @@ def limit_lines(lines: list[str], limit: int = DEFAULT_SNAPSHOT_CHARS, offset: i
         size += min(len(lines[end]), max_line_chars) + 1
         end += 1
     longest = max(limit, max_line_chars)
-    shown = [line if len(line) <= longest else f"{line[:max_line_chars]}…" for line in lines[start:end]]
+    shown = [line if len(line) <= longest else cut_line(line, max_line_chars) for line in lines[start:end]]
     return OutlineSlice("\n".join(shown), start, end - start, len(lines))
+
+
+def cut_line(line: str, limit: int) -> str:
+    """Return the beginning of a line, without half a reference: the beginning of `e12` is another element's."""
+    return re.sub(r"(?<![A-Za-z0-9_])[ef][a-z]*[0-9]*$", "", line[:limit]) + "…"
 
 
 def find_refs(line: str) -> list[str]:
@@ -69,7 +74,8 @@ def filter_interactive(lines: list[str]) -> list[str]:
 def filter_matching(lines: list[str], text: str) -> list[str]:
     """Return the lines that contain a text in any case, with their headings and landmarks."""
     wanted = " ".join(text.casefold().split())
-    return _select_with_context(lines, [wanted in line.casefold() for line in lines])
+    matches = [wanted in line.casefold() or wanted in unescape_refs(line).casefold() for line in lines]
+    return _select_with_context(lines, matches)
 
 
 def _select_with_context(lines: list[str], matches: list[bool]) -> list[str]:

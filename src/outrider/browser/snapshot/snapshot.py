@@ -13,6 +13,7 @@ from typing import Any, Literal
 from outrider.browser.protocol.cdp import PageGone, ProtocolError
 from outrider.browser.protocol.frames import Frame
 from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.refs import escape_refs
 from outrider.browser.protocol.scripts import ISOLATED_WORLD, PageScripts
 from outrider.browser.protocol.values import Handle, ScriptError
 from outrider.browser.snapshot.difference import OutlineDiff, diff_outlines
@@ -26,6 +27,7 @@ from outrider.browser.snapshot.outline import (
     measure_depth,
 )
 from outrider.core.errors import NotFound
+from outrider.core.untrusted import clean_untrusted
 
 SnapshotMode = Literal["viewport", "full", "interactive"]
 # The outline script marks the place of a frame with its reference between two control characters.
@@ -82,14 +84,15 @@ class Snapshot:
 
 def _format_header(position: dict[str, Any], text: str, *, address: bool) -> str:
     """Return title, address and scroll position; no title that is also the first heading."""
-    title = " ".join(position["title"].split())[:200]
+    title = escape_refs(" ".join(clean_untrusted(position["title"]).split())[:200])
     title = "" if re.search(rf"^ *# {re.escape(title)}$", text, re.MULTILINE) else title
     scrolled, height, scroll_height = position["y"], position["height"], position["scrollHeight"]
     if scrolled:
         extent = f" (scrolled {scrolled} of {max(scroll_height - height, 0)})"
     else:
         extent = f" ({scroll_height / height:.1f} screens)" if scroll_height > 1.2 * height else ""
-    return f"{title}{' · ' if title and address else ''}{position['url'][:300] if address else ''}{extent}".strip()
+    url = escape_refs(position["url"][:300]) if address else ""
+    return f"{title}{' · ' if title and url else ''}{url}{extent}".strip()
 
 
 class Snapshotter:

@@ -13,7 +13,7 @@ from outrider.toolsets.browser.results import (
     Selector,
     build_action_data,
     build_action_result,
-    clean_line,
+    escape_line,
     translate_errors,
     use_page,
 )
@@ -159,7 +159,7 @@ async def answerDialog(
             session.dialogs.preset_answer(accept=accept, text=text)
             return f"The next confirm or prompt will be {action}."
         dialog = await session.dialogs.answer(accept=accept, text=text)
-    return f"The {dialog.kind} {clean_line(dialog.message)!r} was {action}."
+    return f"The {dialog.kind} {escape_line(dialog.message)!r} was {action}."
 
 
 @browser.tool(effect="write", title="Scroll", open_world=True, untrusted=True, timeout=60)

@@ -14,9 +14,9 @@ from outrider.core.errors import OutriderError
 from outrider.core.markdown import cut_markdown
 from outrider.core.result import Result, TextBlock
 from outrider.core.text import TextSlice, cut_text
-from outrider.core.untrusted import clean_untrusted
+from outrider.core.untrusted import clean_untrusted, disarm_marks
 from outrider.pages.extract import extract
-from outrider.toolsets.browser.results import ActivePage, clean_line, format_time, use_page, write_new_file
+from outrider.toolsets.browser.results import ActivePage, escape_line, format_time, use_page, write_new_file
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
@@ -90,8 +90,8 @@ async def _render_texts(
     if {"markdown", "text"} & set(wanted):
         document = await anyio.to_thread.run_sync(partial(extract, rendered.html, url=rendered.url, main=main))
         texts |= {"markdown": document.markdown, "text": document.text}
-    page_info = {"title": clean_line(rendered.title), "url": rendered.url}
-    return {name: texts[name] for name in wanted if name in texts}, page_info
+    page_info = {"title": escape_line(rendered.title), "url": rendered.url}
+    return {name: disarm_marks(texts[name]) for name in wanted if name in texts}, page_info
 
 
 async def _build_dom_map(active: ActivePage, selector: str, limit: int) -> dict[str, Any]:

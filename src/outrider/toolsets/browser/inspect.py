@@ -8,6 +8,7 @@ import anyio
 from pydantic import Field
 
 from outrider.browser.page.file_names import find_free_path, make_safe_name
+from outrider.browser.protocol.refs import escape_refs
 from outrider.browser.session.browsers import Browsers
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
@@ -16,6 +17,7 @@ from outrider.core.result import ImageBlock, LinkBlock, Result, TextBlock
 from outrider.toolsets.browser.results import (
     ActivePage,
     clean_line,
+    escape_line,
     format_time,
     take_notes,
     translate_errors,
@@ -27,6 +29,7 @@ from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import NotNegative, UpTo500, UpTo500Entries, check_offset
 
 if TYPE_CHECKING:
+    from outrider.browser.actions.marks import DrawnRefs
     from outrider.browser.page.screenshot import Screenshot
     from outrider.browser.session.session import Session
 
@@ -62,6 +65,7 @@ async def snapshotPage(
 @browser.tool(title="List elements", open_world=True, untrusted=True, timeout=60)
 async def extractInteractable(
     browsers: Browsers,
+    options: ToolOptions,
     call: Call,
     /,
     sessionId: str,
@@ -77,6 +81,7 @@ async def extractInteractable(
         listing = await list_interactable(
             active.tools.snapshotter, selector=within, include_hidden=includeHidden, max_elements=maxElements
         )
+        url = active.tools.page.url
     metadata = {
         "extraction_timestamp": format_time(time.time()),
         "total_count": listing.total,
@@ -88,7 +93,9 @@ async def extractInteractable(
     }
     data = {"elements": listing.elements, "total": listing.total, "truncated": listing.truncated, "metadata": metadata}
     head = f"{len(listing.elements)} of {listing.total} elements" + ("; raise maxElements" if listing.truncated else "")
-    return Result((TextBlock("\n".join([head, *map(_format_element, listing.elements)])),), data=data)
+    lines = "\n".join(map(_format_element, listing.elements))
+    text = f"{head}\n{options.mark_untrusted(lines, url)}" if lines else head
+    return Result((TextBlock(text),), data=data)
 
 
 @browser.tool(effect="write", title="Screenshot", open_world=True, untrusted=True, timeout=90)
@@ -107,10 +114,12 @@ async def takeScreenshot(
     if mode == "pdf":
         return await _save_pdf(browsers, artifacts, options, call, sessionId)
     async with use_page(browsers, call, sessionId, selector or None) as active:
-        ref_count, shot = await _draw_and_shoot(active, full=mode == "fullPage", selector=selector or "", refs=refs)
+        drawn, shot = await _draw_and_shoot(active, full=mode == "fullPage", selector=selector or "", refs=refs)
         url = active.tools.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
-    text = f"Screenshot of {url[:500]}, {size}" + (f", {ref_count} refs drawn" if refs else "")
+    text = f"Screenshot of {escape_line(url)}, {size}"
+    if drawn:
+        text += f", {drawn.count} refs drawn: a label with {drawn.code} is ours, any other is the page's own"
     suffix = shot.mime_type.partition("/")[2]
     links, meta = await _save_artifact(artifacts, call, shot.data, f"screenshot.{suffix}", shot.mime_type)
     content = (TextBlock(text), ImageBlock(shot.data, shot.mime_type), *links)
@@ -140,7 +149,7 @@ async def readLogs(
             lines = _format_downloads(session, options, failed=failedOnly)
         case "dialogs":
             dialogs = [] if failedOnly else session.dialogs.history
-            lines = [f"{dialog.kind}: {clean_line(dialog.message)} ({dialog.answer or 'open'})" for dialog in dialogs]
+            lines = [f"{dialog.kind}: {escape_line(dialog.message)} ({dialog.answer or 'open'})" for dialog in dialogs]
     newest = lines[-last:]
     if not newest:
         return Result((TextBlock(f"No {kind} entries."),))
@@ -171,21 +180,24 @@ def _format_element(element: dict[str, Any]) -> str:
         "checked": element.get("checked") == "true",
         "outside the viewport": element["visible"] and not element["inViewport"],
     }
-    name = f"{element['ref']} {element['role'] or element['tag']} {clean_line(element['name'], 100)!r}"
+    name = f"{element['role'] or element['tag']} {clean_line(element['name'], 100)!r}"
     position = f"{element['selector']} at {box['x']},{box['y']} {box['width']}×{box['height']}"
     actions = f"can {'/'.join(element['capabilities'])}"
-    value = [f"value={element['value']!r}"] if element.get("value") else []
-    return " ".join([name, position, actions, *value, *(state for state, holds in states.items() if holds)])
+    value = [f"value={clean_line(element['value'])!r}"] if element.get("value") else []
+    facts = [name, position, actions, *value, *(state for state, holds in states.items() if holds)]
+    return f"{element['ref']} {escape_refs(' '.join(facts))}"
 
 
-async def _draw_and_shoot(active: ActivePage, *, full: bool, selector: str, refs: bool) -> "tuple[int, Screenshot]":
-    """Take a screenshot, with the refs drawn onto the page if wanted; return how many were drawn, and the picture."""
+async def _draw_and_shoot(
+    active: ActivePage, *, full: bool, selector: str, refs: bool
+) -> "tuple[DrawnRefs | None, Screenshot]":
+    """Take a screenshot, with the refs drawn onto the page if wanted; return what was drawn, and the picture."""
     from outrider.browser.actions.marks import draw_refs
     from outrider.browser.actions.page_tools import find_element
 
     handle = (await find_element(active.tools, selector))[1] if selector else None
     if not refs:
-        return 0, await _take_screenshot(active, full=full, element=handle)
+        return None, await _take_screenshot(active, full=full, element=handle)
     async with draw_refs(active.tools) as drawn:
         return drawn, await _take_screenshot(active, full=full, element=handle)
 
@@ -219,7 +231,7 @@ def _format_messages(session: "Session", *, failed: bool) -> list[str]:
         if failed and not message.is_error:
             continue
         source = f" ({message.url}{f':{message.line}' if message.line else ''})" if message.url else ""
-        lines.append(f"{message.level}: {clean_line(message.text, 1_000)}{source}")
+        lines.append(f"{message.level}: {escape_line(message.text + source, 1_500)}")
     return lines
 
 
@@ -228,8 +240,9 @@ def _format_requests(session: "Session", *, failed: bool) -> list[str]:
     for request in session.network.list_failed() if failed else session.network.requests:
         duration = f"{request.milliseconds:g} ms" if request.milliseconds is not None else "under way"
         status = str(request.status) if request.status else ""
-        error = clean_line(request.error) if request.error else ""
-        lines.append(" ".join(filter(None, (request.method, request.url, request.kind, status, duration, error))))
+        error = request.error or ""
+        facts = filter(None, (request.method, request.url, request.kind, status, duration, error))
+        lines.append(escape_line(" ".join(facts), 2_000))
     return lines
 
 
@@ -243,5 +256,6 @@ def _format_downloads(session: "Session", options: ToolOptions, *, failed: bool)
         if path and path.resolve().is_relative_to(root):
             path = path.resolve().relative_to(root)
         saved = f", {path}" if path else ""
-        lines.append(f"{download.name}: {download.state}, {download.size:,} bytes{saved}, from {download.url}")
+        line = f"{download.name}: {download.state}, {download.size:,} bytes{saved}, from {download.url}"
+        lines.append(escape_line(line, 2_000))
     return lines

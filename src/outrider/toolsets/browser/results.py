@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from outrider.browser.protocol.cdp import ContextGone, ProtocolError
+from outrider.browser.protocol.refs import escape_refs
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.core.result import Result, TextBlock
-from outrider.core.untrusted import clean_untrusted
+from outrider.core.untrusted import clean_untrusted, disarm_marks
 from outrider.toolsets.options import ToolOptions
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ async def use_page(
         session = browsers.get_session(call.session, session_id)
         await session.control.gate.wait_until_open()
         if dialog := session.dialogs.unanswered:
-            message = f"a {dialog.kind} dialog is open: {clean_line(dialog.message)}"
+            message = f"a {dialog.kind} dialog is open: {escape_line(dialog.message)}"
             raise Refused(message, code="dialog_open", hint="call answerDialog first")
         async with session.acquire_page() as page:
             from outrider.browser.actions.page_tools import get_page_tools
@@ -155,8 +156,18 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
     )
     if changes and not is_difference:
         changes = tool_options.mark_untrusted(changes, outcome.url)
-    dialogs = [dialog | {"message": clean_line(dialog["message"])} for dialog in outcome.dialogs]
-    lines = [str(replace(outcome, dialogs=dialogs, changes=changes, element=clean_line(outcome.element)))]
+    elif changes:
+        changes = disarm_marks(changes)
+    shown = replace(
+        outcome,
+        dialogs=[dialog | {"message": escape_line(dialog["message"])} for dialog in outcome.dialogs],
+        downloads=[escape_line(name) for name in outcome.downloads],
+        value=outcome.value if outcome.value is None else escape_line(outcome.value, 5_000),
+        changes=changes,
+        element=disarm_marks(clean_line(outcome.element)),  # it begins with a reference of ours
+        focused=disarm_marks(clean_line(outcome.focused)),
+    )
+    lines = [str(shown)]
     lines += ["the new page is a tab in the background: manageTabs switches to it"] if outcome.new_pages else []
     lines += ["readLogs kind=downloads shows the file's path"] if outcome.downloads else []
     return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
@@ -171,6 +182,11 @@ def take_notes(session: "Session") -> list[str]:
 def clean_line(text: str, limit: int = 500) -> str:
     """Return a page's text on one line of at most `limit` characters, without control characters."""
     return " ".join(clean_untrusted(text).split())[:limit]
+
+
+def escape_line(text: str, limit: int = 500) -> str:
+    """Return a page's text as `clean_line` does, with references and marks of ours escaped."""
+    return escape_refs(disarm_marks(clean_line(text, limit)))
 
 
 def format_time(timestamp: float) -> str:

@@ -12,7 +12,7 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError, Refused
 from outrider.core.result import Result, TextBlock
 from outrider.core.tool import Toolset
-from outrider.toolsets.browser.results import clean_line, format_time, take_notes, translate_errors
+from outrider.toolsets.browser.results import clean_line, escape_line, format_time, take_notes, translate_errors
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
@@ -132,7 +132,7 @@ async def getCurrentUrl(browsers: Browsers, call: Call, /, sessionId: str) -> Re
 @browser.tool(title="Title", open_world=True, untrusted=True)
 async def getPageTitle(browsers: Browsers, call: Call, /, sessionId: str) -> Result:
     """Get the page's title."""
-    title = clean_line(await browsers.get_session(call.session, sessionId).read_title())
+    title = escape_line(await browsers.get_session(call.session, sessionId).read_title())
     return Result((TextBlock(title),), data={"title": title})
 
 
@@ -177,7 +177,7 @@ def _parse_viewport(viewport: str | None) -> tuple[int, int] | None:
 def _build_arrival_result(first: str, arrival: "NavigationResult", data: dict[str, Any], session: "Session") -> Result:
     """Build the result of a navigation, with the same facts as text and as data."""
     lines = [f"{first}{clean_line(arrival.url, 8_000)}"]
-    lines += [f"Title: {clean_line(arrival.title)}"] if arrival.title else []
+    lines += [f"Title: {escape_line(arrival.title)}"] if arrival.title else []
     lines += [f"HTTP status: {arrival.status}"] if arrival.status else []
     notes = list(arrival.notes)
     if arrival.download:
@@ -185,7 +185,7 @@ def _build_arrival_result(first: str, arrival: "NavigationResult", data: dict[st
     elif arrival.ready != "load":
         notes.append("the page has not loaded completely yet")
     notes += take_notes(session)
-    data = {"url": arrival.url, "title": clean_line(arrival.title), **data} | ({"notes": notes} if notes else {})
+    data = {"url": arrival.url, "title": escape_line(arrival.title), **data} | ({"notes": notes} if notes else {})
     return Result((TextBlock("\n".join([*lines, *(f"Note: {note}" for note in notes)])),), data=data)
 
 
@@ -213,7 +213,7 @@ def _serialize_session(session: Any, title: str) -> dict[str, Any]:
     return {
         "sessionId": session.id,
         "url": session.url,
-        "title": clean_line(title),
+        "title": escape_line(title),
         "status": STATUS_LABELS.get(session.status, "Error"),
         "createdAt": format_time(session.created_at),
         "lastUsedAt": format_time(session.used_at),
@@ -242,7 +242,7 @@ async def _describe_tabs(session: "Session") -> str:
         front = " (in front)" if page is session.tabs.current else ""
         url = page.frames.main.url if page.frames.main else "about:blank"
         try:
-            title = clean_line(str(await page.evaluate_in("outrider", "() => document.title", timeout=1.0)))
+            title = escape_line(str(await page.evaluate_in("outrider", "() => document.title", timeout=1.0)))
         except OutriderError:
             title = ""
         lines.append(f"{number}{front} {url[:500]} {title}".rstrip())

@@ -15,6 +15,7 @@ from outrider.core.markdown import find_markdown_frame
 from outrider.core.result import ImageBlock, ResourceBlock, Result, ResultBlock
 from outrider.core.text import count_tokens, cut_tokens
 from outrider.core.tool import Toolset
+from outrider.core.untrusted import clean_untrusted
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
 from outrider.search.provider import Query
@@ -167,9 +168,9 @@ def _build_items(
         cause = f"{page.message}. {page.hint}" if page.hint else page.message
         fields = {"requestedUrl": url, "responseCode": status, "errorMessage": cause}
         return [ResourceBlock(url, kind, f"Browse error ({status}) for {url}: {cause}", fields)]
-    items: list[ResultBlock] = [_build_page_resource(kind, url, page, html=html, offset=offset)]
+    items: list[ResultBlock] = [_build_page_resource(options, url, page, html=html, offset=offset)]
     if links and page.document.links:
-        items.append(_build_resource(kind, url, page, _format_link_list(page)))
+        items.append(_build_resource(kind, url, page, _format_link_list(options, page)))
     if isinstance(shot, OutriderError):
         items.append(_build_resource(kind, url, page, f"Screenshot failed: {shot.message}. {shot.hint}".strip()))
     elif shot is not None:
@@ -177,25 +178,32 @@ def _build_items(
     return items
 
 
-def _build_page_resource(kind: str, url: str, page: FetchedPage, *, html: bool, offset: int) -> ResourceBlock:
+def _build_page_resource(
+    options: ToolOptions, url: str, page: FetchedPage, *, html: bool, offset: int
+) -> ResourceBlock:
+    """Build the resource of a page: its text within the boundary, and how to read on."""
     spare_tokens = 8  # the tokens of joined texts may differ from their sum
-    source = (page.html if html else None) or page.document.markdown
-    piece = cut_tokens(source, MAX_PAGE_TOKENS, offset)
+    source = clean_untrusted(page.html) if html and page.html else page.document.markdown
+    boundary = options.mark_untrusted("", page.url)
+    limit = MAX_PAGE_TOKENS - (count_tokens(boundary) + spare_tokens if boundary else 0)
+    piece = cut_tokens(source, limit, offset)
     text = piece.text
     if not html:
         # Code that was cut is fenced, and the piece shortened so that both fit the page's tokens.
         frame = find_markdown_frame(source, piece.offset, piece.offset + len(text))
         added = frame.before + frame.after
-        if added and (budget := MAX_PAGE_TOKENS - count_tokens(added) - spare_tokens) > MAX_PAGE_TOKENS // 2:
+        if added and (budget := limit - count_tokens(added) - spare_tokens) > limit // 2:
             piece = cut_tokens(source, budget, piece.offset)
             frame = find_markdown_frame(source, piece.offset, piece.offset + len(piece.text))
         text = frame.wrap(piece.text)
+    text = options.mark_untrusted(text, page.url)
     if offset and offset >= piece.total:
         text = f"[offset {offset} is past the end of this page ({piece.total:,} characters)]"
     if piece.truncated:
         text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
+    fields = {"html": text} if html else {}
     meta = {f"outrider/{name}": value for name, value in piece.to_dict().items()}
-    return _build_resource(kind, url, page, text, {"html": text} if html else {}, meta)
+    return _build_resource(options.build_output_type("browse-result"), url, page, text, fields, meta)
 
 
 def _build_resource(
@@ -214,14 +222,15 @@ def _build_resource(
     return ResourceBlock(page.url, kind, text, fields | (extra_fields or {}), meta or {})
 
 
-def _format_link_list(page: FetchedPage) -> str:
+def _format_link_list(options: ToolOptions, page: FetchedPage) -> str:
     max_links = 50
-    lines = [f"## Links (first {max_links})"]
+    lines = []
     for link in page.document.links[:max_links]:
         label = re.sub(r"[\[\]\s]+", " ", link.text).strip()  # brackets would end the label
         lines.append(f"- [{label or link.url}]({link.url})")
     rest = len(page.document.links) - max_links
-    return "\n".join([*lines, f"({rest} more)"] if rest > 0 else lines)
+    lines += [f"({rest} more)"] if rest > 0 else []
+    return f"## Links (first {max_links})\n{options.mark_untrusted(chr(10).join(lines), page.url)}"
 
 
 def _prefix_error(error: OutriderError, prefix: str) -> OutriderError:

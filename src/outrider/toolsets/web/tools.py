@@ -14,6 +14,7 @@ from outrider.core.markdown import cut_markdown, find_markdown_frame
 from outrider.core.result import LinkBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
+from outrider.core.untrusted import clean_untrusted
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.fetching.failures import LOGIN_HINT
 from outrider.pages.options import ReadOptions
@@ -134,7 +135,7 @@ def _read_page_part(options: ToolOptions, page: FetchedPage, format: str, max_ch
     """Return the page from an offset on. Raises InvalidInput for an offset past its end."""
     if format == "html" and page.html is None:
         raise InvalidInput(f"format: {page.url} is {page.content_type}, not HTML", hint="leave out `format`")
-    readings = {"html": page.html or "", "text": page.document.text}
+    readings = {"html": clean_untrusted(page.html or ""), "text": page.document.text}
     body = readings.get(format, page.document.markdown)
     check_offset(offset, len(body), "the page", f"characters as {format}")
     if format == "markdown":

@@ -93,7 +93,7 @@ async def outline(on: ZooPage, **options: object) -> str:
         ("<script>no</script><style>no{}</style><noscript>no</noscript><template>no</template>yes", ["yes"]),
         ("<pre>one\n  two</pre>", ["one", "  two"]),
         ("<p>a&#8203;b &#x202e;c</p>", ["ab c"]),
-        ("<p>x\u0001e1\u0001 y</p>", ["x e1 y"]),
+        ("<p>x\u0001e1\u0001 y</p>", ["xe1 y"]),
         ("<div style='display:flex'><div>side</div><div>by side</div></div>", ["side by side"]),
         ("<dialog open aria-label=D>in</dialog>", ['dialog "D"', " in"]),
         ("<input type=file aria-label=F><input type=hidden value=no>", ['file "F" e1']),

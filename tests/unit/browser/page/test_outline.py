@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outrider.browser.protocol.refs import escape_refs, unescape_refs
 from outrider.browser.snapshot.difference import diff_outlines
 from outrider.browser.snapshot.outline import filter_interactive, filter_matching, find_refs, limit_lines
 
@@ -60,6 +61,13 @@ def test_references_are_read_from_every_notation() -> None:
     assert find_refs(line) == ["e1", "e2", "fa4", "e5"]
 
 
+def test_a_line_is_never_cut_within_a_reference() -> None:
+    for length in range(1_990, 2_001):
+        line = f"[{'x' * length} e123] and more" + " words" * 300
+        assert set(find_refs(limit_lines([line], 100).text.replace("…", ""))) <= {"e123"}
+        assert "e123" in limit_lines([line], 100).text or not find_refs(limit_lines([line], 100).text.replace("…", ""))
+
+
 def test_what_can_be_done_is_shown_under_its_headings() -> None:
     lines = ["# A", "text", "nav", " [x e1]", "## B", "more text"]
     assert filter_interactive(lines) == ["# A", "nav", " [x e1]"]
@@ -68,3 +76,15 @@ def test_what_can_be_done_is_shown_under_its_headings() -> None:
 def test_what_is_found_is_shown_where_it_stands() -> None:
     lines = ["# A", "table", " one | 1", " Two | 2", "# B", "three"]
     assert filter_matching(lines, "two") == ["# A", "table", " Two | 2"]
+
+
+def test_only_what_could_be_a_reference_is_escaped_and_it_is_found_as_it_was_written() -> None:
+    cases = {
+        'button "Close" e1': r'button "Close" e\1',
+        "[e12] <ea3> ref=fa4, (e5)": r"[e\12] <ea\3> ref=fa\4, (e\5)",
+        "aws ec2, es6, fp16, utf8, E5, e0x1, name_e1": "aws ec2, es6, fp16, utf8, E5, e0x1, name_e1",
+        "\u4ef7e1\u683c \u04351 \uff45\uff11": "\u4ef7e\\1\u683c \u0435\\1 \uff45\\\uff11",
+    }
+    assert {text: escape_refs(text) for text in cases} == cases
+    assert [unescape_refs(text) for text in cases.values()] == list(cases)
+    assert filter_matching([r'"the e\5 model"', "x"], "e5 model") == [r'"the e\5 model"']
