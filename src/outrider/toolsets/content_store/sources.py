@@ -11,10 +11,10 @@ import anyio.to_thread
 from outrider.content.models import ContentDraft
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, Refused
+from outrider.core.jail import Jail
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
-from outrider.workspace.jail import Jail
 
 # Stored as they are, line by line; other types are converted to Markdown by their reader.
 PLAIN_TEXT_TYPES = (
