@@ -158,5 +158,4 @@ def parse_options(record: SessionRecord) -> SessionOptions:
     facts = dict(record.options)
     folder, size = facts.get("workspace"), facts.get("size")
     facts |= {"workspace": Path(folder) if folder else None, "size": tuple(size) if size else None}
-    facts.pop("download_folder", None)  # in records of version 0.1
     return SessionOptions(**facts)
