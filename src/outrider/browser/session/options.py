@@ -10,7 +10,7 @@ from outrider.browser.settings import DialogPolicy
 class SessionOptions:
     """A caller's options for a session; None and empty mean those of the settings.
 
-    `workspace` gets downloads, and holds the files that may be uploaded.
+    `workspace` gets downloads, and holds the files that may be uploaded; without it both are refused.
     `whose` is the owner of the saved states among which `state_id` is looked up: see `Browsers.get_state_store`.
     """
 

@@ -87,7 +87,7 @@ class Session:
         self.screencast = Screencast(self.tabs, lambda: not self.emulation.window)
         self.dialogs.is_person_acting = lambda: self.control.holder is not None
         self._stop_listening: Callable[[], None] = lambda: None
-        self.downloads = Downloads(Path(), options.workspace or Path.cwd(), 0)
+        self.downloads = Downloads(Path(), options.workspace or Path(), 0)
 
     async def attach_context(
         self, context: BrowserContext, page: BrowserPage, staging: Path, state: dict[str, Any] | None = None
@@ -100,7 +100,8 @@ class Session:
             await self._storage.restore_state(context, state)
         self.downloads.stop()
         self.staging = staging / self.id
-        self.downloads = Downloads(self.staging, self.downloads.workspace, self._settings.download_bytes)
+        max_bytes = self._settings.download_bytes if self.options.workspace else 0
+        self.downloads = Downloads(self.staging, self.downloads.workspace, max_bytes)
         await self.downloads.start(context.browser.connection, context.id, self._owns_frame)
         self._stop_listening = context.browser.connection.on_lost(self._handle_browser_loss)
         await self.prepare_page(page)
@@ -302,8 +303,8 @@ class Session:
 
     async def stage_uploads(self, paths: list[str]) -> list[Path]:
         """Copy files of its workspace for uploads. Raises as `stage_uploads`."""
-        if self.staging is None:
-            raise Unavailable("the session has no browser", code="browser_gone")
+        if self.staging is None or self.options.workspace is None:
+            raise Unavailable("the session has no files", code="browser_gone", hint="open another session")
         return await anyio.to_thread.run_sync(stage_uploads, paths, self.downloads.workspace, self.staging)
 
     def set_user_agent(self, user_agent: str, version: str) -> None:

@@ -1,12 +1,13 @@
 """Files in, files out, pictures and prints."""
 
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.page.screenshot import print_pdf, take_screenshot
-from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.core.errors import InvalidInput, NotFound, Refused, Unavailable
 
 WORLD = "test"
 
@@ -65,6 +66,19 @@ async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     assert (await session.downloads.wait_until_finished()).state == "refused"
     assert not (tmp_path / "downloads").exists()
+
+
+async def test_a_session_without_a_workspace_keeps_no_downloads(opened, tmp_path):
+    session = await opened("/downloads", workspace=None)
+    with chdir(tmp_path):
+        async with session.acquire_page() as page:
+            await click(page, "#report")
+            assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+        done = await session.downloads.wait_until_finished()
+    assert done.state in ("refused", "failed")
+    assert not list(tmp_path.rglob("report*"))
+    with pytest.raises(Unavailable, match="no files"):
+        await session.stage_uploads(["a.txt"])
 
 
 async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(opened, tmp_path):
