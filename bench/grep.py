@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from bench.figures import Measured, Part
-from outrider.workspace.jail import Jail
+from outrider.core.jail import Jail
 from outrider.workspace.search.grep import GrepQuery, grep_tree
 
 BYTES = 1_000_000_000

@@ -364,7 +364,7 @@ async def test_files_go_up_from_the_workspace_only(at: BrowserAppClient, session
         outside = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["/etc/passwd"])
         missing = await at.call_tool("uploadFiles", sessionId=session, selector="input", paths=["nope.txt"])
     assert "note.txt 5" in format_result_text(given)
-    assert reason(outside) == "outside_workspace"
+    assert reason(outside) == "outside"
     assert missing.structured_content["error"]["kind"] == "not_found"
 
 
@@ -523,7 +523,7 @@ async def test_a_link_out_of_the_workspace_is_not_followed(at: BrowserAppClient,
         finally:
             kept.unlink()
             hidden.rename(kept)
-    assert "inside the workspace" in refused.structured_content["metadata"]["save_html_error"]
+    assert "out of the workspace" in refused.structured_content["metadata"]["save_html_error"]
     assert "raw_html_path" not in refused.structured_content
     assert not list(tmp_path.glob("*.html"))
 

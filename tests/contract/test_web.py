@@ -1,11 +1,13 @@
 """Toolset `web`: web_search and web_fetch, promise by promise."""
 
+import base64
 import json
 from pathlib import Path
 
 import pytest
 from mcp import Client
 
+from outrider.core.context import Call
 from support.apps import loopback_app
 from support.results import read_error, read_first_text
 
@@ -175,14 +177,16 @@ async def test_invisible_characters_do_not_reach_the_model(home: Path):
 
 
 @pytest.mark.parametrize("mode", ["auto", "image"])
-async def test_a_picture_is_saved_in_the_workspace_and_offered_as_a_resource(home: Path, mode: str):
+async def test_a_picture_is_shown_saved_in_the_workspace_and_offered_as_a_resource(home: Path, mode: str):
     async with loopback_app.open_loopback_app(home, SITE) as house, Client(house.app.build_server()) as client:
         result = await client.call_tool("web_fetch", {"url": f"{house.site_url}/picture", "mode": mode})
-        text, link = result.content
+        text, picture, link = result.content
+        folder = house.app.workspaces.find_workspace(Call()).directory
         blob = (await client.read_resource(link.uri)).contents[0].blob
     lines = text.text.splitlines()
     saved = lines[0].removeprefix("Saved image to: ")
-    assert (home / saved).read_bytes() == PNG
+    assert (folder / saved).read_bytes() == PNG
+    assert (picture.mime_type, base64.b64decode(picture.data)) == ("image/png", PNG)
     assert lines[1:] == [f"Source URL: {house.site_url}/picture", f"Markdown: ![image]({saved})"]
     assert blob
 

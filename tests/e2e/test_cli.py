@@ -11,6 +11,7 @@ import pytest
 
 from support.apps import loopback_app
 from support.fakes import http_servers, search_providers
+from support.fakes.website import PIXEL_PNG
 
 pytestmark = pytest.mark.anyio
 
@@ -19,6 +20,7 @@ SITE = loopback_app.build_page_site(
         "/wal": loopback_app.build_article_html(
             "WAL mode", "The checkpoint moves pages into the database. " * 10, "Tea is green. " * 30
         ),
+        "/dot.png": (200, {"content-type": "image/png"}, PIXEL_PNG),
         "/cafe": loopback_app.build_article_html("Café ☕ 日本語", "Schöne Grüße aus 東京. " * 20),
     }
 )
@@ -98,6 +100,23 @@ async def test_fetch_with_a_query_prints_the_passages(home: Path):
     (page,) = json.loads(done.stdout)
     assert page["excerpts"]
     assert "Green tea" not in page["text"]
+
+
+async def test_fetch_of_a_picture_says_where_the_file_is(home: Path):
+    async with http_servers.serve_app(SITE) as url:
+        kept = await outrider(home, "fetch", f"{url}/dot.png", "--json", **reading(url))
+        here = await outrider(
+            home, "fetch", f"{url}/dot.png", "--set", "workspace.directory=pictures of mine", **reading(url)
+        )
+        (home / "project").mkdir()
+        project = await outrider(
+            home, "fetch", f"{url}/dot.png", "--set", "workspace.directory=project", **reading(url)
+        )
+    (row,) = json.loads(kept.stdout)
+    assert Path(row["path"]).read_bytes() == PIXEL_PNG
+    assert "pictures of mine cannot be the workspace: it is not a folder" in here.stderr.decode()
+    assert (home / "project" / "images").is_dir()
+    assert f"the picture is {home / 'project' / 'images'}" in project.stderr.decode()
 
 
 async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home: Path):

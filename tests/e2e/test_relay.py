@@ -68,16 +68,17 @@ async def stands(client: Client) -> list[str]:
 
 @ERAS
 async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_directory(second_user: HostUser, mode: str):
-    there = second_user.home / "there"
-    there.mkdir(exist_ok=True)
+    here, there = (second_user.home / name for name in ("here", "there"))
+    for folder in (here, there):
+        folder.mkdir(exist_ok=True)
     with anyio.fail_after(PATIENCE):
         async with (
-            Client(second_user.build_host_parameters(), mode=mode) as one,
-            Client(second_user.build_host_parameters(cwd=there), mode=mode) as two,
+            Client(second_user.build_host_parameters("--workspace", ".", cwd=here), mode=mode) as one,
+            Client(second_user.build_host_parameters("--workspace", ".", cwd=there), mode=mode) as two,
         ):
             first, second = await stands(one), await stands(two)
             facts = second_user.query_shared_process(b"status")
-    assert first == [str(facts["process"]), "default", str(second_user.home)]
+    assert first == [str(facts["process"]), "default", str(here)]
     assert second == [str(facts["process"]), "default-2", str(there)]
     assert facts["hosts"] == 2
 

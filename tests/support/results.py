@@ -25,3 +25,8 @@ def list_resources(result: Result) -> list[ResourceBlock]:
     found = [item for item in result.content if isinstance(item, ResourceBlock)]
     assert len(found) == len(result.content)
     return found
+
+
+def read_text(result: CallToolResult) -> str:
+    """The text of all items."""
+    return "\n".join(item.text for item in result.content if isinstance(item, TextContent))

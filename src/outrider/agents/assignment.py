@@ -14,7 +14,7 @@ class Assignment:
     Attributes:
         query: The task or question.
         toolsets: Additional toolsets for this run, and other MCP servers by name.
-        files: Attachments, each with `id` and `title`.
+        files: Attachments, each with `id` and `title`, and with `content` if the agent is to read its text at once.
         budget: The caller's limits, on top of those of the agent and of the settings.
         message_id: The message that the run answers; empty posts a new one when the run starts.
     """

@@ -232,7 +232,8 @@ def build_message(  # noqa: PLR0913
         text=to_storable_text(text),
         thoughts=to_storable_text(thoughts),
         citations={reference: dict(citation) for reference, citation in (citations or {}).items()},
-        files=[dict(file) for file in files],
+        # What the files say is kept with the run that reads them.
+        files=[{name: value for name, value in file.items() if name != "content"} for file in files],
         run_id=run_id,
         status=status,
         created_at=time.time(),

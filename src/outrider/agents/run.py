@@ -88,7 +88,7 @@ class Run:
 
     @property
     def files(self) -> list[dict[str, Any]]:
-        """The files that the run created, each with `id`, `title` and `content_type`."""
+        """The files that the run made, with `title` and, once published, `id`, `uri` and `content_type`."""
         return self.state.get("files", [])
 
     def build_context(self, call_id: str = "") -> RunContext:

@@ -19,7 +19,15 @@ from outrider.agents.steps import RunSteps, ToolStep
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.questions import Question
-from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
+from outrider.core.result import (
+    FILES_META_KEY,
+    ImageBlock,
+    LinkBlock,
+    ResourceBlock,
+    Result,
+    ResultBlock,
+    TextBlock,
+)
 from outrider.core.text import cut_text
 from outrider.core.tool import Tool
 from outrider.core.tool_policy import require_consent, resolve_stake
@@ -55,7 +63,7 @@ class ToolExecutor:
 
     Attributes:
         citations: Citations of all results by reference.
-        files: Files that the calls created, each with `id`, `title` and `content_type`.
+        files: Files that the calls made, each with `title`: published ones with `id`, others with `path`.
         handed_over: The result of a call that handed the conversation over; empty before.
     """
 
@@ -144,7 +152,8 @@ class ToolExecutor:
 
     def _collect_sources(self, sources: Mapping[str, Any], files: Iterable[dict[str, Any]]) -> None:
         self.citations |= sources
-        self.files += [file for file in files if file not in self.files]
+        for file in files:
+            self.files = [other for other in self.files if other["title"] != file["title"]] + [file]
 
     async def _run_tool(
         self, name: str, arguments: Mapping[str, Any], step: ToolStep
@@ -213,6 +222,8 @@ class ToolExecutor:
     async def _load_exfiltration_guard(self) -> ExfiltrationGuard:
         """Return a guard that knows everything the run has read, also in earlier attempts."""
         guard = ExfiltrationGuard(self.run.query)
+        for file in self.run.state.get("given", []):
+            guard.record_result(None, file.get("content", ""))
         for row in await self._steps.list_steps(self.run.id):
             if row["kind"] == "tool" and row["result"]:
                 guard.record_result(self._find_tool(row["tool"]), str(row["result"].get("text", "")))
@@ -276,6 +287,8 @@ def _render_block(item: ResultBlock) -> str:
             return f"[image, {item.mime_type}, {len(item.data):,} bytes: not shown]"
         case LinkBlock():
             return f"[{item.name}] <{item.uri}> {item.mime_type}".rstrip()
+    if item.fields.get("fileId"):
+        return f"{item.text}: {item.fields.get('title')} (id {item.fields['fileId']})"
     reference = item.fields.get("reference")
     return f"[{reference}] {item.fields.get('title') or ''} <{item.uri}>\n{item.text}" if reference else item.text
 
@@ -295,8 +308,8 @@ def _extract_sources(result: Result) -> dict[str, dict[str, Any]]:
 
 
 def _extract_files(result: Result) -> list[dict[str, Any]]:
-    """Return the files among the resources of a result."""
-    return [
+    """Return the files that a call made: those of agents below as they are, and those written to the workspace."""
+    files = [
         {
             "id": item.fields["fileId"],
             "title": item.fields.get("title", ""),
@@ -306,6 +319,7 @@ def _extract_files(result: Result) -> list[dict[str, Any]]:
         for item in result.content
         if isinstance(item, ResourceBlock) and item.fields.get("fileId")
     ]
+    return files + [file | {"title": file["path"]} for file in result.meta.get(FILES_META_KEY, ())]
 
 
 def _truncate_text(text: str) -> str:

@@ -20,7 +20,9 @@ from outrider.app.adapters import (
     build_search_services,
 )
 from outrider.app.app import App
+from outrider.app.file_publisher import FilePublisher
 from outrider.app.lazy_clients import LazyRemoteServers, LazyStateEncryption
+from outrider.app.project_folder import resolve_project_folder
 from outrider.app.shared_components import SharedComponents
 from outrider.app.tool_options import build_delegation_options, build_tool_options, select_toolsets
 from outrider.browser.session.browsers import Browsers
@@ -44,6 +46,7 @@ from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
 from outrider.toolsets.options import ToolOptions
+from outrider.toolsets.run_agent.attachments import Attachments
 from outrider.toolsets.run_agent.delegation import Delegation
 from outrider.toolsets.web import crawl
 from outrider.toolsets.web_eval.evaluator import Evaluator
@@ -244,13 +247,13 @@ class Container:
     @cached_property
     def workspaces(self) -> SessionWorkspaces:
         """The folders of sessions."""
-        return SessionWorkspaces(self.settings.data_dir / "workspaces", self.settings.workspace)
+        folder, project = self.settings.data_dir / "workspaces", resolve_project_folder(self.loaded)
+        return SessionWorkspaces(folder, self.settings.workspace, project)
 
     @cached_property
     def processes(self) -> Processes:
         """Processes in the sandbox."""
-        quota = self.settings.workspace.max_bytes
-        return Processes(Sandbox(self.settings.code, self.guard), quota=quota)
+        return Processes(Sandbox(self.settings.code, self.guard))
 
     @cached_property
     def models(self) -> ModelResolver:
@@ -295,6 +298,7 @@ class Container:
             questions=self.questions,
             conversations=self.conversations,
             state_cipher=LazyStateEncryption(self.loaded),
+            publish_files=FilePublisher(self.workspaces, self.artifacts).publish_files,
             servers=self.remote_servers,
             engine_retention_s=self.settings.keep_days * SECONDS_PER_DAY,
         )
@@ -325,7 +329,7 @@ class Container:
             self.conversations,
             self.questions,
             self.citations,
-            self.artifacts,
+            Attachments(self.artifacts, self.workspaces, build_markdown_converter(self.loaded)),
             self.database,
             build_delegation_options(self.loaded, self.catalogue),
         )

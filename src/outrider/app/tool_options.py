@@ -14,12 +14,10 @@ def build_tool_options(loaded: LoadedSettings) -> ToolOptions:
     """Return the options of the tools."""
     settings = loaded.settings
     return ToolOptions(
-        workspace=loaded.workspace,
         images_path=settings.images_path,
         boundary=settings.boundary,
         mime_prefix=settings.mime_prefix,
         crawl_robots=settings.pages.crawl_robots,
-        user_folders=settings.data_dir / "people",
     )
 
 

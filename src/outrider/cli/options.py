@@ -23,6 +23,7 @@ def add_serving_options(function: F) -> F:
             click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
+            click.option("--workspace", metavar="FOLDER", help="Where tools keep files [default: per session]."),
             click.option(
                 "--assistant",
                 metavar="NAME",
@@ -59,6 +60,8 @@ def load_settings(
     values |= {
         name: (_split_names(text) if name == "toolsets" else text) for name, text in chosen.items() if text is not None
     }
+    if (folder := flags.get("workspace")) is not None:
+        values["workspace"] = values.get("workspace", {}) | {"directory": folder}
     if given := {name: _split_names(text) for name, text in tools.items() if text is not None}:
         values["tools"] = values.get("tools", {}) | given
     return load(values, environ=environ, workspace=workspace)

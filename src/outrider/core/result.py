@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+# In a result's metadata: the files of the workspace that the call wrote, each with `path`, and with `uri` and
+# `content_type` if it was also saved as an artifact.
+FILES_META_KEY = "outrider/files"
+
 
 @dataclass(frozen=True)
 class TextBlock:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, ParamSpec, Self, TypeVar, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
@@ -121,20 +121,9 @@ class Tool:
 
     async def run(self, services: Services, call: Call, arguments: BaseModel) -> Result:
         """Run the tool with validated arguments."""
-        injected: list[Any] = []
-        for required in self.required_services:
-            service = call if required is Call else services[required]
-            injected.append(service.bind_to_call(call) if isinstance(service, PerCallService) else service)
+        injected: list[Any] = [call if required is Call else services[required] for required in self.required_services]
         from_model = {name: getattr(arguments, name) for name in type(arguments).model_fields}
         return to_result(await self.fn(*injected, **from_model))
-
-
-class PerCallService:
-    """A service with a separate instance for each caller."""
-
-    def bind_to_call(self, call: Call) -> Self:
-        """Return the service as this call may use it."""
-        raise NotImplementedError
 
 
 def to_result(value: Any) -> Result:

@@ -1,15 +1,13 @@
-"""Save images from the web under safe names, atomically and without overwriting files."""
+"""Recognize images of the web and give them safe names."""
 
-import errno
 import hashlib
-import os
+import itertools
 import re
-import secrets
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from outrider.core.errors import InvalidInput, Refused, Unavailable
+from outrider.core.errors import Refused
 from outrider.core.http import HttpResponse
 from outrider.pages.mime.sniff import BINARY_BYTE, SNIFF_BYTES, detect_mime_type, is_svg, match_magic_number
 from outrider.pages.registry import describe_type
@@ -26,13 +24,28 @@ IMAGE_SUBTYPE = re.compile(r"image/(?:x-)?([a-z0-9]{1,16})")
 
 
 @dataclass(frozen=True)
-class SavedImage:
-    """An image on disk; `url` is its address after redirects, `size` its bytes."""
+class WebImage:
+    """An image of the web.
 
-    path: Path
+    Attributes:
+        name: A safe file name for it.
+        requested_url: The address that was asked for.
+        url: Its address after redirects.
+        content_type: Its type by its content.
+        data: The file.
+    """
+
+    name: str
+    requested_url: str
     url: str
     content_type: str
-    size: int
+    data: bytes
+
+    @property
+    def name_suffixes(self) -> Iterator[str]:
+        """Suffixes for the name while it is taken: a hash of the address, then also a number."""
+        mark = hash_url(self.requested_url)
+        return itertools.chain([f"_{mark}"], (f"_{mark}_{number}" for number in range(2, 1_000)))
 
 
 def detect_image_type(reply: HttpResponse) -> str:
@@ -84,62 +97,7 @@ def hash_url(url: str) -> str:
     return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:10]
 
 
-def save_image(reply: HttpResponse, folder: Path, *, url: str, filename: str | None = None) -> SavedImage:
-    """Write the response's image into the folder, which is created if missing.
-
-    Raises:
-        Refused: code `not_an_image` or `path`.
-        Unavailable: code `disk`, if it cannot be written; no file is left behind.
-    """
+def build_web_image(reply: HttpResponse, url: str, filename: str | None = None) -> WebImage:
+    """Return the image of a response to a request for `url`. Raises Refused, code `not_an_image`."""
     content_type = detect_image_type(reply)
-    name = build_file_name(url, content_type, filename)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        resolved = folder.resolve(strict=True)
-        if not resolved.is_dir():
-            raise Refused(f"{folder} is not a folder", code="path", hint="choose another folder")
-        if (resolved / name).parent != resolved or name in ("", ".", ".."):  # the name must not leave the folder
-            raise InvalidInput(f"filename: {name!r} is not a file name", hint="give a plain name such as photo.jpg")
-        path = _write_atomically(resolved / name, reply.body, hash_url(url))
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = f"{folder} is full: the image was not saved"
-            raise Unavailable(message, code="disk", hint="free some space there") from None
-        message = f"{folder} cannot be written to: {error.strerror or type(error).__name__}"
-        raise Unavailable(message, code="disk", hint="choose another folder") from None
-    return SavedImage(path, reply.url, content_type, len(reply.body))
-
-
-def _write_atomically(path: Path, data: bytes, mark: str) -> Path:
-    """Write a temporary file, then link it to the first free name, so that no name ever has half a file."""
-    temporary = path.parent / f".{secrets.token_hex(8)}.part"
-    try:
-        with open(temporary, "xb", opener=_open_without_following) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        for ending in ("", f"_{mark}", *(f"_{mark}_{number}" for number in range(2, 1_000))):
-            candidate = path.with_name(f"{path.stem}{ending}{path.suffix}")
-            with suppress(FileExistsError):
-                _publish_file(temporary, candidate)
-                return candidate
-    finally:
-        temporary.unlink(missing_ok=True)
-    raise OSError(errno.EEXIST, "every name is taken")
-
-
-def _open_without_following(path: str, flags: int) -> int:
-    """Open a file without following a symbolic link, on systems that support this."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o644)
-
-
-def _publish_file(temporary: Path, path: Path) -> None:
-    """Give the finished file its name. Raises FileExistsError if it is taken, even by a dangling link."""
-    try:
-        os.link(temporary, path)
-    except (PermissionError, NotImplementedError, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
-            raise
-        # This file system has no hard links: take the name with an empty file, then replace that.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-        temporary.replace(path)
+    return WebImage(build_file_name(url, content_type, filename), url, reply.url, content_type, reply.body)

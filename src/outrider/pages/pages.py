@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -30,7 +29,7 @@ if TYPE_CHECKING:  # these modules load SQLAlchemy, Protego, Resiliparse or aiol
     from outrider.pages.excerpt import DocumentExcerpt
     from outrider.pages.fetching.fetch import PageFetcher
     from outrider.pages.fetching.robots import RobotsPolicy
-    from outrider.pages.images import SavedImage
+    from outrider.pages.images import WebImage
     from outrider.pages.page_extractor import PageExtractor
 
 RenderPage = Callable[[str], Awaitable[str]]
@@ -108,19 +107,18 @@ class Pages:
             lambda: find_excerpts(page.document.markdown, query, max_tokens=max_tokens), abandon_on_cancel=True
         )
 
-    async def save_image(self, url: str, folder: Path, *, filename: str | None = None) -> "SavedImage":
-        """Save an image into a folder without overwriting any file.
+    async def fetch_image(self, url: str, filename: str | None = None) -> "WebImage":
+        """Return the image at an address.
 
         Args:
             url: The image's address.
-            folder: The destination, created if missing. The caller must have checked that it may be written to.
             filename: The wanted name; by default one derived from the address.
 
         Raises:
             Refused: code `not_an_image`, or as `read` does.
-            Unavailable: code `disk` or `too_large`, or as `read` does.
+            Unavailable: code `too_large`, or as `read` does.
         """
-        from outrider.pages.images import save_image
+        from outrider.pages.images import build_web_image
 
         max_image_bytes = 20_000_000
         address = parse_target(url).url
@@ -132,7 +130,7 @@ class Pages:
                 headers={"accept": "image/*"},
                 cut=False,
             )
-            return await anyio.to_thread.run_sync(lambda: save_image(response, folder, url=address, filename=filename))
+        return build_web_image(response, address, filename)
 
     async def fetch_body(self, url: str, *, size: int) -> HttpResponse:
         """Return the response of an address with at most `size` bytes of its body. Raises as `read` does."""

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.workspace.jail import PARTIAL_PREFIX, Jail
+from outrider.core.jail import PARTIAL_PREFIX, Jail
 
 COPY_BLOCK_BYTES = 1 << 20
 FORBIDDEN_CHARS = re.compile(r'[\\:*?"<>|]')  # by Windows; the backslash separates, the colon names a drive

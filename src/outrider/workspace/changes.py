@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from outrider.workspace.jail import PARTIAL_PREFIX
+from outrider.core.jail import PARTIAL_PREFIX
 
 MAX_SNAPSHOT_FILES = 50_000
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, Literal
 from wcmatch import glob
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.core.jail import DirectoryEntry, Jail, rename_error_field
 from outrider.workspace.edit import Replacement, apply_replacements, build_diff, split_lines
 from outrider.workspace.encoding import (
     PROBE_BYTES,
@@ -24,7 +25,6 @@ from outrider.workspace.encoding import (
     encode_text,
     replace_surrogates,
 )
-from outrider.workspace.jail import DirectoryEntry, Jail, rename_error_field
 from outrider.workspace.quota import StorageQuota
 
 MAX_FILE_BYTES = 10_000_000  # of files that are read or written as a whole
@@ -237,6 +237,12 @@ class WorkspaceFiles:
         self.write_bytes(path, data)
         diff = build_diff(replace_surrogates(before), replace_surrogates(after), path) if old is not None else ""
         return WriteResult(path, len(data), _hash_bytes(data), old is None, diff)
+
+    def add_file(self, path: str, data: bytes, suffixes: Iterable[str] = ()) -> str:
+        """Add a file as `Jail.add_file` does, within the quota."""
+        if self._quota is not None:
+            self._quota.reserve(len(data))
+        return self.jail.add_file(path, data, suffixes)
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Replace a file, within the quota."""

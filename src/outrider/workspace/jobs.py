@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from outrider.core.errors import InvalidInput
-from outrider.workspace.jail import Jail, rename_error_field
+from outrider.core.jail import Jail, rename_error_field
 from outrider.workspace.sandbox.job import Job, SandboxPaths
 from outrider.workspace.sandbox.sandbox import Sandbox
 

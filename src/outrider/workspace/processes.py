@@ -67,16 +67,10 @@ class Execution:
 
 
 class Processes:
-    """All executions. A session sees only those of its own workspace.
+    """All executions in the sandbox. A session sees only its own."""
 
-    Args:
-        sandbox: Runs the code.
-        quota: Bytes that the files of one workspace may take.
-    """
-
-    def __init__(self, sandbox: Sandbox, *, quota: int) -> None:
+    def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self._quota = quota
         self._background: dict[str, dict[str, Execution]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = anyio.CapacityLimiter(sandbox.settings.parallel)
@@ -143,7 +137,9 @@ class Processes:
     async def _start_execution(self, workspace: SessionWorkspace, job: "Job", title: str) -> Execution:
         from outrider.workspace.changes import is_over_quota, take_snapshot
 
-        directory = workspace.directory
+        directory, max_bytes = workspace.directory, workspace.quota.max_bytes
         before = await anyio.to_thread.run_sync(take_snapshot, directory)
-        job = replace(job, is_over_quota=lambda: is_over_quota(directory, self._quota))
+        if max_bytes is not None:
+            job = replace(job, is_over_quota=lambda: is_over_quota(directory, max_bytes))
+        job = replace(job, keeps_owner=workspace.is_project)
         return Execution(uuid.uuid4().hex[:8], title, workspace, await self.sandbox.start(job), before)

@@ -14,11 +14,20 @@ def resolve_folder(value: Any) -> Any:
 class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings of the workspace domain."""
 
+    directory: str = Field(
+        default="",
+        description="Folder in which all tools keep their files, such as . for the host's own; empty means a folder "
+        "in data_dir for each session",
+    )
     import_roots: list[Annotated[Path, BeforeValidator(resolve_folder)]] = Field(
         default=[],
         description="Folders of this machine from which import_file may copy, and from which a content store may add "
         "files; none by default",
     )
-    max_bytes: int = Field(default=2_000_000_000, gt=0, description="Bytes that the files of one session may take")
+    max_bytes: int = Field(
+        default=2_000_000_000,
+        gt=0,
+        description="Bytes that the files of one session may take; a folder chosen with `directory` has no limit",
+    )
     keep_days: float = Field(default=30, gt=0, description="Days after its last use that a session's files are kept")
     show_paths: bool = Field(default=False, description="Tell models the path of the workspace on this machine")

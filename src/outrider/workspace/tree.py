@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.core.jail import Jail
 from outrider.core.untrusted import clean_untrusted
-from outrider.workspace.jail import Jail
 
 
 def render_tree(jail: Jail, *, depth: int = 2, max_entries: int = 10) -> list[str]:

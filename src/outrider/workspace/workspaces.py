@@ -38,18 +38,17 @@ class SessionWorkspace:
 
     Attributes:
         key: Its name on disk, which does not reveal the owner.
-        root: Its folder. Only `directory` in it is accessible to the model and its code.
+        root: Its folder for our own data.
+        directory: The folder that paths are relative to, and the only one that the model and its code can reach.
         quota: Limits the size of its files.
+        is_project: Whether `directory` is a folder of the user, which outlives the session.
     """
 
     key: str
     root: Path
+    directory: Path
     quota: StorageQuota
-
-    @property
-    def directory(self) -> Path:
-        """The folder that paths are relative to, and that code can see and change."""
-        return self.root / "files"
+    is_project: bool = False
 
     @property
     def state(self) -> Path:
@@ -65,11 +64,15 @@ class SessionWorkspace:
 
 
 class SessionWorkspaces:
-    """The workspaces below `folder`: one per session, person and workspace of the host."""
+    """The workspaces below `folder`: one per session, person and workspace of the host.
 
-    def __init__(self, folder: Path, settings: WorkspaceSettings) -> None:
+    With a `project`, a folder of the user, all sessions share its files; only our own data stays below `folder`.
+    """
+
+    def __init__(self, folder: Path, settings: WorkspaceSettings, project: Path | None = None) -> None:
         self.folder = folder
         self.settings = settings
+        self.project = project
         self._quotas: dict[str, StorageQuota] = {}
 
     def ensure_workspace(self, call: Call) -> SessionWorkspace:
@@ -135,8 +138,9 @@ class SessionWorkspaces:
         if len(self._quotas) > max_quotas:
             self._quotas.clear()
         root = self.folder / key
-        quota = self._quotas.setdefault(key, StorageQuota(root, self.settings.max_bytes))
-        return SessionWorkspace(key, root, quota)
+        max_bytes = None if self.project else self.settings.max_bytes
+        quota = self._quotas.setdefault(key, StorageQuota(root, max_bytes))
+        return SessionWorkspace(key, root, self.project or root / "files", quota, is_project=self.project is not None)
 
     def purge_unused(self) -> int:
         """Delete the workspaces not used for `keep_days`; return their number. Blocking.
@@ -163,7 +167,7 @@ def derive_key(scope: str) -> str:
 
 def _remove_partial_files(root: Path) -> None:
     """Delete partial files that have not been written to for an hour; links are not followed."""
-    from outrider.workspace.jail import PARTIAL_PREFIX
+    from outrider.core.jail import PARTIAL_PREFIX
 
     oldest = time.time() - 3_600
     for _, _, names, folder in os.fwalk(root) if root.is_dir() else ():

@@ -57,7 +57,7 @@ class Reader:
         done = await kept.wait_until_finished()
         kept.stop()
         assert done.path
-        return done.path
+        return self.folder / "saved" / done.path
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from mcp.types import CallToolResult, TextContent
 
 import browser_site
 from outrider.browser.session.session import Session
+from outrider.core.context import Call
 from support.apps import loopback_app
 from zoo.zoo_site import ZooSite
 
@@ -71,7 +72,7 @@ def build_browser_site() -> Any:
 
 @asynccontextmanager
 async def open_browser_app(folder: Path, **browser: Any) -> AsyncGenerator[BrowserAppClient]:
-    """A desk whose workspace is that folder; `browser` are settings of the browser."""
+    """A desk whose data is in that folder; `browser` are settings of the browser."""
     with chdir(folder):
         async with (
             loopback_app.open_loopback_app(
@@ -79,4 +80,4 @@ async def open_browser_app(folder: Path, **browser: Any) -> AsyncGenerator[Brows
             ) as house,
             Client(house.app.build_server()) as client,
         ):
-            yield BrowserAppClient(house, client, folder)
+            yield BrowserAppClient(house, client, house.app.workspaces.ensure_workspace(Call()).directory)

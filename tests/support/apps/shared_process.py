@@ -24,7 +24,7 @@ import atexit, os
 import anyio
 from outrider import Toolset
 from outrider.core.context import Call
-from outrider.toolsets.options import ToolOptions
+from outrider.workspace import SessionWorkspaces
 
 probe = Toolset("probe", "Shows where and for whom it runs.", default=True)
 print("noise: imported")
@@ -67,11 +67,11 @@ async def echo(text: str) -> str:
 
 
 @probe.tool(effect="read")
-async def stand(call: Call, options: ToolOptions, /) -> str:
+async def stand(call: Call, workspaces: SessionWorkspaces, /) -> str:
     """Say where and for whom this runs."""
     print("noise: print")
     os.write(1, b"noise: the descriptor\\n")
-    return f"{os.getpid()} {call.session} {options.workspace}"
+    return f"{os.getpid()} {call.session} {workspaces.ensure_workspace(call).directory}"
 '''
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput
+from outrider.core.jail import Jail
 from outrider.workspace.archive import ArchiveMember, collect_members, deduplicate_names, sanitize_path, write_archive
-from outrider.workspace.jail import Jail
 
 PART = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=12) | (
     st.sampled_from(["..", ".", "CON", "nul.txt", "a\\b", "C:x", "...", " ", "a.", "A.", "é", "e\u0301", "\\\\host\\x"])

@@ -1,9 +1,10 @@
 """Run one attempt of a run until it answers, waits or stops."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from typing import Any
 
 from pydantic_ai import capture_run_messages
 from pydantic_ai.exceptions import ContentFilterError, OutputTokenLimitExceeded, UnexpectedModelBehavior
@@ -77,8 +78,14 @@ def _build_prompt(run: Run, history: list[ModelMessage] | None) -> str | None:
     """Return the task with its files; None if the history ends in calls that are to be made now."""
     if history and isinstance(history[-1], ModelResponse) and history[-1].tool_calls:
         return None
-    files = "\n".join(f"- {file.get('title') or file['id']} (id {file['id']})" for file in run.state.get("given", []))
+    files = "\n".join(map(_describe_file, run.state.get("given", [])))
     return f"{run.query}\n\nAttached files:\n{files}" if files else run.query
+
+
+def _describe_file(file: Mapping[str, Any]) -> str:
+    title, content = file.get("title") or file["id"], file.get("content")
+    name = f"- {title}" if title == file["id"] else f"- {title} (id {file['id']})"
+    return f"{name}\n{content}" if content else name
 
 
 def _convert_error(

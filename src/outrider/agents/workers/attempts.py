@@ -209,7 +209,10 @@ class AttemptRunner:
         status = outcome.status
         state: dict[str, Any] = run.state | {"seconds": round(meter.seconds, 3)}
         if executor is not None:
-            state |= {"citations": executor.citations, "files": executor.files}
+            files = executor.files
+            if status in ("completed", "partial"):
+                files = await self._dependencies.publish_files(run.build_call(""), files)
+            state |= {"citations": executor.citations, "files": files}
         thoughts = outcome.thoughts if self._dependencies.settings.keep_thoughts else ""
         values: dict[str, Any] = {
             "status": status,

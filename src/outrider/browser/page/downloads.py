@@ -1,6 +1,5 @@
-"""Receive downloads in a staging folder and move finished ones to the session's folder."""
+"""Receive downloads in a staging folder and move finished ones to the session's workspace."""
 
-import shutil
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -8,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from outrider.browser.page.file_names import find_free_path, make_safe_name
+from outrider.browser.page.file_names import make_safe_name
 from outrider.browser.protocol.cdp import CdpConnection
 from outrider.browser.protocol.condition import Condition
 from outrider.browser.protocol.redact import clean_url
-from outrider.core.errors import NotFound, Unavailable
+from outrider.core.errors import NotFound, OutriderError, Unavailable
+from outrider.core.jail import Jail
+
+DOWNLOADS_FOLDER = "downloads"
 
 
 @dataclass
@@ -22,7 +24,7 @@ class Download:
     Attributes:
         name: The suggested name, made safe.
         state: `coming`, `done`, `failed` or `refused` (too large, or too many).
-        path: Its path once it is done.
+        path: Its path in the workspace once it is done.
         size: Bytes so far.
         total: Bytes expected; 0 when unknown.
     """
@@ -32,7 +34,7 @@ class Download:
     url: str
     name: str
     state: str = "coming"
-    path: Path | None = None
+    path: str = ""
     size: int = 0
     total: int = 0
 
@@ -42,13 +44,13 @@ class Downloads:
 
     Args:
         staging: The folder for unfinished files.
-        folder: The folder for finished files.
+        workspace: The folder that gets finished files, below `downloads`. Hostile code may change it meanwhile.
         limit: The largest accepted size in bytes; 0 refuses all downloads.
     """
 
-    def __init__(self, staging: Path, folder: Path, limit: int) -> None:
+    def __init__(self, staging: Path, workspace: Path, limit: int) -> None:
         self._staging = staging
-        self.folder = folder
+        self.workspace = workspace
         self._limit = limit
         self._downloads: OrderedDict[str, Download] = OrderedDict()
         self._changed = Condition()
@@ -127,14 +129,14 @@ class Downloads:
         if max(download.size, download.total) > min(self._limit, session_factor * self._limit - self._bytes):
             self._refuse_download(download)
         elif event["state"] == "completed":
+            staged = self._staging / download.guid
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                path = find_free_path(self.folder, download.name)
-                shutil.move(self._staging / download.guid, path)
-            except OSError:
+                download.size = staged.stat().st_size
+                download.path = Jail(self.workspace).add_file(f"{DOWNLOADS_FOLDER}/{download.name}", staged)
+                staged.unlink()
+            except (OSError, OutriderError):
                 self._finish_download(download, "failed")
                 return
-            download.path, download.size = path, path.stat().st_size
             self._bytes += download.size
             self._finish_download(download, "done")
         elif event["state"] == "canceled":

@@ -1,14 +1,21 @@
-"""Resolve workspace files for a page's file inputs."""
+"""Copy workspace files for a page's file inputs, so that nobody can exchange them before the browser reads them."""
 
+import os
+import shutil
+import uuid
 from pathlib import Path
 
-from outrider.browser.protocol.frames import Frame
-from outrider.browser.protocol.values import Handle
-from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.core.errors import InvalidInput
+from outrider.core.jail import Jail, rename_error_field
 
 
-def resolve_uploads(paths: list[str], workspace: Path) -> list[Path]:
-    """Resolve names to files of the workspace, links included.
+def stage_uploads(paths: list[str], workspace: Path, staging: Path) -> list[Path]:
+    """Copy files of the workspace to a folder of ours, under their own names. Blocking.
+
+    Args:
+        paths: Paths relative to the workspace, or absolute ones inside it.
+        workspace: The only folder whose files may be uploaded.
+        staging: Gets the copies, which the browser reads when the page does.
 
     Raises:
         Refused: A file is outside the workspace.
@@ -16,33 +23,28 @@ def resolve_uploads(paths: list[str], workspace: Path) -> list[Path]:
         InvalidInput: A path is not a file, or the file is too large.
     """
     max_bytes = 200_000_000
-    root = workspace.resolve()
-    files = []
-    for name in paths:
-        if "\0" in name:
-            raise InvalidInput("paths: a path contains a zero byte", hint="name files of the workspace")
-        path = (root / name).resolve()
-        if not path.is_relative_to(root):
-            hint = f"copy it to {root}"
-            raise Refused(f"paths: {name} is outside the workspace", code="outside_workspace", hint=hint)
-        if not path.exists():
-            raise NotFound(f"paths: there is no {name}", hint="name a file relative to the workspace")
-        if not path.is_file() or path.stat().st_size > max_bytes:
-            raise InvalidInput(f"paths: {name} is not a file, or larger than {max_bytes:,} bytes")
-        files.append(path)
-    return files
+    jail, copies = Jail(workspace), []
+    for path in paths:
+        with rename_error_field("paths"), jail.open_file(_make_relative(path, workspace)) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > max_bytes:
+                raise InvalidInput(
+                    f"paths: {path!r} has {size:,} bytes; the limit is {max_bytes:,}",
+                    hint="upload a smaller file",
+                    code="too_large",
+                )
+            folder = staging / "uploads" / uuid.uuid4().hex  # two files may have the same name
+            folder.mkdir(parents=True)
+            copy = folder / Path(path).name
+            with copy.open("xb") as target:
+                shutil.copyfileobj(file, target, 1 << 20)
+            copies.append(copy)
+    return copies
 
 
-async def set_input_files(frame: Frame, element: Handle, paths: list[str], workspace: Path) -> list[Path]:
-    """Put files into a file input, as if a person had chosen them.
-
-    Args:
-        frame: The frame of the element.
-        element: The `<input type=file>`.
-        paths: Paths relative to the workspace, or absolute ones inside it; an empty list clears the input.
-        workspace: The only folder whose files may be uploaded.
-    """
-    files = resolve_uploads(paths, workspace)
-    params = {"files": [str(path) for path in files], "objectId": element.object_id}
-    await frame.channel.send("DOM.setFileInputFiles", params)
-    return files
+def _make_relative(path: str, workspace: Path) -> str:
+    """Return an absolute path inside the workspace as a relative one; any other path as it is."""
+    for root in (workspace, workspace.resolve()):
+        if Path(path).is_absolute() and Path(path).is_relative_to(root):
+            return str(Path(path).relative_to(root))
+    return path

@@ -10,6 +10,7 @@ from outrider.browser.settings import DialogPolicy
 class SessionOptions:
     """A caller's options for a session; None and empty mean those of the settings.
 
+    `workspace` gets downloads, and holds the files that may be uploaded; without it both are refused.
     `whose` is the owner of the saved states among which `state_id` is looked up: see `Browsers.get_state_store`.
     """
 
@@ -21,4 +22,4 @@ class SessionOptions:
     state_id: str | None = None
     whose: str = ""
     dialogs: DialogPolicy | None = None
-    download_folder: Path | None = None
+    workspace: Path | None = None

@@ -76,7 +76,7 @@ class SessionRegistry:
         if self._saved_stamps.get(session.id) == stamp:
             return
         options = asdict(session.options)
-        options["download_folder"] = str(folder) if (folder := session.options.download_folder) else None
+        options["workspace"] = str(folder) if (folder := session.options.workspace) else None
         row = {
             "id": session.id,
             "owner": to_storable_text(session.owner, 200),
@@ -156,6 +156,6 @@ class SessionRegistry:
 def parse_options(record: SessionRecord) -> SessionOptions:
     """Return the options that the session was opened with."""
     facts = dict(record.options)
-    folder, size = facts.get("download_folder"), facts.get("size")
-    facts |= {"download_folder": Path(folder) if folder else None, "size": tuple(size) if size else None}
+    folder, size = facts.get("workspace"), facts.get("size")
+    facts |= {"workspace": Path(folder) if folder else None, "size": tuple(size) if size else None}
     return SessionOptions(**facts)

@@ -5,8 +5,12 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Literal
+
+import anyio
 
 from outrider.browser.actions.page_tools import forget_snapshot
 from outrider.browser.live.control import SessionControl
@@ -19,6 +23,7 @@ from outrider.browser.page.hang_detector import REOPEN_HINT, HangDetector, build
 from outrider.browser.page.navigate import BLANK_URL, NavigationResult, navigate_page, reload_page, step_history
 from outrider.browser.page.network import NetworkLog
 from outrider.browser.page.tabs import Tabs
+from outrider.browser.page.uploads import stage_uploads
 from outrider.browser.process.context import BrowserContext, authenticate_proxy
 from outrider.browser.process.emulate import Emulation, fit_window
 from outrider.browser.protocol.cdp import BrowserGone, PageGone, ProtocolError
@@ -70,6 +75,7 @@ class Session:
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
         self.closed = False
+        self.staging: Path | None = None  # our copies of files that come and go
         self._settings, self._guard = settings, guard
         self._context: BrowserContext | None = None
         self._parked: ParkedTabs | None = None
@@ -81,7 +87,7 @@ class Session:
         self.screencast = Screencast(self.tabs, lambda: not self.emulation.window)
         self.dialogs.is_person_acting = lambda: self.control.holder is not None
         self._stop_listening: Callable[[], None] = lambda: None
-        self.downloads = Downloads(Path(), options.download_folder or Path.cwd() / "downloads", 0)
+        self.downloads = Downloads(Path(), options.workspace or Path(), 0)
 
     async def attach_context(
         self, context: BrowserContext, page: BrowserPage, staging: Path, state: dict[str, Any] | None = None
@@ -93,7 +99,9 @@ class Session:
         if state:
             await self._storage.restore_state(context, state)
         self.downloads.stop()
-        self.downloads = Downloads(staging / self.id, self.downloads.folder, self._settings.download_bytes)
+        self.staging = staging / self.id
+        max_bytes = self._settings.download_bytes if self.options.workspace else 0
+        self.downloads = Downloads(self.staging, self.downloads.workspace, max_bytes)
         await self.downloads.start(context.browser.connection, context.id, self._owns_frame)
         self._stop_listening = context.browser.connection.on_lost(self._handle_browser_loss)
         await self.prepare_page(page)
@@ -290,6 +298,14 @@ class Session:
             return
         with suppress(OutriderError):
             await context.aclose()
+        if self.staging is not None:
+            await anyio.to_thread.run_sync(partial(rmtree, self.staging, ignore_errors=True))
+
+    async def stage_uploads(self, paths: list[str]) -> list[Path]:
+        """Copy files of its workspace for uploads. Raises as `stage_uploads`."""
+        if self.staging is None or self.options.workspace is None:
+            raise Unavailable("the session has no files", code="browser_gone", hint="open another session")
+        return await anyio.to_thread.run_sync(stage_uploads, paths, self.downloads.workspace, self.staging)
 
     def set_user_agent(self, user_agent: str, version: str) -> None:
         """Set the user agent of its pages."""

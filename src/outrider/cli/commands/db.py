@@ -214,7 +214,7 @@ async def _copy_database(
 
 async def _run_copy(work: "DatabaseCopy", tell: Callable[[str], Any], *, into_existing: bool) -> dict[str, Any]:
     # What lies in files of a laptop and in no database: to be copied by hand, or to be made anew.
-    uncopied_files = ("workspaces", "agents", "browser", "people", "keys.json", "settings.json")
+    uncopied_files = ("workspaces", "agents", "browser", "keys.json", "settings.json")
     if await work.prepare_target(into_existing=into_existing):
         tell("an earlier copy goes on")
     async for copied in work.copy_tables():

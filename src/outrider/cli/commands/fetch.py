@@ -8,7 +8,8 @@ import click
 
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, report_error
+from outrider.cli.output import EXIT_PARTIAL, async_command, get_exit_code, print_json, print_notes, report_error
+from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 
 
@@ -26,15 +27,16 @@ async def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as
     """Read pages, PDFs, feeds and more. Exit code 1: some of several failed."""
     chosen["format"] = chosen.pop("format_")
     arguments = {name: value for name, value in chosen.items() if value is not None}
-    answers, rows, failures = [], [], []
+    answers, rows, failures, saved_paths = [], [], [], []
     async with open_app(load_settings((*sets, "boundary=false"))) as app:
         for url in urls:
             try:
                 answer = await app.call("web_fetch", url=url, **arguments)
-                rows.append(
-                    {"url": url, "text": answer.text}
-                    | {name.removeprefix("outrider/"): each for name, each in answer.meta.items()}
-                )
+                facts = {name.removeprefix("outrider/"): each for name, each in answer.meta.items()}
+                if "path" in facts:  # of a picture, which people look for on their own machine
+                    facts["path"] = str(app.workspaces.find_workspace(Call()).directory / facts["path"])
+                    saved_paths.append(facts["path"])
+                rows.append({"url": url, "text": answer.text} | facts)
             except OutriderError as error:
                 if error.code == "bad_url" and await anyio.Path(url).is_file():
                     error.hint = f"for a file of this machine: outrider extract {url}"
@@ -46,6 +48,7 @@ async def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as
         print_json(rows)
     for answer in () if as_json else answers:
         _print_answer(answer, raw=raw or not sys.stdout.isatty())
+    print_notes([f"the picture is {path}" for path in saved_paths])
     if failures:
         sys.exit(get_exit_code(failures[0]) if len(failures) == len(answers) else EXIT_PARTIAL)
 

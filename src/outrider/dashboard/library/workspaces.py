@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from outrider.core.errors import NotFound
+from outrider.core.jail import DirectoryEntry, Jail
 from outrider.dashboard.access import can_view
 from outrider.dashboard.files import ServedFile, respond_with_file
 from outrider.dashboard.labels import format_label
@@ -23,7 +24,6 @@ from outrider.dashboard.library.owners import SessionOwners, load_session_owners
 from outrider.dashboard.library.preview import parse_start, preview_file
 from outrider.dashboard.page import get_services
 from outrider.pages.mime.sniff import detect_mime_type
-from outrider.workspace.jail import DirectoryEntry, Jail
 from outrider.workspace.workspaces import SessionWorkspace
 
 WORKSPACES_SECTION = "library_workspaces"

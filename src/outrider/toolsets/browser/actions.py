@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-import anyio
 from pydantic import Field
 
 from outrider.browser.session.browsers import Browsers
@@ -134,10 +133,8 @@ async def uploadFiles(
     paths: list[str],
 ) -> Result:
     """Give workspace files to a file field."""
-    from outrider.browser.page.uploads import resolve_uploads
-
     async with use_page(browsers, call, sessionId, selector) as active:
-        files = await anyio.to_thread.run_sync(resolve_uploads, paths, tool_options.workspace)
+        files = await active.session.stage_uploads(paths)
         return build_action_result(tool_options, active.session, await active.tools.forms.upload(selector, *files))
 
 

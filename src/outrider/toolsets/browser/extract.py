@@ -12,15 +12,16 @@ from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from outrider.core.markdown import cut_markdown
-from outrider.core.result import Result, TextBlock
+from outrider.core.result import FILES_META_KEY, Result, TextBlock
 from outrider.core.text import TextSlice, cut_text
 from outrider.core.untrusted import clean_untrusted, disarm_marks
 from outrider.pages.extract import extract
-from outrider.toolsets.browser.results import ActivePage, escape_line, format_time, use_page, write_new_file
+from outrider.toolsets.browser.results import ActivePage, escape_line, format_time, use_page
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import CharacterBudget, NotNegative, check_offset
+from outrider.workspace import SessionWorkspaces
 
 RAW_HTML_SCRIPT = """(maxChars) => {
   const html = document.documentElement?.outerHTML ?? '';
@@ -40,6 +41,7 @@ FormatNames = Annotated[
 @browser.tool(effect="write", title="Extract", open_world=True, untrusted=True, timeout=120)
 async def extractPageContent(
     browsers: Browsers,
+    workspaces: SessionWorkspaces,
     options: ToolOptions,
     autosave: Autosave,
     call: Call,
@@ -57,7 +59,7 @@ async def extractPageContent(
     async with use_page(browsers, call, sessionId, selector or None) as active:
         texts, page_info = await _render_texts(active, wanted, selector or "", main=mainContentOnly and not selector)
         tree = await _build_dom_map(active, selector or "", maxChars) if "domMap" in wanted else None
-        saved = await _save_html(active, options, sessionId) if saveRawHtml else await _measure_html(active)
+        saved = await _save_html(active, workspaces, call, sessionId) if saveRawHtml else await _measure_html(active)
     share = max(maxChars // max(len(texts), 1), 1)
     check_offset(offset, max(map(len, texts.values()), default=offset + 1), "the page")
     pieces: dict[str, FramedSlice] = {}
@@ -75,7 +77,8 @@ async def extractPageContent(
     data |= {"metadata": _serialize_metadata(pieces) | saved.pop("metadata")} | saved
     main_text = texts.get("markdown", "") if mainContentOnly and not selector else ""
     content_id = await autosave.save_rendered(call, page_info["url"], page_info["title"], main_text)
-    meta = {"outrider/content_id": content_id} if content_id else {}
+    meta: dict[str, Any] = {"outrider/content_id": content_id} if content_id else {}
+    meta |= {FILES_META_KEY: [{"path": data["raw_html_path"]}]} if "raw_html_path" in data else {}
     return Result((TextBlock(_format_page(options, data, pieces, tree)),), data=data, meta=meta)
 
 
@@ -111,18 +114,18 @@ async def _measure_html(active: ActivePage) -> dict[str, Any]:
     return {"metadata": {"raw_html_size": await active.tools.page.evaluate_in("outrider", size_script)}}
 
 
-async def _save_html(active: ActivePage, options: ToolOptions, session_id: str) -> dict[str, Any]:
+async def _save_html(active: ActivePage, workspaces: SessionWorkspaces, call: Call, session_id: str) -> dict[str, Any]:
     """Save the current source of the document in a file, or report why it could not be written."""
     max_html_chars = 20_000_000
     source = await active.tools.page.evaluate_in("outrider", RAW_HTML_SCRIPT, max_html_chars)
     metadata: dict[str, Any] = {"raw_html_size": source["size"], "save_html_requested": True}
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"-{time.time_ns() % 1_000_000_000:09d}"
+    wanted, data = f"extracted-content/extracted-{session_id}-{stamp}.html", source["html"].encode(errors="replace")
     try:
-        path = options.resolve_folder("extracted-content") / f"extracted-{session_id}-{stamp}.html"
-        await anyio.to_thread.run_sync(write_new_file, path, source["html"].encode(errors="replace"))
+        path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
     except OutriderError as error:
         return {"metadata": metadata | {"save_html_error": error.message}}
-    return {"metadata": metadata, "raw_html_path": str(path.relative_to(options.workspace.resolve()))}
+    return {"metadata": metadata, "raw_html_path": path}
 
 
 def _serialize_metadata(pieces: dict[str, FramedSlice]) -> dict[str, Any]:

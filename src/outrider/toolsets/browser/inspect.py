@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import anyio
 from pydantic import Field
 
-from outrider.browser.page.file_names import find_free_path, make_safe_name
+from outrider.browser.page.downloads import DOWNLOADS_FOLDER
+from outrider.browser.page.file_names import make_safe_name
 from outrider.browser.protocol.refs import escape_refs
 from outrider.browser.session.browsers import Browsers
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
-from outrider.core.result import ImageBlock, LinkBlock, Result, TextBlock
+from outrider.core.result import FILES_META_KEY, ImageBlock, LinkBlock, Result, TextBlock
 from outrider.toolsets.browser.results import (
     ActivePage,
     clean_line,
@@ -22,11 +23,11 @@ from outrider.toolsets.browser.results import (
     take_notes,
     translate_errors,
     use_page,
-    write_new_file,
 )
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import NotNegative, UpTo500, UpTo500Entries, check_offset
+from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
     from outrider.browser.actions.marks import DrawnRefs
@@ -102,7 +103,7 @@ async def extractInteractable(
 async def takeScreenshot(
     browsers: Browsers,
     artifacts: ArtifactStore,
-    options: ToolOptions,
+    workspaces: SessionWorkspaces,
     call: Call,
     /,
     sessionId: str,
@@ -112,7 +113,7 @@ async def takeScreenshot(
 ) -> Result:
     """Take a picture of the page, or save it as a PDF in the workspace. To read and act, snapshotPage is better."""
     if mode == "pdf":
-        return await _save_pdf(browsers, artifacts, options, call, sessionId)
+        return await _save_pdf(browsers, artifacts, workspaces, call, sessionId)
     async with use_page(browsers, call, sessionId, selector or None) as active:
         drawn, shot = await _draw_and_shoot(active, full=mode == "fullPage", selector=selector or "", refs=refs)
         url = active.tools.page.url
@@ -146,7 +147,7 @@ async def readLogs(
         case "network":
             lines = _format_requests(session, failed=failedOnly)
         case "downloads":
-            lines = _format_downloads(session, options, failed=failedOnly)
+            lines = _format_downloads(session, failed=failedOnly)
         case "dialogs":
             dialogs = [] if failedOnly else session.dialogs.history
             lines = [f"{dialog.kind}: {escape_line(dialog.message)} ({dialog.answer or 'open'})" for dialog in dialogs]
@@ -154,22 +155,26 @@ async def readLogs(
     if not newest:
         return Result((TextBlock(f"No {kind} entries."),))
     head = f"{len(newest)} of {len(lines)} {kind} entries, the newest last"
-    return Result((TextBlock(f"{head}\n{options.mark_untrusted(chr(10).join(newest), session.url)}"),))
+    paths = [download.path for download in session.downloads.entries if download.path] if kind == "downloads" else []
+    meta = {FILES_META_KEY: [{"path": path} for path in paths]} if paths else {}
+    return Result((TextBlock(f"{head}\n{options.mark_untrusted(chr(10).join(newest), session.url)}"),), meta=meta)
 
 
 async def _save_pdf(
-    browsers: Browsers, artifacts: ArtifactStore, options: ToolOptions, call: Call, session_id: str
+    browsers: Browsers, artifacts: ArtifactStore, workspaces: SessionWorkspaces, call: Call, session_id: str
 ) -> Result:
     from outrider.browser.page.screenshot import print_pdf
 
     async with use_page(browsers, call, session_id) as active:
         data = await print_pdf(active.tools.page)
         title = await active.tools.page.evaluate_in("outrider", "() => document.title")
-    path = find_free_path(options.resolve_folder("downloads"), make_safe_name(f"{title or 'page'}.pdf", "page"))
-    await anyio.to_thread.run_sync(write_new_file, path, data)
-    links, meta = await _save_artifact(artifacts, call, data, path.name, "application/pdf")
-    text = f"Saved {path.relative_to(options.workspace.resolve())}, {len(data):,} bytes"
-    return Result((TextBlock(text), *links), meta={"outrider/path": str(path)} | meta)
+    name = make_safe_name(f"{title or 'page'}.pdf", "page")
+    wanted = f"{DOWNLOADS_FOLDER}/{name}"
+    path = await anyio.to_thread.run_sync(lambda: workspaces.ensure_workspace(call).files.add_file(wanted, data))
+    links, meta = await _save_artifact(artifacts, call, data, path.rpartition("/")[2], "application/pdf")
+    file = {"path": path} | ({"uri": links[0].uri, "content_type": links[0].mime_type} if links else {})
+    text = f"Saved {path}, {len(data):,} bytes"
+    return Result((TextBlock(text), *links), meta={"outrider/path": path, FILES_META_KEY: [file]} | meta)
 
 
 def _format_element(element: dict[str, Any]) -> str:
@@ -246,16 +251,12 @@ def _format_requests(session: "Session", *, failed: bool) -> list[str]:
     return lines
 
 
-def _format_downloads(session: "Session", options: ToolOptions, *, failed: bool) -> list[str]:
-    root = options.workspace.resolve()
+def _format_downloads(session: "Session", *, failed: bool) -> list[str]:
     lines = []
     for download in session.downloads.entries:
         if failed and download.state not in ("failed", "refused"):
             continue
-        path = download.path
-        if path and path.resolve().is_relative_to(root):
-            path = path.resolve().relative_to(root)
-        saved = f", {path}" if path else ""
+        saved = f", {download.path}" if download.path else ""
         line = f"{download.name}: {download.state}, {download.size:,} bytes{saved}, from {download.url}"
         lines.append(escape_line(line, 2_000))
     return lines

@@ -4,7 +4,6 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -192,13 +191,3 @@ def escape_line(text: str, limit: int = 500) -> str:
 def format_time(timestamp: float) -> str:
     """Format seconds since the epoch as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(timestamp))
-
-
-def write_new_file(path: Path, data: bytes) -> None:
-    """Write a file that does not exist yet, and its folder. Raises Unavailable, code `storage`."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(data)
-    except OSError as error:
-        raise Unavailable(f"{path.name} cannot be written: {error.strerror}", code="storage") from error

@@ -15,6 +15,7 @@ from outrider.core.tool import Toolset
 from outrider.toolsets.browser.results import clean_line, escape_line, format_time, take_notes, translate_errors
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
+from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
     from outrider.browser.page.navigate import NavigationResult
@@ -35,7 +36,7 @@ STATUS_LABELS = {"active": "Active", "parked": "Paused", "crashed": "Error", "cl
 @browser.tool(effect="write", title="Open a session", open_world=True, untrusted=True, timeout=120)
 async def createSession(
     browsers: Browsers,
-    tool_options: ToolOptions,
+    workspaces: SessionWorkspaces,
     call: Call,
     /,
     url: str,
@@ -52,6 +53,7 @@ async def createSession(
         if call.answer is False:
             raise Refused(f"the user did not allow the sign-in {stateId!r}", hint="continue without stateId")
         raise AnswerNeeded(f"Let agent {call.run.agent} use the saved sign-in {stateId!r}?", state=stateId)
+    workspace = await anyio.to_thread.run_sync(workspaces.ensure_workspace, call)
     session_options = SessionOptions(
         title or "",
         headless,
@@ -60,7 +62,7 @@ async def createSession(
         timezone or "",
         state_id=stateId,
         whose=call.owner_folder,
-        download_folder=tool_options.resolve_folder("downloads"),
+        workspace=workspace.directory,
     )
     async with translate_errors():
         try:

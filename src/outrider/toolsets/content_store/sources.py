@@ -11,10 +11,10 @@ import anyio.to_thread
 from outrider.content.models import ContentDraft
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, Refused
+from outrider.core.jail import Jail
 from outrider.pages.fetched_page import FetchedPage
 from outrider.pages.pages import Pages
 from outrider.workspace import SessionWorkspaces
-from outrider.workspace.jail import Jail
 
 ACCEPTED_ADDRESSES = "a path in the workspace, file:///…, http://… or https://…"
 

@@ -14,12 +14,12 @@ from outrider.agents.conversations import Conversation, Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run, RunStore
 from outrider.agents.runs import RunService
-from outrider.core.artifacts import ArtifactStore
 from outrider.core.citations import CitationPool
 from outrider.core.context import Call
 from outrider.core.database.database import Database
-from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
+from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound
 from outrider.core.result import Result
+from outrider.toolsets.run_agent.attachments import Attachments
 from outrider.toolsets.run_agent.progress import ProgressFeed, ProgressStyle, build_store_payload
 from outrider.toolsets.run_agent.results import (
     add_overruled_note,
@@ -73,7 +73,7 @@ class Delegation:
     conversations: Conversations
     questions: Questions
     citations: CitationPool
-    artifacts: ArtifactStore
+    attachments: Attachments
     database: Database
     options: DelegationOptions
 
@@ -235,26 +235,20 @@ class Delegation:
         return replace(conversation, depth=call.run.depth + 1, ancestors=(*call.run.ancestors, call.run.agent))
 
     async def _collect_files(self, wanted: Sequence[str], parent_run: Run | None, call: Call) -> list[dict[str, Any]]:
-        """Return the parent's attachments and the artifacts with the wanted ids; unknown ids are left out."""
-        files: list[dict[str, Any]] = []
+        """Return the parent's attachments and the files with the wanted ids or paths, with their text.
+
+        Unknown ids are left out. Raises the errors of `Attachments.load_file` for paths.
+        """
+        max_chars, max_file_chars = 60_000, 20_000  # of all, and of one
+        attached: dict[str, dict[str, Any]] = {}
         if parent_run and wanted:
-            files = await self.conversations.find_attachments(parent_run.conversation_id, wanted)
-        attached = {file["id"] for file in files}
-        for file_id in wanted:
-            if file_id in attached:
-                continue
-            try:
-                artifact = await self.artifacts.get(file_id, call.workspace)
-            except OutriderError:
-                continue
-            files.append(
-                {
-                    "id": artifact.id,
-                    "title": artifact.name,
-                    "content_type": artifact.mime_type,
-                    "uri": artifact.uri,
-                }
-            )
+            known = await self.conversations.find_attachments(parent_run.conversation_id, wanted)
+            attached = {file["id"]: file for file in known}
+        files = []
+        for name in dict.fromkeys(wanted):
+            file = await self.attachments.load_file(name, call, min(max_file_chars, max_chars // len(wanted)))
+            if file or name in attached:
+                files.append((file or {}) | attached.get(name, {}))
         return files
 
     # Handing over

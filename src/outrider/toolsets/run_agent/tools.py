@@ -72,6 +72,10 @@ Identifier = Annotated[
 IdentifierList = list[Identifier] | None
 ToolsetIds = Annotated[IdentifierList, Field(max_length=50, description="Toolsets to give to the agent for this task")]
 FileIds = Annotated[IdentifierList, Field(max_length=100, description="Ids of files to attach")]
+FileNames = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=1_000)]] | None,
+    Field(max_length=100, description="Files for the agent: paths in the workspace, or ids"),
+]
 ChildAgent = Annotated[
     AgentInput | None,
     _build_shape_schema(
@@ -104,7 +108,7 @@ async def run_agent(
     /,
     agent: Annotated[str, Field(min_length=1, max_length=64, description="The agent's name")],
     query: TaskQuery,
-    context_files: FileIds = None,
+    context_files: FileNames = None,
     toolsets: ToolsetIds = None,
     conversation_id: KnownConversation = None,
     mode: ModeParameter = None,

@@ -4,14 +4,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import anyio
 from pydantic import BaseModel, Field
 
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.core.markdown import cut_markdown, find_markdown_frame
-from outrider.core.result import LinkBlock, Result, ResultBlock, TextBlock
+from outrider.core.result import Result, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
@@ -26,6 +25,8 @@ from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import MaxCharacters, UpToTen, check_offset
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
+from outrider.toolsets.web.pictures import PictureSaver
+from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
     from outrider.pages.excerpt import DocumentExcerpt
@@ -95,6 +96,7 @@ async def web_search(
 async def web_fetch(
     pages: Pages,
     artifacts: ArtifactStore,
+    workspaces: SessionWorkspaces,
     options: ToolOptions,
     autosave: Autosave,
     call: Call,
@@ -107,7 +109,7 @@ async def web_fetch(
     max_chars: MaxCharacters = DEFAULT_CUT_CHARS,
     format: Annotated[Literal["markdown", "text", "html"], Field(description="html: the source")] = "markdown",
     mode: Annotated[
-        Literal["auto", "text", "image"], Field(description="image: save a picture; auto: by its type")
+        Literal["auto", "text", "image"], Field(description="image: show and save a picture; auto: by its type")
     ] = "auto",
     render: Annotated[
         Literal["auto", "always", "never"], Field(description="Run the page's scripts in a browser; auto: if needed")
@@ -115,15 +117,16 @@ async def web_fetch(
     filename: Annotated[str | None, Field(max_length=200, description="For a saved picture")] = None,
     output_dir: Annotated[str | None, Field(max_length=1_000, description="Workspace folder for pictures")] = None,
 ) -> Result:
-    """Read a web page, PDF, Office document, archive or other file as Markdown, or save a picture to the workspace."""
+    """Read a web page, PDF, Office document, archive or other file as Markdown, or show and save a picture."""
     passage_query = None if query is None else _require_query(query)
+    saver = PictureSaver(pages, artifacts, workspaces)
     if mode == "image":
-        return await _save_image(pages, artifacts, options, call, url, output_dir, filename)
+        return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
         page = await pages.read(url, ReadOptions(render=render))
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
-            return await _save_image(pages, artifacts, options, call, url, output_dir, filename)
+            return await _save_picture(pages, options, saver, call, url, output_dir, filename)
         raise _add_field_hint(error, url) from None
     content_id = await autosave.save_page(call, page)
     if passage_query is not None:
@@ -293,39 +296,16 @@ def _build_meta(page: FetchedPage) -> dict[str, Any]:
     return {"outrider/url": page.url, "outrider/status": page.status, "outrider/title": page.document.title or ""}
 
 
-async def _save_image(
-    pages: Pages,
-    artifacts: ArtifactStore,
-    options: ToolOptions,
-    call: Call,
-    url: str,
-    folder: str | None,
-    name: str | None,
+async def _save_picture(
+    pages: Pages, options: ToolOptions, saver: PictureSaver, call: Call, url: str, folder: str | None, name: str | None
 ) -> Result:
-    """Save a picture into the workspace, and as an artifact for hosts on other machines."""
-    if call.grant is not None:
-        call.grant.require_write_role("a picture would be saved")
+    """Save a picture, or list those of a page whose address was taken for a picture's."""
     try:
-        saved = await pages.save_image(url, options.resolve_folder(folder or options.images_path), filename=name)
+        return await saver.save_picture(call, url, folder or options.images_path, name)
     except Refused as error:
         if error.code == "not_an_image":
             return await _list_page_images(pages, options, url, error)
         raise
-    relative = saved.path.relative_to(options.workspace.resolve())
-    text = f"Saved image to: {relative}\nSource URL: {saved.url}\nMarkdown: ![image]({relative})"
-    content: list[ResultBlock] = [TextBlock(text)]
-    meta = {"outrider/path": str(relative), "outrider/url": saved.url}
-    try:
-        data = await anyio.Path(saved.path).read_bytes()
-        artifact = await artifacts.save(
-            data, name=saved.path.name, mime_type=saved.content_type, session=call.session, call=call
-        )
-    except OutriderError:
-        return Result(tuple(content), meta=meta)  # the file is saved all the same, e.g. when the database is full
-    content.append(LinkBlock(artifact.uri, artifact.name, artifact.mime_type, artifact.size))
-    if link := artifacts.build_artifact_url(artifact.uri):
-        meta["outrider/open"] = link
-    return Result(tuple(content), meta=meta)
 
 
 async def _list_page_images(pages: Pages, options: ToolOptions, url: str, error: Refused) -> Result:

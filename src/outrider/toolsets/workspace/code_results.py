@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from outrider.core.errors import OutriderError
-from outrider.core.result import ImageBlock, Result, TextBlock
+from outrider.core.result import FILES_META_KEY, ImageBlock, Result, TextBlock
 from outrider.core.untrusted import clean_untrusted
 from outrider.workspace.processes import Execution
 
@@ -57,7 +57,9 @@ async def build_execution_result(report: ExecutionReport) -> Result:
         data["note"] = note
     text = TextBlock(_format_execution(data, len(execution.changed)))
     is_error = bool(process.exit_code or process.end_reason)
-    return Result((text, *await _load_pictures(execution)), data=data, is_error=is_error)
+    return Result(
+        (text, *await _load_pictures(execution)), data=data, meta=_build_files_meta(execution), is_error=is_error
+    )
 
 
 def shorten_output(text: str, limit: int) -> tuple[str, bool]:
@@ -97,6 +99,12 @@ def _serialize_files(execution: "Execution") -> list[dict[str, Any]]:
         vars(file) | {"path": clean_untrusted(file.path).replace("\n", " ")}
         for file in execution.changed[:max_listed_files]
     ]
+
+
+def _build_files_meta(execution: "Execution") -> dict[str, Any]:
+    max_listed_files = 50
+    paths = [file.path for file in execution.changed if file.change != "deleted"][:max_listed_files]
+    return {FILES_META_KEY: [{"path": path} for path in paths]} if paths else {}
 
 
 def _explain_end(report: ExecutionReport) -> str:
@@ -163,7 +171,8 @@ async def build_poll_result(execution: "Execution", stream: Literal["stdout", "s
         return Result((TextBlock("\n".join(lines)),), data=data)
     data["files_changed"] = _serialize_files(execution)
     lines += [_format_changed_files(data["files_changed"], len(execution.changed))] if execution.changed else []
-    return Result((TextBlock("\n".join(lines)), *await _load_pictures(execution)), data=data)
+    content = (TextBlock("\n".join(lines)), *await _load_pictures(execution))
+    return Result(content, data=data, meta=_build_files_meta(execution))
 
 
 def build_output_result(

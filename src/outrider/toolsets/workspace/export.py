@@ -8,7 +8,7 @@ from pydantic import Field
 
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
-from outrider.core.result import LinkBlock, ResourceBlock, Result, TextBlock
+from outrider.core.result import FILES_META_KEY, LinkBlock, ResourceBlock, Result, TextBlock
 from outrider.toolsets.workspace.files import FilePath, workspace
 from outrider.workspace import Exporter, SessionWorkspace, SessionWorkspaces
 
@@ -97,7 +97,8 @@ async def _publish_export(
     link = LinkBlock(artifact.uri, export.name, export.mime_type, export.size)
     meta = {"outrider/path": export.path, "outrider/uri": artifact.uri, "outrider/sha256": artifact.sha256}
     meta |= {"outrider/open": url} if url else {}
-    return Result((TextBlock(text), card, link), meta=meta)
+    file = {"path": export.path, "uri": artifact.uri, "content_type": export.mime_type}
+    return Result((TextBlock(text), card, link), meta=meta | {FILES_META_KEY: [file]})
 
 
 def _render_card(export: "Export", address: str, description: str) -> str:

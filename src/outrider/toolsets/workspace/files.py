@@ -1,13 +1,13 @@
 """Tools that read, write, edit and import files of the session's workspace."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
 from pydantic import AliasChoices, BaseModel, Field
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
-from outrider.core.result import ImageBlock, Result, TextBlock
+from outrider.core.result import FILES_META_KEY, ImageBlock, Result, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.toolsets.parameters import check_offset
@@ -221,5 +221,6 @@ def _build_change_result(summary: str, change: "WriteResult", extra_meta: dict[s
     piece = cut_text(change.difference, DEFAULT_CUT_CHARS)
     text += f"\n{piece.text}{'[… the diff goes on]' if piece.truncated else ''}" if change.difference else ""
     fields = {"path": change.path, "size": change.size, "sha256": change.sha256, "created": change.created}
-    meta = {f"outrider/{name}": value for name, value in (fields | (extra_meta or {})).items()}
+    meta: dict[str, Any] = {f"outrider/{name}": value for name, value in (fields | (extra_meta or {})).items()}
+    meta[FILES_META_KEY] = [{"path": change.path}]
     return Result((TextBlock(text),), meta=meta)

@@ -17,8 +17,8 @@ from outrider.toolsets.workspace.files import workspace
 from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
+    from outrider.core.jail import DirectoryEntry
     from outrider.workspace.files import WorkspaceFiles
-    from outrider.workspace.jail import DirectoryEntry
     from outrider.workspace.search.grep import GrepLine, GrepQuery, GrepResult
 
 

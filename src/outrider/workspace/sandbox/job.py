@@ -57,6 +57,7 @@ class Job:
         path: Folders in which programs are looked up first.
         network: Whether it can reach the web, through the egress guard.
         is_over_quota: Returns whether the workspace is too large; blocking, called regularly while the job runs.
+        keeps_owner: Whether the files of the workspace belong to a user and must stay theirs.
     """
 
     directory: Path
@@ -70,6 +71,7 @@ class Job:
     limits: ResourceLimits = ResourceLimits()
     network: bool = False
     is_over_quota: Callable[[], bool] = lambda: False
+    keeps_owner: bool = False
 
 
 def build_environment(job: Job, paths: SandboxPaths, level: IsolationLevel) -> dict[str, str]:

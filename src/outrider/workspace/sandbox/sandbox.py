@@ -179,10 +179,12 @@ class Sandbox:
         from outrider.workspace.sandbox.process import SandboxProcess
 
         def build_plan() -> "tuple[LaunchPlan, Path | None]":
-            from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_unused_uid
+            from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_owner_uid, find_unused_uid
 
             uid = None if backend.level == "none" else find_unused_uid(job.directory)
-            if uid is not None:
+            if uid is not None and job.keeps_owner:
+                uid = find_owner_uid(job.directory, backend.level, uid)
+            elif uid is not None:
                 chown_tree(job.directory, uid)
             return backend.build_plan(job, uid, proxy), find_parent_group(self.settings.cgroup)
 

@@ -18,7 +18,7 @@ import anyio
 from wcmatch import glob as wcglob
 
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.workspace.jail import PARTIAL_PREFIX, Jail
+from outrider.core.jail import PARTIAL_PREFIX, Jail
 from outrider.workspace.search.engines import GrepRequest, LineMatch, select_engines, stream_matches
 from outrider.workspace.search.grep_worker import detect_encoding
 from outrider.workspace.search.pattern import compile_pattern

@@ -63,7 +63,7 @@ async def opened(browsers: Browsers, site: Site, tmp_path: Path) -> AsyncGenerat
     mine: list[Session] = []
 
     async def open_at(path: str = "/form", **options) -> Session:
-        wish: dict[str, Any] = {"download_folder": tmp_path / "files"} | options
+        wish: dict[str, Any] = {"workspace": tmp_path} | options
         session, _ = await browsers.open_session("test", f"{site.here}{path}", SessionOptions(**wish))
         mine.append(session)
         return session

@@ -1,10 +1,13 @@
 """Files in, files out, pictures and prints."""
 
+from contextlib import chdir
+from pathlib import Path
+
 import pytest
 
+from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.page.screenshot import print_pdf, take_screenshot
-from outrider.browser.page.uploads import set_input_files
-from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.core.errors import InvalidInput, NotFound, Refused, Unavailable
 
 WORLD = "test"
 
@@ -20,8 +23,8 @@ async def test_a_download_arrives_whole_in_its_folder(opened, tmp_path):
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     done = await session.downloads.wait_until_finished()
     assert (done.state, done.name, done.size) == ("done", "report.csv", 8)
-    assert done.path == tmp_path / "files" / "report.csv"
-    assert done.path.read_text() == "a,b\n1,2\n"
+    assert done.path == "downloads/report.csv"
+    assert (tmp_path / done.path).read_text() == "a,b\n1,2\n"
 
 
 async def test_a_second_download_of_a_name_leaves_the_first_alone(opened, tmp_path):
@@ -31,7 +34,7 @@ async def test_a_second_download_of_a_name_leaves_the_first_alone(opened, tmp_pa
             await click(page, "#report")
             assert await page.loading.wait_until(lambda wanted=number: session.downloads.total == wanted, 5)
             await session.downloads.wait_until_finished()
-    assert sorted(path.name for path in (tmp_path / "files").iterdir()) == ["report (1).csv", "report.csv"]
+    assert sorted(path.name for path in (tmp_path / "downloads").iterdir()) == ["report (1).csv", "report.csv"]
 
 
 async def test_names_of_downloads_are_made_safe(opened, tmp_path):
@@ -41,19 +44,19 @@ async def test_names_of_downloads_are_made_safe(opened, tmp_path):
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     done = await session.downloads.wait_until_finished()
     assert done.path
-    assert done.path.parent == tmp_path / "files"
+    assert Path(done.path).parent == Path("downloads")
     assert "\u202e" not in done.name
     assert ".." not in done.name
 
 
-async def test_what_a_page_makes_itself_is_downloaded_too(opened):
+async def test_what_a_page_makes_itself_is_downloaded_too(opened, tmp_path):
     session = await opened("/downloads")
     async with session.acquire_page() as page:
         await click(page, "#blob")
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     done = await session.downloads.wait_until_finished()
     assert done.path
-    assert (done.name, done.path.read_text()) == ("note.txt", "from the page")
+    assert (done.name, (tmp_path / done.path).read_text()) == ("note.txt", "from the page")
 
 
 async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened, tmp_path):
@@ -62,7 +65,20 @@ async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened
         await click(page, "#big")
         assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
     assert (await session.downloads.wait_until_finished()).state == "refused"
-    assert not (tmp_path / "files").exists()
+    assert not (tmp_path / "downloads").exists()
+
+
+async def test_a_session_without_a_workspace_keeps_no_downloads(opened, tmp_path):
+    session = await opened("/downloads", workspace=None)
+    with chdir(tmp_path):
+        async with session.acquire_page() as page:
+            await click(page, "#report")
+            assert await page.loading.wait_until(lambda: session.downloads.total == 1, 5)
+        done = await session.downloads.wait_until_finished()
+    assert done.state in ("refused", "failed")
+    assert not list(tmp_path.rglob("report*"))
+    with pytest.raises(Unavailable, match="no files"):
+        await session.stage_uploads(["a.txt"])
 
 
 async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(opened, tmp_path):
@@ -75,7 +91,7 @@ async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(op
     await session.downloads.wait_until_finished()
     states = {each.state for each in session.downloads.entries}
     assert "refused" in states
-    assert len(list((tmp_path / "files").iterdir())) <= 20
+    assert len(list((tmp_path / "downloads").iterdir())) <= 20
     async with session.acquire_page() as page:
         total = session.downloads.total
         await click(page, "#report")
@@ -89,19 +105,24 @@ async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(open
         await session.downloads.wait_until_finished()
 
 
-async def test_files_of_the_workspace_are_uploaded(opened, tmp_path, site):
+async def test_files_of_the_workspace_are_uploaded(opened, tmp_path):
     (tmp_path / "a.txt").write_text("first")
-    (tmp_path / "b.txt").write_text("second")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.txt").write_text("second")
     session = await opened("/upload")
+    copies = await session.stage_uploads(["a.txt", str(tmp_path / "folder" / "b.txt")])
+    (tmp_path / "a.txt").unlink()
+    (tmp_path / "a.txt").symlink_to("/etc/passwd")  # too late: the copy is sent
     async with session.acquire_page() as page:
-        element = await page.evaluate_handle_in(WORLD, "() => document.querySelector('input')")
-        await set_input_files(page.main, element, ["a.txt", str(tmp_path / "b.txt")], tmp_path)
+        await get_page_tools(page).forms.upload("input", *copies)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"
         commits = page.loading.commits
         await click(page, "button")
         assert await page.loading.wait_until(lambda: page.loading.commits > commits, 5)
         got = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
     assert got == {"a.txt": "first", "b.txt": "second"}
+    await session.aclose()
+    assert not copies[0].exists()
 
 
 async def test_files_outside_the_workspace_are_not(opened, tmp_path):
@@ -109,17 +130,14 @@ async def test_files_outside_the_workspace_are_not(opened, tmp_path):
     workspace.mkdir()
     (tmp_path / "secret").write_text("x")
     (workspace / "link").symlink_to(tmp_path / "secret")
-    session = await opened("/upload")
-    async with session.acquire_page() as page:
-        element = await page.evaluate_handle_in(WORLD, "() => document.querySelector('input')")
-        for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd"):
-            with pytest.raises(Refused, match="outside the workspace"):
-                await set_input_files(page.main, element, [name], workspace)
-        with pytest.raises(NotFound):
-            await set_input_files(page.main, element, ["nothing"], workspace)
-        with pytest.raises(InvalidInput):
-            await set_input_files(page.main, element, ["."], workspace)
-        assert await page.evaluate_in(WORLD, "() => document.querySelector('input').files.length") == 0
+    session = await opened("/upload", workspace=workspace)
+    for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd"):
+        with pytest.raises(Refused, match="paths: "):
+            await session.stage_uploads([name])
+    with pytest.raises(NotFound):
+        await session.stage_uploads(["nothing"])
+    with pytest.raises(InvalidInput):
+        await session.stage_uploads(["."])
 
 
 def size_of(png: bytes) -> tuple[int, int]:

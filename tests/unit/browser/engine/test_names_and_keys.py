@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.browser.page.file_names import find_free_path, make_safe_name
+from outrider.browser.page.file_names import make_safe_name
 from outrider.browser.protocol.keys import MODIFIER_BITS, find_key, parse_chord
 from outrider.browser.protocol.redact import clean_message, clean_url
 from outrider.core.errors import InvalidInput
@@ -39,12 +39,6 @@ def test_a_safe_name_is_one_file_in_one_folder(suggested):
 )
 def test_suggested_names_stay_recognisable(suggested, name):
     assert make_safe_name(suggested) == name
-
-
-def test_a_taken_name_gets_a_number(tmp_path):
-    (tmp_path / "a.txt").touch()
-    (tmp_path / "a (1).txt").symlink_to("/nowhere")
-    assert find_free_path(tmp_path, "a.txt") == tmp_path / "a (2).txt"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, Refused
-from outrider.workspace.jail import Jail
+from outrider.core.jail import Jail
 from outrider.workspace.search.grep import GrepLine, GrepQuery, GrepResult, find_ripgrep, grep_text, grep_tree
 from outrider.workspace.search.pattern import compile_pattern
 

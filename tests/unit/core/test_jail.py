@@ -1,6 +1,9 @@
 """Nothing outside of the workspace can be read, written, made or listed, by whatever path or link."""
 
 import os
+import subprocess
+import sys
+import textwrap
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
-from outrider.workspace.jail import Jail
+from outrider.core.jail import Jail
 
 SECRET = b"the secret"
 
@@ -129,6 +132,44 @@ def test_permissions_stay_and_no_partial_file_is_left(jail: Jail):
     jail.write("run.sh", b"new")
     assert (jail.root / "run.sh").stat().st_mode & 0o777 == 0o755
     assert sorted(path.name for path in jail.root.iterdir()) == ["notes", "run.sh"]
+
+
+def test_an_added_file_takes_a_free_name_and_replaces_nothing(jail: Jail, tmp_path: Path):
+    (jail.root / "notes/a (1).txt").symlink_to("../../secret.txt")
+    (tmp_path / "coming").write_bytes(b"large")
+    assert jail.add_file("notes/a.txt", b"new") == "notes/a (2).txt"
+    assert jail.add_file("new/b.txt", tmp_path / "coming") == "new/b.txt"
+    (tmp_path / "coming").unlink()
+    assert [read(jail, path) for path in ("notes/a.txt", "notes/a (2).txt", "new/b.txt")] == [
+        b"alpha",
+        b"new",
+        b"large",
+    ]
+    with pytest.raises(InvalidInput, match="taken"):
+        jail.add_file("notes/a.txt", b"x", iter([" (1)", " (2)"]))
+    (jail.root / "out").symlink_to("..")
+    with pytest.raises(Refused):
+        jail.add_file("out/c.txt", b"x")
+    assert not list(jail.root.rglob(".outrider-*"))
+    assert (tmp_path / "secret.txt").read_bytes() == SECRET
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path):
+    script = """
+        import pathlib, resource, signal, sys
+        from outrider.core.errors import Unavailable
+        from outrider.core.jail import Jail
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        try:
+            Jail(pathlib.Path(sys.argv[1])).add_file("a.png", bytes(5000))
+        except Unavailable as error:
+            print(error.message)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "full")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "a.png" in run.stdout
+    assert list((tmp_path / "full").iterdir()) == []
 
 
 def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: Jail):

@@ -7,10 +7,11 @@ resolving first and opening afterwards can be beaten by a process that swaps a d
 
 import errno
 import os
+import shutil
 import stat
 import unicodedata
 import uuid
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -95,6 +96,32 @@ class Jail:
                 with suppress(OSError):
                     os.unlink(partial, dir_fd=folder)
                 raise
+
+    def add_file(self, path: str, source: bytes | Path, suffixes: Iterable[str] = ()) -> str:
+        """Add a file without replacing another, and return its path.
+
+        Args:
+            path: The wanted path; missing folders are created.
+            source: The content, or a file of ours with it, which the caller removes afterwards.
+            suffixes: Added to the stem, one after another, until the name is free: by default ` (1)`, ` (2)`.
+        """
+        wanted = PurePosixPath(_check_file_path(path))
+        self.make_directory(str(wanted.parent))
+        with self._open_parent(path, follow=False) as (folder, name), _translate_errors(path):
+            partial = f"{PARTIAL_PREFIX}{uuid.uuid4().hex}"
+            try:
+                _fill_partial(folder, partial, source)
+                stem, extension = PurePosixPath(name).stem, PurePosixPath(name).suffix
+                numbered = (f" ({number})" for number in range(1, 10_000))
+                for suffix in ("", *(suffixes or numbered)):
+                    candidate = f"{stem}{suffix}{extension}"
+                    with suppress(FileExistsError):
+                        _publish_partial(partial, candidate, folder)
+                        return str(wanted.with_name(candidate))
+            finally:
+                with suppress(OSError):
+                    os.unlink(partial, dir_fd=folder)
+        raise InvalidInput(f"path: all names like {path!r} are taken", hint="choose another name")
 
     def make_directory(self, path: str) -> None:
         """Create a directory and those above it, where they are missing."""
@@ -292,6 +319,38 @@ def _create_partial(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
         _inherit_owner(descriptor, folder)
         os.fchmod(descriptor, mode)
         os.fsync(descriptor)
+
+
+def _fill_partial(folder: int, name: str, source: bytes | Path) -> None:
+    """Create a file in an open folder from its content, or as another name of a file where that is possible."""
+    if isinstance(source, Path):
+        with suppress(OSError):  # on another file system
+            os.link(source, name, dst_dir_fd=folder)
+            descriptor = os.open(name, os.O_RDONLY | NO_FOLLOW, dir_fd=folder)
+            try:
+                _inherit_owner(descriptor, folder)
+                os.fchmod(descriptor, 0o644)
+            finally:
+                os.close(descriptor)
+            return
+    with _create_partial(folder, name, 0o644) as file:
+        if isinstance(source, bytes):
+            file.write(source)
+            return
+        with source.open("rb") as original:
+            shutil.copyfileobj(original, file, 1 << 20)
+
+
+def _publish_partial(partial: str, name: str, folder: int) -> None:
+    """Give a finished file its name. Raises FileExistsError if it is taken, even by a dangling link."""
+    try:
+        os.link(partial, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
+            raise
+        # This file system has no hard links: take the name with an empty file, then replace that.
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | NO_FOLLOW, 0o644, dir_fd=folder))
+        os.replace(partial, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _inherit_owner(descriptor: int, folder: int) -> None:

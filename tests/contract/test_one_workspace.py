@@ -1,0 +1,195 @@
+"""A file that any tool names is the same file for every other tool of the session, under that very name."""
+
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult
+
+from outrider.app import open_app
+from outrider.core.context import Call
+from outrider.core.errors import NotConfigured
+from outrider.settings import load
+from outrider.workspace.sandbox.seccomp import is_supported
+from support.apps import loopback_app
+from support.databases import sqlite
+from support.fakes import http_servers
+from support.fakes.website import PIXEL_PNG
+from support.results import read_error, read_text
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone"),
+]
+PATIENCE_S = 120
+PROJECT_OWNER = 4_242  # where we are root, who may own nothing of it
+PAGE = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water is at noon.</p>
+<a id=report href=/report.csv download>Report</a>
+<input type=file multiple onchange="out.textContent = [...this.files].map(f => f.name + ' ' + f.size).join(', ')">
+<output id=out></output>"""
+CSV = b"day,metres\nMonday,3.1\n"
+SITE = loopback_app.build_page_site(
+    {
+        "/": PAGE,
+        "/fox.png": (200, {"content-type": "image/png"}, PIXEL_PNG),
+        "/report.csv": (200, {"content-type": "text/csv", "content-disposition": "attachment"}, CSV),
+    }
+)
+
+
+@pytest.fixture
+def place() -> Generator[Path]:
+    """A home that every user can enter, with a project: code runs as its owner, or as nobody, where we are root."""
+    with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        project = Path(folder) / "project"
+        project.mkdir()
+        if os.geteuid() == 0:
+            os.chown(project, PROJECT_OWNER, PROJECT_OWNER)
+        yield Path(folder)
+
+
+class WorkspaceClient:
+    """A client of an app, the folder of its files, and a site."""
+
+    def __init__(self, client: Client, folder: Path, site_url: str) -> None:
+        self.client, self.folder, self.site_url = client, folder, site_url
+
+    async def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        """Calls a tool that must not fail."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, (tool, arguments, read_text(result))
+        return result
+
+
+@asynccontextmanager
+async def open_workspace(place: Path, **workspace: Any) -> AsyncGenerator[WorkspaceClient]:
+    async with http_servers.serve_app(SITE) as site_url:
+        flags = loopback_app.build_loopback_settings("http://127.0.0.1:1", site_url, ()) | {
+            "workspace": workspace,
+            "tools": {"stakes": {"*": "never_ask"}},
+        }
+        loaded = load(flags, environ={}, home=place, workspace=place / "project")
+        async with open_app(sqlite.prepare_database(loaded)) as app, Client(app.build_server()) as client:
+            yield WorkspaceClient(client, app.workspaces.ensure_workspace(Call()).directory, site_url)
+
+
+async def make_files(at: WorkspaceClient) -> tuple[str, list[str]]:
+    """Lets each tool that makes files make one; an open session of the browser, and the names that were told."""
+    picture = await at.call("web_fetch", url=f"{at.site_url}/fox.png", filename="fox.png")
+    opened = await at.call("createSession", url=at.site_url)
+    session = opened.structured_content["sessionId"]
+    source = await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+    printed = await at.call("takeScreenshot", sessionId=session, mode="pdf")
+    await at.call("clickElement", sessionId=session, selector="#report")
+    downloads = ""
+    with anyio.fail_after(PATIENCE_S):
+        while "done" not in downloads:
+            downloads = read_text(await at.call("readLogs", sessionId=session, kind="downloads"))
+    await at.call("write_file", path="up.txt", content="hello")
+    ran = await at.call("execute_python", code="open('made.txt', 'w').write('by code')")
+    exported = await at.call("export_file", path="up.txt", format="html")
+    return session, [
+        read_text(picture).splitlines()[0].removeprefix("Saved image to: "),
+        source.structured_content["raw_html_path"],
+        read_text(printed).removeprefix("Saved ").partition(",")[0],
+        downloads.partition("bytes, ")[2].partition(",")[0],
+        "up.txt",
+        ran.structured_content["files_changed"][0]["path"],
+        read_text(exported).partition(") to ")[2].partition(". The user")[0],
+    ]
+
+
+@pytest.mark.parametrize("directory", ["", "."])
+async def test_a_file_that_any_tool_names_is_there_for_all_others(place: Path, directory: str):
+    async with open_workspace(place, directory=directory) as at:
+        session, names = await make_files(at)
+        assert names[0] == "images/fox.png"
+        assert names[2:6] == ["downloads/Tides.pdf", "downloads/report.csv", "up.txt", "made.txt"]
+        assert at.folder == place / "project" if directory else at.folder.is_relative_to(place / ".outrider")
+        for name in names:
+            size = (at.folder / name).stat().st_size
+            found = await at.call("search_files", pattern=Path(name).name)
+            ran = await at.call("execute_shell", command=f"wc -c < '{name}'")
+            uploaded = await at.call("uploadFiles", sessionId=session, selector="input", paths=[name])
+            exported = await at.call("export_file", path=name)
+            stored = await at.call("addContent", file_url=name)
+            assert name in [entry["path"] for entry in found.structured_content["entries"]]
+            assert ran.structured_content["stdout"].strip() == str(size)
+            assert f"{Path(name).name} {size}" in read_text(uploaded)
+            assert f"{size:,} bytes" in read_text(exported)
+            assert stored.structured_content
+            if not name.endswith(".pdf"):
+                await at.call("read_file", path=name)
+        zipped = await at.call("export_zip", files=names)
+        await at.call("closeSession", sessionId=session)
+    assert f"{len(names)} files" in read_text(zipped)
+
+
+async def test_code_changes_files_of_a_project_and_their_owner_keeps_them(place: Path):
+    owner = (place / "project").stat().st_uid
+    async with open_workspace(place, directory=".") as at:
+        await at.call("write_file", path="mine.txt", content="old")
+        ran = await at.call("execute_shell", command="cat mine.txt; echo new > mine.txt; mkdir sub; echo a > sub/a")
+    assert ran.structured_content["stdout"] == "old"
+    assert (place / "project" / "mine.txt").read_text() == "new\n"
+    for name in ("", "mine.txt", "sub", "sub/a"):
+        assert (place / "project" / name).stat().st_uid == owner
+
+
+async def test_a_project_is_left_by_no_path_and_no_link(place: Path):
+    (place / "secret.txt").write_text("the secret")
+    (place / "project" / "link.txt").symlink_to("../secret.txt")
+    (place / "project" / "images").symlink_to("..")
+    async with open_workspace(place, directory=".") as at:
+        opened = await at.call("createSession", url=at.site_url)
+        session = opened.structured_content["sessionId"]
+        refused: list[tuple[str, dict[str, Any]]] = [
+            ("read_file", {"path": "link.txt"}),
+            ("read_file", {"path": "../secret.txt"}),
+            ("write_file", {"path": "link.txt", "content": "x"}),
+            ("export_file", {"path": "link.txt"}),
+            ("addContent", {"file_url": "link.txt"}),
+            ("uploadFiles", {"sessionId": session, "selector": "input", "paths": ["link.txt"]}),
+            ("uploadFiles", {"sessionId": session, "selector": "input", "paths": [str(place / "secret.txt")]}),
+            ("web_fetch", {"url": f"{at.site_url}/fox.png"}),
+        ]
+        for tool, arguments in refused:
+            error = read_error(await at.client.call_tool(tool, arguments))
+            assert error["code"] == "outside", (tool, arguments, error)
+        await at.call("closeSession", sessionId=session)
+    assert (place / "secret.txt").read_text() == "the secret"
+    assert not list(place.glob("*.png"))
+
+
+async def test_two_sessions_share_a_project_and_nothing_else(place: Path):
+    for directory, is_shared in (("", False), (".", True)):
+        async with open_workspace(place, directory=directory) as at:
+            await at.client.call_tool("write_file", {"path": "a.txt", "content": "x"}, meta={"session_id": "one"})
+            read = await at.client.call_tool("read_file", {"path": "a.txt"}, meta={"session_id": "two"})
+            assert read.is_error is not is_shared
+
+
+@pytest.mark.parametrize(
+    ("directory", "more", "problem"),
+    [
+        ("missing", {}, "is not a folder"),
+        ("..", {}, "keys and data of Outrider are in it"),
+        ("/", {}, "keys and data of Outrider are in it"),
+        (".", {"identity": {"tokens": True}}, "people sign in here"),
+    ],
+)
+async def test_a_folder_that_may_not_be_shared_is_refused_at_the_start(
+    place: Path, directory: str, more: dict[str, Any], problem: str
+):
+    flags = {"workspace": {"directory": directory}, "data_dir": str(place / ".outrider")} | more
+    loaded = load(flags, environ={}, home=place, workspace=place / "project")
+    with pytest.raises(NotConfigured, match=rf"workspace\.directory: .*{problem}"):
+        async with open_app(sqlite.prepare_database(loaded)):
+            pass
