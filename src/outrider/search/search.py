@@ -122,7 +122,7 @@ class Search:
         while queue and len(batch) < batch_size:
             candidate = queue.popleft()
             provider = candidate.provider
-            if state.query.mode not in provider.modes:
+            if state.query.mode not in provider.list_modes(keyless=candidate.access.keyless):
                 state.skip(candidate, "unsupported", f"{provider.title} has no {state.query.mode} search")
             elif block := self._health.get(candidate.access.id).find_block(self._clock()):
                 state.skip(candidate, block.code, block.message)

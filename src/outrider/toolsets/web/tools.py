@@ -78,7 +78,7 @@ async def web_search(
         count=num_results,
         page=page,
         freshness=freshness,
-        site=site,
+        sites=(site,) if site else (),
         language=language,
         region=region,
         caller=call,
