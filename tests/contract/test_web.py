@@ -75,7 +75,8 @@ async def test_a_search_takes_days_domains_and_exclusions_and_reads_the_best_pag
             {"title": "Unwanted", "link": "https://b.example/", "snippet": "About b"},
         ]
         house.provider_behaviour.failure_bodies["serper"] = {"organic": rows}
-        wanted: dict[str, Any] = {"since": "2026-03-01", "until": "2026-03-31", "exclude": "b.example, c.example", "content": True}
+        wanted: dict[str, Any] = {"since": "2026-03-01", "until": "2026-03-31", "content": True}
+        wanted["exclude"] = "b.example, c.example"
         found = (await house.app.call("web_search", query="what moves the checkpoint", **wanted)).data
         asked = house.provider_behaviour.requests[-1].body
         await house.app.call("web_search", query="tea", site="a.example, d.example")
