@@ -101,6 +101,24 @@ class Search:
         health = await self._health.load()
         return explain_providers(self._settings, self._environ, services=self._services, health=health)
 
+    async def ask_every_provider(self, query: Query) -> list[SearchAttempt]:
+        """Ask each usable provider, also paused ones, and return what came of it; for a check before a release.
+
+        The message of a successful attempt is the title of the first result.
+        """
+        plan = plan_search(self._settings, self._environ, self._services, now=self._clock())
+        attempts: list[SearchAttempt] = []
+        for candidate in plan.candidates:
+            name, started_at = candidate.provider.name, self._clock()
+            try:
+                hits = (await self._query_provider(query, candidate)).hits
+            except OutriderError as error:
+                attempts.append(SearchAttempt(name, error.code, error.message, self._clock() - started_at))
+                continue
+            title = hits[0].title if hits else ""
+            attempts.append(SearchAttempt(name, "ok", title, self._clock() - started_at, len(hits)))
+        return attempts
+
     async def _ask_in_batches(self, state: SearchState) -> None:
         """Ask until one provider has hits, or two say honestly that there are none."""
         queue = deque(state.plan.candidates)
