@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from demo.agent import Agent, Answer
 from outrider.core.text import extract_terms
+from outrider.pages.excerpt import spell_out_names
 
 LONGEST = 320  # characters of a quote
 # A line that goes on in small letters belongs to the one before: listings and plain texts break their sentences.
@@ -20,6 +21,8 @@ COMMON = frozenset(
     )
 )
 ABOUT = 0.3  # a quote that is worth less than this share of the question is about something else
+
+NEAR = 0.5  # and one that is worth less than this share of the best adds nothing
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Quote:
 
 def marks(text: str) -> set[str]:
     """What a text is about, roughly: its words without plural endings and common ones, and each two in a row."""
-    words = [word for word in extract_terms(text) if word not in COMMON]
+    words = [word for word in extract_terms(spell_out_names(text)) if word not in COMMON]
     words = [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
     return {*words, *(f"{one} {next_one}" for one, next_one in pairwise(words))}
 
@@ -46,8 +49,9 @@ def best(question: str, pages: Mapping[str, Answer], most: int) -> list[Quote]:
     passages = [(url, page, *passage) for url, page in pages.items() for passage in _passages(page)]
     weights = _weights(marks(question), [text for *_, text in passages])
     quotes = [_quote(weights, *passage) for passage in passages]
-    about = ABOUT * sum(weights.values())
-    return sorted((each for each in quotes if each.score >= about), key=lambda each: -each.score)[:most]
+    about = max(ABOUT * sum(weights.values()), NEAR * max((each.score for each in quotes), default=0))
+    ranked = sorted((each for each in quotes if each.score >= about), key=lambda each: -each.score)
+    return list({" ".join(each.text.split()): each for each in reversed(ranked)}.values())[::-1][:most]
 
 
 def _passages(page: Answer) -> Iterable[tuple[int, str]]:

@@ -3,11 +3,13 @@
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
 
 from outrider.core.context import Call
+from outrider.core.errors import OutriderError
 from support.apps import loopback_app
 from support.results import read_error, read_first_text
 
@@ -65,6 +67,31 @@ async def test_a_search_returns_the_same_facts_as_data_and_as_json_text(home: Pa
             {"title": "red & more, part 2", "url": "https://www.place2.example/2", "snippet": "All about red '2'"},
         ],
     }
+
+
+async def test_a_search_takes_days_domains_and_exclusions_and_reads_the_best_pages(home: Path):
+    async with loopback_app.open_loopback_app(home, SITE, names=("serper",)) as house:
+        rows = [
+            {"title": "WAL", "link": f"{house.site_url}/wal", "snippet": "About WAL"},
+            {"title": "Gone", "link": f"{house.site_url}/gone", "snippet": "About nothing"},
+            {"title": "Unwanted", "link": "https://b.example/", "snippet": "About b"},
+        ]
+        house.provider_behaviour.failure_bodies["serper"] = {"organic": rows}
+        wanted: dict[str, Any] = {"since": "2026-03-01", "until": "2026-03-31", "content": True}
+        wanted["exclude"] = "b.example, c.example"
+        found = (await house.app.call("web_search", query="what moves the checkpoint", **wanted)).data
+        asked = house.provider_behaviour.requests[-1].body
+        await house.app.call("web_search", query="tea", site="a.example, d.example")
+        of_sites = house.provider_behaviour.requests[-1].body
+        with pytest.raises(OutriderError, match="until"):
+            await house.app.call("web_search", query="tea", since="2026-03-31", until="2026-03-01")
+    assert asked["tbs"] == "cdr:1,cd_min:03/01/2026,cd_max:03/31/2026"
+    assert asked["q"] == "what moves the checkpoint -site:b.example -site:c.example"
+    assert of_sites["q"] == "tea (site:a.example OR site:d.example)"
+    assert [result["title"] for result in found["results"]] == ["WAL", "Gone"]
+    assert "The checkpoint of a write-ahead log moves its pages" in found["results"][0]["content"]
+    assert "Bread" not in found["results"][0]["content"]
+    assert "content" not in found["results"][1]
 
 
 async def test_an_image_search_names_picture_page_and_size(home: Path):

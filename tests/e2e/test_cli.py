@@ -223,6 +223,23 @@ async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
     assert "Brave" in said
 
 
+async def test_doctor_asks_each_search_provider_a_question_of_its_own(home: Path):
+    behaviour = search_providers.ProviderBehaviour(modes={"serper": "402"})
+    async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
+        providers = search_providers.build_provider_settings(url, "brave", "serper")
+        settings = ("--set", f"search.providers={json.dumps(providers)}", "--set", "search.keyless=false")
+        done = await outrider(home, "doctor", "--live", *settings)
+    told = [line for line in done.stdout.decode().splitlines() if "live: " in line]
+    assert [("✓" in line, "Brave" in line, "Serper" in line) for line in told][:2] == [
+        (True, True, False),
+        (False, False, True),
+    ]
+    assert "3 results" in told[0]
+    assert "402" in told[1]
+    assert [request.provider for request in behaviour.requests] == ["brave", "serper"]
+    assert done.returncode == 1
+
+
 async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that_cannot_work(home: Path):
     folder = home / ".outrider" / "agents"
     folder.mkdir(parents=True)

@@ -107,7 +107,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
     assert "This was done without the internet" in printed
     assert_everything_is_told(printed)
     said = "The maximum number of threads that can be used to execute the given calls."
-    assert_an_agent_has_asked_and_answered(printed, "createSession", said, "Pydoc: package concurrent.futures")
+    assert_an_agent_has_asked_and_answered(printed, "createSession", said, "Pydoc: module concurrent.futures.thread")
     assert "It is open. I take a look." in printed
     assert_a_report_was_made(printed)
     await assert_nothing_is_left(printed)

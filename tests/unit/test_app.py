@@ -71,7 +71,7 @@ async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(ho
         house.provider_behaviour.modes["*"] = "500"
         await house.app.call("web_fetch", url=f"{house.site_url}/tea")
         found = (await house.app.call("web_search", query="drink leaves")).data
-        elsewhere = await house.app.search.find(Query("drink leaves", site="127.0.0.1"))
+        elsewhere = await house.app.search.find(Query("drink leaves", sites=("127.0.0.1",)))
     assert found["provider"] == "local"
     assert [hit["url"] for hit in found["results"]] == [f"{house.site_url}/tea"]
     assert "read here before" in found["notes"][-1]

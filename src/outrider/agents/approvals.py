@@ -3,6 +3,8 @@
 A question is decided exactly once, from any process, however many people answer at the same time.
 """
 
+import hashlib
+import json
 import time
 import uuid
 from collections.abc import Mapping
@@ -109,7 +111,8 @@ class Questions:
         """Decide a question; an earlier decision stands and is returned instead.
 
         `always_approved` also lets this agent use the tool without asking from now on, for the same person and
-        workspace. Raises NotFound, and InvalidInput for a decision that does not fit the kind of question.
+        workspace, until its definition or the place of its file changes. Raises NotFound, and InvalidInput for a
+        decision that does not fit the kind of question.
         """
         return (await self.decide_if_open(question_id, QuestionAnswer(decision, reason, answer), by=by))[0]
 
@@ -175,7 +178,7 @@ class Questions:
         ]
 
     async def is_always_allowed(self, call: Call, agent: str, tool: str) -> bool:
-        """Return whether the caller has permanently allowed this agent to use the tool."""
+        """Return whether the caller has permanently allowed the agent with this `build_agent_key` to use the tool."""
         from sqlalchemy import select
 
         from outrider.agents.tables import allowances
@@ -209,17 +212,28 @@ class Questions:
 
         from outrider.agents.tables import allowances, runs
 
-        owner = select(runs.c.workspace, runs.c.identity).where(runs.c.id == question.run_id)
+        owner = select(runs.c.workspace, runs.c.identity, runs.c.definition).where(runs.c.id == question.run_id)
         run = (await connection.execute(owner)).mappings().first()
         row = {
             "id": uuid.uuid4().hex,
             "workspace": run["workspace"] if run else "",
             "identity": (run["identity"] if run else None) or "",
-            "agent": question.agent,
+            "agent": build_agent_key(question.agent, run["definition"] if run else {}),
             "tool": question.tool,
             "created_at": time.time(),
         }
         await connection.execute(self._database.build_insert(allowances).values(row).on_conflict_do_nothing())
+
+
+def build_agent_key(name: str, definition: Mapping[str, Any]) -> str:
+    """Return a key for an agent as it is defined at its place, because a name is no proof of either.
+
+    The tools are no part of it: an allowance is for one tool, and they depend on what is served.
+    """
+    max_name_chars = 31  # of the 64 that a row can hold
+    fields = ("instructions", "origin", "place", "mcp")
+    identity = json.dumps([name, *(definition.get(field) for field in fields)], sort_keys=True)
+    return f"{name[:max_name_chars]}#{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
 
 
 def _check_decision(question: Question, decision: Decision) -> None:

@@ -151,7 +151,7 @@ class Catalogue:
 
         assert self._database is not None
         now = time.time()
-        definition = agent.model_dump(mode="json", exclude={"origin"}, exclude_defaults=True)
+        definition = agent.model_dump(mode="json", exclude={"origin", "place"}, exclude_defaults=True)
         row = {
             "id": f"agt_{uuid.uuid4().hex}",
             "workspace": to_storable_text(workspace or "", 200),

@@ -56,6 +56,7 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
         mcp: Other MCP servers of which the agent gets all tools; `server/tool` selects a single tool.
         stakes: never_ask, low or high by tool name or `*`; a workspace's file can only raise stakes.
         origin: Where the definition comes from.
+        place: The folder of its file; "" for a definition without one.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$", description="letters, digits, dashes; at most 64")
@@ -69,6 +70,7 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
     stakes: dict[str, Stake] = Field({}, description="never_ask, low or high by tool name")
     budgets: Budgets = Field(default_factory=Budgets)
     origin: AgentOrigin = "home"
+    place: str = ""
 
 
 def read_agent(path: Path, origin: AgentOrigin) -> Agent:
@@ -81,7 +83,9 @@ def read_agent(path: Path, origin: AgentOrigin) -> Agent:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InvalidInput(f"{path} cannot be read: {reason}", code="bad_agent") from None
-    return parse_agent(text, str(path), origin=origin, name=path.stem)
+    return parse_agent(text, str(path), origin=origin, name=path.stem).model_copy(
+        update={"place": str(path.parent.resolve())}
+    )
 
 
 def parse_agent(text: str, where: str, *, origin: AgentOrigin = "home", name: str = "") -> Agent:
@@ -108,7 +112,7 @@ def render_agent(agent: Agent) -> str:
     """Return the agent as the text of a file."""
     import yaml
 
-    fields = agent.model_dump(exclude={"instructions", "origin"}, exclude_defaults=True, mode="json")
+    fields = agent.model_dump(exclude={"instructions", "origin", "place"}, exclude_defaults=True, mode="json")
     front_matter = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
     return f"{FRONT_MATTER_FENCE}\n{front_matter}{FRONT_MATTER_FENCE}\n\n{agent.instructions}\n"
 
@@ -142,7 +146,7 @@ def _parse_front_matter(text: str, where: str) -> dict[str, Any]:
         raise _build_error(
             where, "has front matter that is not a list of `name: value`", "write one field on each line"
         )
-    return {name: value for name, value in values.items() if name not in ("instructions", "origin")}
+    return {name: value for name, value in values.items() if name not in ("instructions", "origin", "place")}
 
 
 def _build_error(where: str, problem: str, hint: str) -> InvalidInput:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from outrider.agents.approvals import Questions
+from outrider.agents.approvals import Questions, build_agent_key
 from outrider.agents.events.stream import EventWriter
 from outrider.agents.exfiltration_guard import ExfiltrationGuard
 from outrider.agents.limits import RepetitionDetector
@@ -198,7 +198,7 @@ class ToolExecutor:
             extra = {"answer": decision.answer} if decision.answer is not None else {}
             return replace(call, answer=decision.decision != "rejected", extra=call.extra | extra)
         asks = resolve_stake(self.toolbox.get_tool(name), self.toolbox.policy.stakes) == "high"
-        if asks and await self._questions.is_always_allowed(call, self.run.agent, name):
+        if asks and await self._is_always_allowed(call, name):
             return replace(call, answer=True)
         return call
 
@@ -214,10 +214,14 @@ class ToolExecutor:
             self._exfiltration_guard = await self._load_exfiltration_guard()
         if not self._exfiltration_guard.would_leak(tool, arguments):
             return call
-        if call.answer is None and await self._questions.is_always_allowed(call, self.run.agent, name):
+        if call.answer is None and await self._is_always_allowed(call, name):
             return replace(call, answer=True)
         require_consent(tool, {name: "high"}, call, arguments, why=EXFILTRATION_WARNING)
         return call
+
+    async def _is_always_allowed(self, call: Call, tool: str) -> bool:
+        key = build_agent_key(self.run.agent, self.run.definition)
+        return await self._questions.is_always_allowed(call, key, tool)
 
     async def _load_exfiltration_guard(self) -> ExfiltrationGuard:
         """Return a guard that knows everything the run has read, also in earlier attempts."""

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
@@ -12,6 +11,7 @@ from outrider.core.errors import OutriderError
 from outrider.pages.pages import Pages
 from outrider.search.provider import Query, RenderedPage, SearchHit, SearchServices
 from outrider.search.settings import DEFAULT_ENGINES
+from outrider.search.urls import is_within_site
 from outrider.settings import LoadedSettings
 
 LocalSearch = Callable[[Query], Awaitable[list[SearchHit]]]
@@ -106,9 +106,11 @@ def build_local_search(pages: Pages, get_content: Callable[[], ContentStores | N
             own_hits = await _search_own_stores(stores, query, caller)
         if own_hits or (caller is not None and caller.grant is not None):
             return own_hits
-        cached = await pages.search_cached(query.text, max_filtered_pages if query.site else query.count)
+        cached = await pages.search_cached(
+            query.text, max_filtered_pages if query.sites or query.exclude else query.count
+        )
         hits = [SearchHit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in cached]
-        return [hit for hit in hits if is_on_site(hit.url, query.site)][: query.count]
+        return [hit for hit in hits if _is_wanted(hit.url, query)][: query.count]
 
     return search_read_pages
 
@@ -119,13 +121,11 @@ async def _search_own_stores(content: ContentStores, query: Query, caller: Call)
     from outrider.core.plain_text import render_plain_line
 
     max_snippet_chars = 1_000
-    host = (query.site or "").partition("/")[0]
-    options = SearchOptions(top_n=100, source=host or "http")
+    hosts = query.site_hosts or []
+    options = SearchOptions(top_n=100, source=hosts[0] if len(hosts) == 1 else "http")
     hits = (await content.search(caller, query.text, options)).hits
     pages = {
-        hit.source: hit
-        for hit in reversed(hits)
-        if hit.source.startswith("http") and is_on_site(hit.source, query.site)
+        hit.source: hit for hit in reversed(hits) if hit.source.startswith("http") and _is_wanted(hit.source, query)
     }
     best = sorted(pages.values(), key=lambda hit: -hit.score)[: query.count]
     return [
@@ -136,9 +136,7 @@ async def _search_own_stores(content: ContentStores, query: Query, caller: Call)
     ]
 
 
-def is_on_site(url: str, site: str | None) -> bool:
-    """Return whether an address is on a host or its subdomains, and below a path if the site has one."""
-    host, _, path = (site or "").partition("/")
-    parts = urlsplit(url)
-    on_host = f".{parts.hostname}".endswith(f".{host}") if host else True
-    return on_host and parts.path.startswith(f"/{path}")
+def _is_wanted(url: str, query: Query) -> bool:
+    """Return whether an address is on the sites of a query and on none that it excludes."""
+    on_site = not query.sites or any(is_within_site(url, site) for site in query.sites)
+    return on_site and not any(is_within_site(url, site) for site in query.exclude)

@@ -9,6 +9,7 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,6 +22,8 @@ PARAGRAPH_BREAK = re.compile(r"\n{2,}")
 LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<?https?://[^\s)>]+>?")
 TABLE_HEADER = re.compile(r"^(\|[^\n]{1,600})\n\|(?: *:?-{3,}:? *\|)+ *$", re.MULTILINE)
 SENTENCE_END = re.compile(r"\n+|[.!?] +|[。！？]")
+JOINED_NAME = re.compile(r"\b[A-Za-z]*[a-z][A-Z][a-z][A-Za-z]*\b")  # for instance `ThreadPool`
+INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Typical words of questions in the most common languages, as `extract_terms` writes them.
 QUESTION_WORDS = frozenset(
     "a an the of to in on at by for with from and or is are was were be been do does did can could should would "  # noqa: SIM905
@@ -49,6 +52,15 @@ class DocumentExcerpt:
 
 
 @dataclass(frozen=True)
+class ScoredDocument:
+    """A document to compare with others: its title, its address and its text."""
+
+    title: str
+    address: str
+    markdown: str
+
+
+@dataclass(frozen=True)
 class DocumentPassage:
     """A piece of the text, its headings, and the header of the table that it continues."""
 
@@ -68,12 +80,47 @@ def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Documen
     if not query_terms or max_tokens < 1:
         return []
     passages = split_passages(markdown)
-    scores = _score_passages(markdown, passages, query_terms)
+    scores = _score_passages([(markdown, passage) for passage in passages], query_terms)
     min_score = min_score_share * max(scores, default=0.0)
     ranked = [pair for pair in zip(passages, scores, strict=True) if pair[1] > min_score]
     ranked.sort(key=lambda pair: -pair[1])  # stable, so that the earlier of two equal passages wins
     excerpts = _select_excerpts(markdown, ranked, max_tokens, query_terms)
     return _fit_budget(_join_adjacent(markdown, excerpts), max_tokens)
+
+
+def score_documents(documents: Sequence[ScoredDocument], query: str) -> list[float]:
+    """Return a score for each document: that of its best passage, and that of its title and address.
+
+    The passages of all documents are one collection, and so are the titles, so that the scores can be compared.
+    """
+    title_weight = 0.6  # against the best passage
+    query_terms = set(map(_stem_word, extract_terms(query)))
+    pieces: list[tuple[str, DocumentPassage]] = []
+    owners: list[int] = []
+    titles: list[tuple[str, DocumentPassage]] = []
+    for number, document in enumerate(documents):
+        name = f"{document.title} {' '.join(extract_terms(document.address))}"
+        titles.append((name, DocumentPassage(0, len(name), ())))
+        passages = split_passages(document.markdown)
+        pieces += [(document.markdown, replace(each, headings=(name, *each.headings))) for each in passages]
+        owners += [number] * len(passages)
+    best = [0.0] * len(documents)
+    for number, score in zip(owners, _score_passages(pieces, query_terms), strict=True):
+        best[number] = max(best[number], score)
+    title_scores = _score_passages(titles, query_terms)
+    return [passage + title_weight * title for passage, title in zip(best, title_scores, strict=True)]
+
+
+def spell_out_names(text: str) -> str:
+    """Return the text with the words of joined names after it: `ThreadPool` is also `Thread Pool`."""
+    names = [INNER_CAPITAL.sub(" ", name) for name in dict.fromkeys(JOINED_NAME.findall(text))]
+    return " ".join((text, *names)) if names else text
+
+
+def extract_content_words(query: str) -> list[str]:
+    """Return the stems of a query's words, each once, without typical question words unless there are no others."""
+    stems = list(dict.fromkeys(_stem_word(word) for word in extract_terms(query)))
+    return [stem for stem in stems if stem not in _stem_question_words()] or stems
 
 
 def split_passages(markdown: str) -> list[DocumentPassage]:
@@ -124,12 +171,13 @@ def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPass
     return pieces
 
 
-def _score_passages(markdown: str, passages: list[DocumentPassage], query_terms: set[str]) -> list[float]:
+def _score_passages(pieces: Sequence[tuple[str, DocumentPassage]], query_terms: set[str]) -> list[float]:
+    """Return the score of each passage, given with the text that it is a part of, among all of them."""
     coverage_weight = 0.5  # the share of a score that depends on how much of the question the passage has
     heading_weight = 0.5  # of a word in the headings, against one in the passage
     counts, lengths, heading_terms = [], [], []
     terms_by_headings: dict[tuple[str, ...], set[str]] = {}
-    for passage in passages:
+    for markdown, passage in pieces:
         terms = _extract_terms(markdown[passage.start : passage.end])
         lengths.append(len(terms))
         counts.append(Counter(term for term in terms if term in query_terms))
@@ -157,7 +205,7 @@ def _extract_terms(text: str) -> list[str]:
     """Return the stemmed terms of a text, without link addresses."""
     if "(" in text or "://" in text:
         text = LINK_TARGET.sub(" ", text)
-    return [_stem_word(word) for word in extract_terms(text)]
+    return [_stem_word(word) for word in extract_terms(spell_out_names(text))]
 
 
 @lru_cache(maxsize=1)

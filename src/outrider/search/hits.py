@@ -24,8 +24,8 @@ HIDDEN_MARKUP = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.
 def to_hits(items: Iterable[ResultItem], query: Query, provider: str, secrets: Sequence[str] = ()) -> list[SearchHit]:
     """Return the items as hits in the provider's order, ranked from 1.
 
-    Items without title or http(s) address are dropped, and so are those outside `query.site`, because some engines
-    treat the site as a preference.
+    Items without title or http(s) address are dropped, and so are those outside `query.sites` or within
+    `query.exclude`, because some engines treat a site as a preference.
     """
     hits = [hit for item in items if (hit := _build_hit(item, query, secrets)) is not None]
     return [
@@ -45,7 +45,9 @@ def _build_hit(item: ResultItem, query: Query, secrets: Sequence[str]) -> Search
     title = cut_text(clean_text(item.get("title")), max_title_chars).text
     if not url or not title or (query.mode == "image" and not image):
         return None
-    if query.site and not is_within_site(url, query.site):
+    if query.sites and not any(is_within_site(url, site) for site in query.sites):
+        return None
+    if any(is_within_site(url, site) for site in query.exclude):
         return None
     if redact_secrets(url, secrets) != url:
         return None

@@ -113,7 +113,7 @@ class SearchState:
         answered = useful or self.answers
         if len(useful) > 1:
             rankings = [Ranking(each.provider.name, answer.hits, each.provider.weight) for each, answer in useful]
-            is_single_host = bool(self.query.site) or self.query.mode == "image"
+            is_single_host = len(self.query.sites) == 1 or self.query.mode == "image"
             hits = fuse_rankings(rankings, limit=self.query.count, per_domain=0 if is_single_host else per_domain)
         else:
             hits = deduplicate_hits(useful[0][1].hits if useful else ())

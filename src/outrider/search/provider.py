@@ -14,11 +14,12 @@ from outrider.core.errors import InvalidInput
 from outrider.core.http import HttpResponse
 from outrider.search.agent_browser import AgentBrowser
 from outrider.search.failures import FailureCode, build_failure
+from outrider.search.urls import normalize_site, split_site
 
 SearchMode = Literal["web", "image", "news"]
 Freshness = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
-QueryFeature = Literal["freshness", "language", "region", "site", "safe", "page"]
+QueryFeature = Literal["freshness", "dates", "language", "region", "site", "exclude", "safe", "page"]
 SEARCH_MODES = ("web", "image", "news")
 MAX_RESULTS = 20  # of one query
 PROVIDER_ENTRY_POINTS = "outrider.search_providers"
@@ -33,9 +34,11 @@ class Query:
         count: Results wanted, 1 to 20.
         page: 1 is the first page of `count` results.
         freshness: The maximum age of results.
-        language: ISO 639-1 code, for instance `de`.
-        region: ISO 3166-1 alpha-2 code, for instance `DE`.
-        site: Only results of this host, with or without a path.
+        since, until: The first and the last day of publication.
+        language: ISO 639-1 code with or without a region, for instance `de` or `pt-BR`.
+        region: ISO 3166-1 alpha-2 code, for instance `DE`; without it, that of `language` counts.
+        sites: Only results of these hosts, each with or without a path.
+        exclude: No results of these hosts, each with or without a path.
         safe: Filters explicit results.
         caller: The call that searches; pages in its own stores are only searched for itself.
     """
@@ -45,9 +48,12 @@ class Query:
     count: int = 10
     page: int = 1
     freshness: Freshness | None = None
+    since: date | None = None
+    until: date | None = None
     language: str | None = None
     region: str | None = None
-    site: str | None = None
+    sites: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     safe: SafeSearch = "moderate"
     caller: Call | None = field(default=None, compare=False, repr=False)
 
@@ -60,6 +66,13 @@ class Query:
             raise InvalidInput(f"page: must be at least 1, not {self.page}")
         if self.mode not in SEARCH_MODES:
             raise InvalidInput(f"mode: must be one of {', '.join(SEARCH_MODES)}, not {self.mode!r}")
+        if self.since and self.until and self.since > self.until:
+            raise InvalidInput(f"since: {self.since} is after until ({self.until})", hint="swap them")
+        if self.freshness and (self.since or self.until):
+            raise InvalidInput("freshness: cannot be combined with since and until", hint="leave out `freshness`")
+        for name in ("sites", "exclude"):
+            normalized = (normalize_site(site) for site in getattr(self, name))
+            object.__setattr__(self, name, tuple(dict.fromkeys(filter(None, normalized))))
 
     @property
     def language_code(self) -> str | None:
@@ -68,8 +81,20 @@ class Query:
 
     @property
     def country_code(self) -> str | None:
-        """The region in capitals."""
-        return self.region.upper() if self.region else None
+        """The region in capitals, or that of the language, for instance `AT` of `de-AT`."""
+        tags = self.language.replace("_", "-").split("-")[1:] if self.language else []
+        region = self.region or next((tag for tag in tags if len(tag) == 2), None)
+        return region.upper() if region else None
+
+    @property
+    def site_hosts(self) -> list[str] | None:
+        """The hosts of `sites`, for providers that take no paths; None if any host will do."""
+        return list(dict.fromkeys(split_site(site)[0] for site in self.sites)) or None
+
+    @property
+    def excluded_hosts(self) -> list[str] | None:
+        """The hosts of `exclude` that are excluded as a whole; None if there are none."""
+        return [site for site in self.exclude if not split_site(site)[1]] or None
 
     @property
     def offset(self) -> int:
@@ -263,12 +288,14 @@ class SearchProvider:
         keyless_endpoint: The endpoint for use without a key, if it differs.
         credentials: What it needs to be used with a key.
         keyless_rank: Its position in the chain without a key (1 is first); None if it needs its credentials.
-        modes: The modes that it can search in.
+        modes: The modes that it can search in; `keyless_modes` without a key, if they differ.
         features: The parts of a query that it can honour; `keyless_features` without a key, if they differ.
         missing_features: By mode, the features that are missing in that mode alone.
         site_operator: Whether it understands `site:` in the words.
         max_count: The most results in one call. Without the feature `page`, pages are cut from one long answer.
         max_offset: The most results before a page, with the feature `page`.
+        max_page: The last page, with the feature `page`.
+        has_own_pages: Whether its pages have a length of their own, so that ours are cut from all of them so far.
         max_chars, max_words: Limits of the query; longer ones are cut with a note.
         rate, keyless_rate: The calls that it allows.
         sunset_date: The day from which its own endpoint no longer works.
@@ -294,12 +321,15 @@ class SearchProvider:
     credentials: tuple[Credential, ...] = ()
     keyless_rank: int | None = None
     modes: frozenset[SearchMode] = frozenset({"web"})
+    keyless_modes: frozenset[SearchMode] | None = None
     features: frozenset[QueryFeature] = frozenset()
     keyless_features: frozenset[QueryFeature] | None = None
     missing_features: Mapping[str, frozenset[QueryFeature]] = field(default_factory=dict)
     site_operator: bool = False
     max_count: int = MAX_RESULTS
     max_offset: int | None = None
+    max_page: int | None = None
+    has_own_pages: bool = False
     max_chars: int = 2_000
     max_words: int = 400
     rate: CallRate = field(default_factory=lambda: CallRate(5))
@@ -322,6 +352,10 @@ class SearchProvider:
         """Return whether it can honour that part of the query, in the query's mode and with or without a key."""
         features = self.keyless_features if keyless and self.keyless_features is not None else self.features
         return feature in features and feature not in self.missing_features.get(query.mode, frozenset())
+
+    def list_modes(self, *, keyless: bool) -> frozenset[SearchMode]:
+        """Return the modes that it can search in with or without a key."""
+        return self.keyless_modes if keyless and self.keyless_modes is not None else self.modes
 
     def is_sunset(self, access: ProviderAccess) -> bool:
         """Return whether the provider's own service has ended; an operator's gateway may live on."""

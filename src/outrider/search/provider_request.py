@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ from outrider.search.hits import clean_text, to_hits
 from outrider.search.provider import (
     EngineResults,
     ErrorRule,
+    Freshness,
     ProviderAccess,
     ProviderRequest,
     Query,
@@ -25,7 +26,6 @@ from outrider.search.provider import (
     SearchServices,
 )
 from outrider.search.redact import redact_secrets
-from outrider.search.urls import normalize_site
 
 QUOTA_EXHAUSTED = re.compile(
     r"credits?\b|quota|out of searches|usage limit|plan.{0,12} limit|daily limit|billing", re.IGNORECASE
@@ -70,13 +70,13 @@ async def query_provider(
         raise build_failure("sunset", f"{provider.title} ended on {provider.sunset_date}", hint=provider.remedy)
     adapted, notes = adapt_query(provider, access, query)
     try:
-        items, request_notes, quota_left, engine = await _fetch_results(provider, access, adapted, http, services)
+        items, request_notes, quota_left, engine = await _fetch_page(provider, access, adapted, http, services)
     except OutriderError as error:
         raise _sanitize_error(error, provider, access) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         # The provider decides what it sends; a mapping that fails on it has met a bad reply.
         raise build_failure("bad_reply", f"{provider.title} answered in an unknown shape") from None
-    hits = to_hits(items, query, provider.name, access.secrets)
+    hits = [hit for hit in to_hits(items, query, provider.name, access.secrets) if _is_within_dates(hit, query)]
     hits = hits if provider.supports("page", query, keyless=access.keyless) else hits[query.offset :]
     return ProviderAnswer(tuple(hits[: query.count]), (*notes, *request_notes), quota_left, engine)
 
@@ -92,47 +92,68 @@ def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) 
         "region": "cannot choose a region",
         "safe": "has no safe-search setting",
     }
-    if query.mode not in provider.modes:
+    if query.mode not in provider.list_modes(keyless=access.keyless):
         raise build_failure("unsupported", f"{provider.title} has no {query.mode} search")
-    notes: list[str] = []
+    if not query.region and provider.supports("region", query, keyless=access.keyless):
+        query = replace(query, region=query.country_code)  # of a language such as `de-AT`, which may be left out
+    query, date_note = _apply_dates(provider, access, query)
+    notes = [date_note]
     defaults: dict[QueryFeature, Any] = {"freshness": None, "language": None, "region": None, "safe": "moderate"}
     for feature, default in defaults.items():
         is_requested = getattr(query, feature) != default
         if is_requested and not provider.supports(feature, query, keyless=access.keyless):
             notes.append(f"{provider.title} {feature_notes[feature]}")
             query = replace(query, **{feature: default})
-    query, site_note = _apply_site(provider, access, query)
-    query, cut_note = _shorten_query(provider, query)
+    query, operators, site_note = _apply_sites(provider, access, query)
+    query, cut_note = _shorten_query(provider, query, operators)
     query, count_note = _paginate_query(provider, access, query)
-    return query, (*notes, *filter(None, (site_note, cut_note, count_note)))
+    return query, tuple(filter(None, (*notes, site_note, cut_note, count_note)))
 
 
-def _apply_site(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str]:
-    if not query.site:
+def _apply_dates(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str]:
+    """Express a range of days by the shortest `freshness` that covers it, if the provider has no ranges."""
+    if not (query.since or query.until) or provider.supports("dates", query, keyless=access.keyless):
         return query, ""
-    site = normalize_site(query.site)
-    if provider.supports("site", query, keyless=access.keyless):
-        return replace(query, site=site), ""
-    if provider.site_operator:
-        return replace(query, site=None, text=f"{query.text} site:{site}"), ""
-    note = f"{provider.title} cannot search within one site; its results were filtered for {site}"
-    return replace(query, site=None, text=f"{query.text} {site}"), note
+    age_days = (access.today - query.since).days if query.since else None
+    longest_ages: Mapping[Freshness, int] = {"day": 1, "week": 7, "month": 31, "year": 366}
+    covering = [name for name, days in longest_ages.items() if age_days is not None and age_days <= days]
+    has_freshness = provider.supports("freshness", query, keyless=access.keyless)
+    note = f"{provider.title} cannot limit results to a range of dates; only results of known other dates were dropped"
+    return replace(query, since=None, until=None, freshness=covering[0] if covering and has_freshness else None), note
 
 
-def _shorten_query(provider: SearchProvider, query: Query) -> tuple[Query, str]:
-    """Cut the words to the provider's limits, but never the `site:` at their end."""
-    words, site, domain = query.text.rpartition(" site:") if " site:" in query.text else (query.text, "", "")
-    tail = f"{site}{domain}"
-    shortened = words
-    if len(query.text.split()) > provider.max_words:
-        shortened = " ".join(words.split()[: provider.max_words - bool(tail)])
-    max_chars = provider.max_chars - len(tail)
+def _apply_sites(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str, str]:
+    """Express sites by parameters, else by operators, else by words; return the query, the operators and a note."""
+    operators: list[str] = []
+    note = ""
+    has_path = any("/" in site for site in query.sites)
+    takes_sites = provider.supports("site", query, keyless=access.keyless)
+    if query.sites and provider.site_operator and (has_path or not takes_sites):
+        terms = " OR ".join(f"site:{site}" for site in query.sites)
+        operators.append(f"({terms})" if len(query.sites) > 1 else terms)
+        query = replace(query, sites=())
+    elif query.sites and not takes_sites:
+        names = ", ".join(query.sites)
+        note = f"{provider.title} cannot search within one site; its results were filtered for {names}"
+        query = replace(query, sites=(), text=" ".join((query.text, *query.sites)))
+    if query.exclude and provider.site_operator and not provider.supports("exclude", query, keyless=access.keyless):
+        operators += [f"-site:{site}" for site in query.exclude]
+        query = replace(query, exclude=())
+    return query, " ".join(operators), note
+
+
+def _shorten_query(provider: SearchProvider, query: Query, operators: str) -> tuple[Query, str]:
+    """Cut the words to the provider's limits, and add the operators, which are never cut."""
+    shortened = query.text
+    max_words = max(provider.max_words - len(operators.split()), 1)
+    if len(shortened.split()) > max_words:
+        shortened = " ".join(shortened.split()[:max_words])
+    max_chars = provider.max_chars - len(operators) - bool(operators)
     if len(shortened) > max_chars:
         shortened = shortened[:max_chars].rsplit(" ", 1)[0]
-    if shortened == words:
-        return query, ""
     note = f"{provider.title} takes shorter queries: only the beginning was searched"
-    return replace(query, text=shortened + tail), note
+    text = f"{shortened} {operators}".strip()
+    return replace(query, text=text), "" if shortened == query.text else note
 
 
 def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str]:
@@ -144,9 +165,39 @@ def _paginate_query(provider: SearchProvider, access: ProviderAccess, query: Que
         note = f"{provider.title} gives at most {max_count} results" if last > max_count else ""
         return replace(query, page=1, count=min(last, max_count)), note
     adapted = replace(query, count=min(query.count, max_count))
-    if provider.max_offset is not None and adapted.offset > provider.max_offset:
+    is_past_offset = provider.max_offset is not None and adapted.offset > provider.max_offset
+    if is_past_offset or (provider.max_page is not None and adapted.page > provider.max_page):
         raise build_failure("unsupported", f"{provider.title} has no page {query.page}")
     return adapted, f"{provider.title} gives at most {max_count} results a page" if query.count > max_count else ""
+
+
+def _is_within_dates(hit: SearchHit, query: Query) -> bool:
+    """Return whether the hit is of the days asked for, as far as its date is known."""
+    try:
+        day = date.fromisoformat((hit.published or "")[:10])
+    except ValueError:
+        return True
+    return (query.since is None or query.since <= day) and (query.until is None or day <= query.until)
+
+
+async def _fetch_page(
+    provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
+) -> tuple[list[dict[str, Any]], tuple[str, ...], int | None, str]:
+    """Return the items of a page; one that the provider cuts otherwise is cut from all of its pages so far."""
+    max_own_pages = 5
+    if not provider.has_own_pages:
+        return await _fetch_results(provider, access, query, http, services)
+    found: dict[str, dict[str, Any]] = {}
+    notes: tuple[str, ...] = ()
+    for number in range(1, max_own_pages + 1):
+        own_page = replace(query, page=number)
+        items, notes, _, _ = await _fetch_results(provider, access, own_page, http, services)
+        known = len(found)
+        for item in items:
+            found.setdefault(f"{item.get('url')} {item.get('image_url')}", item)
+        if len(found) == known or len(found) >= query.offset + query.count:
+            break
+    return list(found.values())[query.offset :], notes, None, ""
 
 
 async def _fetch_results(

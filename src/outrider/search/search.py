@@ -101,6 +101,24 @@ class Search:
         health = await self._health.load()
         return explain_providers(self._settings, self._environ, services=self._services, health=health)
 
+    async def ask_every_provider(self, query: Query) -> list[SearchAttempt]:
+        """Ask each usable provider, also paused ones, and return what came of it; for a check before a release.
+
+        The message of a successful attempt is the title of the first result.
+        """
+        plan = plan_search(self._settings, self._environ, self._services, now=self._clock())
+        attempts: list[SearchAttempt] = []
+        for candidate in plan.candidates:
+            name, started_at = candidate.provider.name, self._clock()
+            try:
+                hits = (await self._query_provider(query, candidate)).hits
+            except OutriderError as error:
+                attempts.append(SearchAttempt(name, error.code, error.message, self._clock() - started_at))
+                continue
+            title = hits[0].title if hits else ""
+            attempts.append(SearchAttempt(name, "ok", title, self._clock() - started_at, len(hits)))
+        return attempts
+
     async def _ask_in_batches(self, state: SearchState) -> None:
         """Ask until one provider has hits, or two say honestly that there are none."""
         queue = deque(state.plan.candidates)
@@ -122,7 +140,7 @@ class Search:
         while queue and len(batch) < batch_size:
             candidate = queue.popleft()
             provider = candidate.provider
-            if state.query.mode not in provider.modes:
+            if state.query.mode not in provider.list_modes(keyless=candidate.access.keyless):
                 state.skip(candidate, "unsupported", f"{provider.title} has no {state.query.mode} search")
             elif block := self._health.get(candidate.access.id).find_block(self._clock()):
                 state.skip(candidate, block.code, block.message)

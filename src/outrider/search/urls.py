@@ -124,8 +124,15 @@ def normalize_site(site: str) -> str:
 
 def is_within_site(url: str, site: str) -> bool:
     """Return whether the address is on the site (`example.com`, `example.com/docs`) or one of its subdomains."""
-    site_host, _, path = normalize_site(site).partition("/")
+    site_host, path = split_site(site)
     host = parse_host(url)
     if host != site_host and not host.endswith(f".{site_host}"):
         return False
-    return not path or urlsplit(url).path.lower().strip("/").startswith(path)
+    # Whole segments count: `/docs-old` is not below `/docs`.
+    return not path or f"{urlsplit(url).path.lower().strip('/')}/".startswith(f"{path}/")
+
+
+def split_site(site: str) -> tuple[str, str]:
+    """Return the host and the path of a site, each without slashes at its ends."""
+    host, _, path = normalize_site(site).partition("/")
+    return host, path.strip("/")

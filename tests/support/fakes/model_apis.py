@@ -30,6 +30,7 @@ class ModelTurn:
         garbage: Something that is no answer at all.
         finish_reason: Another reason to stop than the usual.
         tokens: (read, written).
+        cached: How many of Anthropic's tokens were read from its cache.
     """
 
     text: str = ""
@@ -44,6 +45,7 @@ class ModelTurn:
     garbage: bool = False
     finish_reason: str = ""
     tokens: tuple[int, int] = (100, 10)
+    cached: int = 0
 
 
 @dataclass
@@ -297,7 +299,8 @@ def _build_anthropic_events(turn: ModelTurn, number: int) -> list[str]:
         "model": "scripted",
         "content": [],
     }
-    message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": read, "output_tokens": 1}}
+    message |= {"stop_reason": None, "stop_sequence": None}
+    message["usage"] = {"input_tokens": read, "output_tokens": 1, "cache_read_input_tokens": turn.cached}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
     if turn.thinking:

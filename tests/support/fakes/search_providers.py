@@ -182,12 +182,11 @@ def answer_as_serpapi(request: ProviderRequest, behaviour: ProviderBehaviour) ->
 
 
 def answer_as_google_cse(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
-    site = f" site:{request.get_parameter('siteSearch')}" if request.get_parameter("siteSearch") else ""
     start, count = (
         int(request.get_parameter("start", 1)) - 1,
         MAX_RESULTS_PER_QUERY if behaviour.ignores_count else int(request.get_parameter("num")),
     )
-    found = generate_documents(str(request.get_parameter("q")) + site, start, count)
+    found = generate_documents(str(request.get_parameter("q")), start, count)
     rows: list[dict[str, Any]] = [_build_web_result(doc, title="title", url="link", snippet="snippet") for doc in found]
     if request.get_parameter("searchType") == "image":
         rows = [
@@ -212,7 +211,9 @@ def answer_as_bing(request: ProviderRequest, behaviour: ProviderBehaviour) -> An
 
 
 def answer_as_you(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
-    found = _select_documents(request, behaviour, request.get_parameter("count"), text="query")
+    count = int(request.get_parameter("count"))
+    start = int(request.get_parameter("offset", 0)) * count
+    found = _select_documents(request, behaviour, count, start, text="query")
     rows = [_build_web_result(doc, title="title", url="url", snippet="description") for doc in found]
     return {"results": {"web": rows, "news": rows}, "metadata": {}}
 
@@ -273,7 +274,7 @@ def is_authorized(request: ProviderRequest, key: str) -> bool:
     header = KEY_HEADERS.get(request.provider, "authorization")
     given = request.headers.get(header)
     if given is None:
-        return request.provider in {"you", "firecrawl"}
+        return request.provider == "you"
     return given == (f"Bearer {key}" if header == "authorization" else key)
 
 

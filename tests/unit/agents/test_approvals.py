@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from outrider.agents.approvals import Questions
+from outrider.agents.approvals import Questions, build_agent_key
 from outrider.agents.tables import runs
 from outrider.core.context import Call
 from outrider.core.database.database import Database
@@ -126,7 +126,7 @@ async def test_of_many_who_decide_at_once_one_wins(questions: Questions):
 DECIDE = """
 import sys, anyio
 from pathlib import Path
-from outrider.agents.approvals import Questions
+from outrider.agents.approvals import Questions, build_agent_key
 from outrider.core.database.database import Database
 
 async def main(path, question, name):
@@ -188,20 +188,23 @@ async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
 
 
 async def test_always_is_remembered_for_person_workspace_agent_and_tool(questions: Questions):
+    clerk = build_agent_key("clerk", {})
     made = await ask_question(questions)
-    assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")
+    assert not await questions.is_always_allowed(ANN, clerk, "send_mail")
     await questions.decide(made.id, "always_approved")
-    assert await questions.is_always_allowed(ANN, "clerk", "send_mail")
+    assert await questions.is_always_allowed(ANN, clerk, "send_mail")
     for other in (Call(workspace="w", identity="bob"), Call(workspace="x", identity="ann@a.example"), Call()):
-        assert not await questions.is_always_allowed(other, "clerk", "send_mail")
-    assert not await questions.is_always_allowed(ANN, "boss", "send_mail")
-    assert not await questions.is_always_allowed(ANN, "clerk", "send_money")
-    assert await questions.revoke_allowance(ANN, "clerk", "send_mail")
-    assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")
+        assert not await questions.is_always_allowed(other, clerk, "send_mail")
+    for change in ({"instructions": "Send all."}, {"place": "/b/.outrider/agents"}, {"origin": "workspace"}):
+        assert not await questions.is_always_allowed(ANN, build_agent_key("clerk", change), "send_mail")
+    assert not await questions.is_always_allowed(ANN, build_agent_key("boss", {}), "send_mail")
+    assert not await questions.is_always_allowed(ANN, clerk, "send_money")
+    assert await questions.revoke_allowance(ANN, clerk, "send_mail")
+    assert not await questions.is_always_allowed(ANN, clerk, "send_mail")
 
 
 async def test_an_always_that_came_too_late_allows_nothing(questions: Questions):
     made = await ask_question(questions)
     await questions.decide(made.id, "rejected")
     await questions.decide(made.id, "always_approved")
-    assert not await questions.is_always_allowed(ANN, "clerk", "send_mail")
+    assert not await questions.is_always_allowed(ANN, build_agent_key("clerk", {}), "send_mail")

@@ -167,7 +167,7 @@ async def test_what_an_engine_cannot_say_is_in_a_note():
 async def test_a_site_is_asked_for_in_the_words_and_others_are_dropped():
     behaviour = result_pages.EngineBehaviour()
     async with searching(behaviour) as search:
-        found = await search.find(Query("oolong tea", site="garden.example"), browse=True)
+        found = await search.find(Query("oolong tea", sites=("garden.example",)), browse=True)
     assert behaviour.requests[0][2]["q"] == "oolong tea site:garden.example"
     assert [hit.url for hit in found.hits] == ["https://garden.example/formosa?a=1&b=2"]
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -57,13 +57,13 @@ async def wire(**behaviour: Any) -> AsyncGenerator[Wire]:
             await http.close()
 
 
-WISH = Query("tea", count=5, freshness="week", language="de-AT", region="at", safe="strict", site="a.example")
+WISH = Query("tea", count=5, freshness="week", language="de-AT", region="at", safe="strict", sites=("a.example",))
 SENT = {
     "bing": {"mkt": "de-AT", "freshness": "Week", "safeSearch": "Strict", "q": "tea site:a.example", "count": "5"},
     "brave": {"country": "AT", "search_lang": "de", "freshness": "pw", "safesearch": "strict"},
     "exa": {"userLocation": "AT", "includeDomains": ["a.example"], "startPublishedDate": "2026-11-13T00:00:00.000Z"},
     "firecrawl": {"country": "AT", "tbs": "qdr:w", "includeDomains": ["a.example"], "sources": ["web"], "limit": 5},
-    "google_cse": {"gl": "at", "lr": "lang_de", "dateRestrict": "w1", "safe": "active", "siteSearch": "a.example"},
+    "google_cse": {"gl": "at", "lr": "lang_de", "dateRestrict": "w1", "safe": "active", "q": "tea site:a.example"},
     "searxng": {"language": "de-AT", "time_range": "week", "safesearch": "2", "categories": "general"},
     "serpapi": {"gl": "at", "hl": "de", "tbs": "qdr:w", "safe": "active", "engine": "google"},
     "serper": {"gl": "at", "hl": "de", "tbs": "qdr:w", "num": 5, "q": "tea site:a.example"},
@@ -78,6 +78,149 @@ async def test_a_wish_is_sent_in_each_providers_own_words():
         for name, expected in SENT.items():
             asked = await w.asked(name, WISH)
             assert {key: asked.get(key) for key in expected} == expected, name
+
+
+LOCALES = [
+    (
+        "ja",
+        "jp",
+        {"brave": ("jp", "JP"), "you": ("JA", "JP"), "serpapi": ("ja", "jp"), "google_cse": ("lang_ja", "jp")},
+    ),
+    ("pt", "br", {"brave": ("pt-br", "BR"), "you": ("PT-BR", "BR"), "serpapi": ("pt-BR", "br")}),
+    ("pt-PT", None, {"brave": ("pt-pt", "PT"), "you": ("PT-PT", "PT"), "serpapi": ("pt-PT", "pt")}),
+    ("zh-TW", None, {"brave": ("zh-hant", "TW"), "you": ("ZH-HANT", "TW"), "google_cse": ("lang_zh-TW", "tw")}),
+    ("zh", None, {"brave": ("zh-hans", None), "you": ("ZH-HANS", None), "serper": ("zh-CN", None)}),
+    (
+        "en",
+        "gb",
+        {"brave": ("en-gb", "GB"), "you": ("EN-GB", "GB"), "serpapi": ("en-GB", "uk"), "serper": ("en-GB", "gb")},
+    ),
+    ("no", "no", {"brave": ("nb", "NO"), "google_cse": ("lang_no", "no")}),
+    ("he", "il", {"brave": ("he", "ALL"), "you": ("HE", None), "google_cse": ("lang_iw", "il")}),
+    ("de-AT", None, {"brave": ("de", "AT"), "serpapi": ("de", "at"), "tavily": (None, "austria")}),
+]
+LOCALE_FIELDS = {
+    "brave": ("search_lang", "country"),
+    "you": ("language", "country"),
+    "serpapi": ("hl", "gl"),
+    "serper": ("hl", "gl"),
+    "google_cse": ("lr", "gl"),
+    "tavily": ("language", "country"),
+}
+
+
+async def test_languages_and_countries_are_the_providers_own_codes():
+    async with wire() as w:
+        for language, region, expected in LOCALES:
+            for name, codes in expected.items():
+                asked = await w.asked(name, Query("tea", language=language, region=region))
+                assert tuple(asked.get(field) for field in LOCALE_FIELDS[name]) == codes, (language, region, name)
+
+
+async def test_a_language_or_country_without_a_code_is_named_in_a_note():
+    async with wire() as w:
+        for name in ("brave", "you"):
+            notes = " ".join((await w.find(name, Query("tea", language="ka", region="GE"))).notes)
+            assert "cannot choose the language ka" in notes, name
+            assert "cannot choose the region GE" in notes, name
+
+
+RANGE = Query("tea", count=5, since=date(2026, 3, 1), until=date(2026, 3, 31), exclude=("b.example", "c.example/old"))
+RANGE_SENT = {
+    "brave": {"freshness": "2026-03-01to2026-03-31", "q": "tea -site:b.example -site:c.example/old"},
+    "exa": {
+        "startPublishedDate": "2026-03-01T00:00:00.000Z",
+        "endPublishedDate": "2026-03-31T23:59:59.999Z",
+        "excludeDomains": ["b.example"],
+    },
+    "firecrawl": {"tbs": "cdr:1,cd_min:03/01/2026,cd_max:03/31/2026", "excludeDomains": ["b.example"]},
+    "google_cse": {"sort": "date:r:20260301:20260331", "q": "tea -site:b.example -site:c.example/old"},
+    "serpapi": {"tbs": "cdr:1,cd_min:03/01/2026,cd_max:03/31/2026"},
+    "serper": {"tbs": "cdr:1,cd_min:03/01/2026,cd_max:03/31/2026"},
+    "tavily": {"start_date": "2026-03-01", "end_date": "2026-03-31", "exclude_domains": ["b.example"]},
+    "you": {"freshness": "2026-03-01to2026-03-31", "exclude_domains": "b.example"},
+    "searxng": {"time_range": "year", "q": "tea -site:b.example -site:c.example/old"},
+    "webiq": {"query": "tea -site:b.example -site:c.example/old"},
+}
+
+
+async def test_ranges_of_days_and_excluded_sites_are_sent_as_each_provider_takes_them():
+    async with wire() as w:
+        for name, expected in RANGE_SENT.items():
+            asked = await w.asked(name, RANGE)
+            assert {key: asked.get(key) for key in expected} == expected, name
+
+
+async def test_several_sites_are_a_list_or_alternatives_and_paths_never_pass_for_hosts():
+    both = Query("tea", sites=("a.example", "https://www.b.example/"))
+    below = Query("tea", sites=("a.example/docs",))
+    sent = {
+        "tavily": ("include_domains", ["a.example", "b.example"], ["a.example"]),
+        "exa": ("includeDomains", ["a.example", "b.example"], ["a.example"]),
+        "you": ("include_domains", "a.example,b.example", None),
+        "firecrawl": ("includeDomains", ["a.example", "b.example"], None),
+        "brave": ("q", "tea (site:a.example OR site:b.example)", "tea site:a.example/docs"),
+    }
+    async with wire() as w:
+        for name, (field, of_both, of_path) in sent.items():
+            assert (await w.asked(name, both)).get(field) == of_both, name
+            assert (await w.asked(name, below)).get(field) == of_path, name
+        assert (await w.asked("firecrawl", below))["query"] == "tea site:a.example/docs"
+
+
+async def test_results_of_excluded_sites_and_of_other_days_are_dropped_whatever_a_provider_sends():
+    rows = [
+        {"title": "kept", "url": "https://a.example/", "page_age": "2026-03-05T10:00:00"},
+        {"title": "no date", "url": "https://a.example/2"},
+        {"title": "too old", "url": "https://a.example/3", "page_age": "2025-03-05T10:00:00"},
+        {"title": "excluded", "url": "https://www.b.example/4", "page_age": "2026-03-05T10:00:00"},
+    ]
+    async with wire(failure_bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
+        found = await w.find("brave", RANGE)
+    assert [hit.title for hit in found.hits] == ["kept", "no date"]
+
+
+async def test_a_call_of_serper_never_asks_for_more_than_one_credit_buys():
+    async with wire() as w:
+        assert (await w.asked("serper", Query("tea", count=16)))["num"] == 10
+
+
+async def test_keys_of_you_go_to_its_own_host_for_them():
+    assert load_providers()["you"].endpoint == "https://ydc-index.io/v1/search"
+    assert load_providers()["you"].keyless_endpoint == "https://api.you.com/v1/agents/search"
+
+
+async def test_news_of_serpapi_are_found_in_groups_and_limited_by_operators():
+    story = {"title": "Storm", "link": "https://a.example/1", "iso_date": "2026-03-05T10:00:00Z"}
+    other = {"title": "Rain", "link": "https://b.example/2", "date": "03/05/2026"}
+    body = {"search_metadata": {}, "news_results": [{"title": "Weather", "highlight": story, "stories": [other]}]}
+    async with wire(failure_bodies={"serpapi": body}) as w:
+        found = await w.find("serpapi", Query("tea", mode="news", freshness="week", sites=("b.example",)))
+        query = w.behaviour.requests[-1].query
+        assert [hit.title for hit in found.hits] == ["Rain"]
+        assert query["q"] == "tea site:b.example when:7d"
+        assert "tbs" not in query
+        everything = await w.find("serpapi", Query("tea", mode="news"))
+        assert (everything.hits[0].title, everything.hits[0].published) == ("Storm", "2026-03-05T10:00:00Z")
+
+
+async def test_exa_has_news_with_a_key_only():
+    async with wire() as w:
+        assert (await w.asked("exa", Query("tea", mode="news")))["category"] == "news"
+        with pytest.raises(OutriderError, match="news search"):
+            await w.find("exa", Query("tea", mode="news"), keyed=False)
+
+
+async def test_a_page_that_talks_of_titles_is_one_result_of_exas_hosted_text():
+    text = (
+        "Title: Cards\nURL: https://a.example/\nText: A card has fields.\nTitle: its name\nand more\nand more\n"
+        "and more\n\nTitle: Second\nAuthor: N/A\nPublished Date: 2026-03-01\nURL: https://b.example/\nText: Two."
+    )
+    body = {"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": text}]}}
+    async with wire(modes={"exa": "200"}, failure_bodies={"exa": body}) as w:
+        hits = (await w.find("exa", Query("tea"), keyed=False)).hits
+    assert [hit.title for hit in hits] == ["Cards", "Second"]
+    assert "its name" in hits[0].snippet
 
 
 async def test_the_second_page_begins_where_the_first_ended():

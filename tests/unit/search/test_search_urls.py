@@ -86,6 +86,8 @@ def test_redirects_that_lead_nowhere_safe_stay_as_they_are():
         ("https://notexample.com/a", "example.com", False),
         ("https://example.com.evil.org/", "example.com", False),
         ("https://example.com/docs/a", "example.com/docs", True),
+        ("https://example.com/docs", "example.com/docs/", True),
+        ("https://example.com/docs-old/a", "example.com/docs", False),
         ("https://example.com/blog", "example.com/docs", False),
         ("https://mit.edu/", ".edu", True),
     ],

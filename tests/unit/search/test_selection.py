@@ -28,18 +28,18 @@ def names(made: SearchPlan) -> list[str]:
 
 
 def test_without_any_settings_the_keyless_chain_is_used():
-    assert names(planned()) == ["tavily", "you", "firecrawl", "exa"]
+    assert names(planned()) == ["tavily", "you", "exa"]
 
 
 def test_keys_from_the_environment_come_before_the_keyless():
     made = planned(BRAVE_API_KEY="b-key", DUST_MANAGED_SERP_API_KEY="s-key", GOOGLE_API_KEY="g", GOOGLE_CSE_ID="c")
-    assert names(made) == ["brave", "serpapi", "google_cse", "tavily", "you", "firecrawl", "exa"]
+    assert names(made) == ["brave", "serpapi", "google_cse", "tavily", "you", "exa"]
     assert made.candidates[0].access.api_key == "b-key"
 
 
 def test_a_keyless_provider_with_a_key_is_used_with_it_and_only_once():
     made = planned(EXA_API_KEY="e-key")
-    assert names(made) == ["exa", "tavily", "you", "firecrawl"]
+    assert names(made) == ["exa", "tavily", "you"]
     assert not made.candidates[0].access.keyless
     assert made.candidates[0].access.endpoint == "https://api.exa.ai"
 
@@ -72,7 +72,7 @@ def test_a_keyless_profile_may_leave_the_key_out_but_not_leave_it_unfilled():
     profiles = {"free": {"provider": "tavily"}, "unfilled": {"provider": "tavily", "api_key": "replace-me"}}
     made = planned(SearchSettings(profiles=profiles, profile="free"))
     assert made.candidates[0].access.keyless
-    assert names(made) == ["tavily", "you", "firecrawl", "exa"]
+    assert names(made) == ["tavily", "you", "exa"]
     with pytest.raises(NotConfigured, match="'unfilled'"):
         planned(SearchSettings(profiles=profiles, profile="unfilled"))
 
@@ -130,8 +130,8 @@ def test_an_impossible_timeout_warns_and_becomes_twenty(seconds):
 
 
 def test_order_and_disabled_and_keyless_are_obeyed():
-    settings = SearchSettings(order=["firecrawl", "you"], disabled=["tavily"])
-    assert names(planned(settings)) == ["firecrawl", "you", "exa"]
+    settings = SearchSettings(order=["exa", "you"], disabled=["tavily"])
+    assert names(planned(settings)) == ["exa", "you"]
     assert names(planned(SearchSettings(keyless=False))) == []
 
 

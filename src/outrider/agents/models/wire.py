@@ -69,7 +69,7 @@ def _build_responses_model(access: ModelAccess, client: Any) -> Model:
 
 def _build_anthropic_model(access: ModelAccess, client: Any) -> Model:
     from anthropic import AsyncAnthropic
-    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     anthropic_client = AsyncAnthropic(
@@ -78,7 +78,14 @@ def _build_anthropic_model(access: ModelAccess, client: Any) -> Model:
         http_client=client,
         max_retries=0,
     )
-    return AnthropicModel(access.model, provider=AnthropicProvider(anthropic_client=anthropic_client))
+    # Each step sends all that came before: tools and instructions keep their place, and the last message gets a
+    # breakpoint that the next step reads. Blocks are marked, because gateways refuse the mark of a whole request.
+    settings = AnthropicModelSettings(
+        anthropic_cache_tool_definitions=True, anthropic_cache_instructions=True, anthropic_cache_messages=True
+    )
+    return AnthropicModel(
+        access.model, provider=AnthropicProvider(anthropic_client=anthropic_client), settings=settings
+    )
 
 
 def _build_google_model(access: ModelAccess, client: Any) -> Model:

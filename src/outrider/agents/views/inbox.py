@@ -93,7 +93,9 @@ class Inbox:
         """Return the permanent allowances, the newest first."""
         query = select(allowances).order_by(allowances.c.created_at.desc(), allowances.c.id).limit(limit)
         async with self._database.read() as connection:
-            return [Allowance(**row) for row in (await connection.execute(query)).mappings()]
+            rows = (await connection.execute(query)).mappings().all()
+        # After the name stands what binds the allowance to the agent's definition.
+        return [Allowance(**{**row, "agent": row["agent"].partition("#")[0]}) for row in rows]
 
     async def revoke_allowance(self, allowance_id: str) -> bool:
         """Revoke a permanent allowance, so that the agent asks again; return whether there was one."""

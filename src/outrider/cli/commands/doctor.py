@@ -15,22 +15,24 @@ from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
 from outrider.cli.recognising import check_identity
 from outrider.core.errors import OutriderError
+from outrider.search.provider import Query
 from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 
 
 @click.command()
 @click.option("--online", is_flag=True, help="Also search once and read one page.")
+@click.option("--live", is_flag=True, help="Also ask each search provider one question.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 @async_command
-async def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
-    """Check settings, database, artifacts, keys, models, agents, code isolation and, with --online, the web."""
+async def command(sets: tuple[str, ...], *, online: bool, live: bool, as_json: bool) -> None:
+    """Check settings, database, artifacts, keys, models, agents, code isolation and, if asked to, the web."""
     marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
     settings = load_settings(sets)
     findings = [Finding("ok", f"Python {sys.version.split()[0]}")]
     findings += [Finding("note", warning) for warning in settings.warnings]
     checks = [check_storage, check_identity, _check_providers, _check_browser, _check_models, _check_agents]
-    checks += [_check_servers, _check_code, *([_check_web] if online else [])]
+    checks += [_check_servers, _check_code, *([_check_web] if online else []), *([_ask_providers] if live else [])]
     async with open_app(settings) as app:
         for check in checks:
             findings += [each async for each in check(app)]
@@ -67,6 +69,20 @@ async def _check_providers(app: "App") -> AsyncGenerator[Finding]:
             yield Finding("ok", f"search: {each.title} {'with a key' if each.key else 'without a key'}")
         else:
             yield Finding("note", f"search: {each.title} is not used: {each.reason}", each.remedy)
+
+
+async def _ask_providers(app: "App") -> AsyncGenerator[Finding]:
+    """Ask each provider a question that any of them can answer."""
+    remedies = {each.name: (each.title, each.remedy) for each in await app.search.list_providers()}
+    for attempt in await app.search.ask_every_provider(Query("What is the capital of France?", count=3)):
+        title, remedy = remedies[attempt.provider]
+        if attempt.outcome != "ok":
+            yield Finding("bad", f"live: {attempt.message} [{attempt.outcome}]", remedy)
+        elif not attempt.hits:
+            yield Finding("note", f"live: {title} found nothing in {attempt.seconds:.1f} s", remedy)
+        else:
+            first = f"{attempt.hits} results in {attempt.seconds:.1f} s, first {attempt.message!r}"
+            yield Finding("ok", f"live: {title} found {first}")
 
 
 async def _check_models(app: "App") -> AsyncGenerator[Finding]:

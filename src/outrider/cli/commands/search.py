@@ -16,10 +16,14 @@ from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_n
 @click.option("--mode", type=click.Choice(["web", "image", "news"]), default="web", show_default=True)
 @click.option("--page", type=int, default=1, show_default=True, help="Further results.")
 @click.option("--freshness", type=click.Choice(["day", "week", "month", "year"]), help="Not older than this.")
-@click.option("--site", help="Only this domain.")
+@click.option("--since", help="First day, for instance 2026-03-01.")
+@click.option("--until", help="Last day.")
+@click.option("--site", help="Only these domains, with commas between them.")
+@click.option("--exclude", help="Not these domains, with commas between them.")
 @click.option("--language", help="Language of results, for instance de.")
 @click.option("--region", help="Country of results, for instance at.")
 @click.option("--depth", type=click.Choice(["quick", "balanced", "wide"]), default="quick", show_default=True)
+@click.option("--content", is_flag=True, help="Also read the best pages and show the passages that answer.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @add_settings_option
 @async_command
@@ -46,5 +50,7 @@ def _print_results(data: dict[str, Any]) -> None:
         console.print(Text(f"   {hit.get('url') or hit.get('image_url')}", style="blue"), soft_wrap=True)
         if hit.get("snippet"):
             console.print(Text(f"   {hit['snippet']}"))
+        if hit.get("content"):
+            console.print(Text("   " + hit["content"].replace("\n", "\n   "), style="dim"))
     console.print(Text(f"{len(data['results'])} results from {data['provider']}", style="dim"))
     print_notes(data.get("notes", []))

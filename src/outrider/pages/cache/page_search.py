@@ -10,9 +10,9 @@ from sqlalchemy import literal, or_, select, text
 
 from outrider.core.database.database import Database
 from outrider.core.plain_text import render_plain_line
-from outrider.core.text import extract_terms
 from outrider.pages.cache.cache import canonicalize_url, restore_document
-from outrider.pages.excerpt import find_excerpts
+from outrider.pages.document import Document
+from outrider.pages.excerpt import ScoredDocument, extract_content_words, find_excerpts, score_documents
 from outrider.pages.tables import pages
 
 
@@ -28,26 +28,26 @@ class LocalHit:
 
 
 async def search_pages(database: Database, query: str, limit: int) -> list[LocalHit]:
-    """Return the best matching pages, each once, by the address where its redirects end.
+    """Return the pages whose best passage, title and address answer the query best, each page once.
 
     Raises:
         Unavailable: The database cannot be used.
     """
     max_terms = 32  # of a query
+    min_candidates = 30  # compared by their passages
     rows_per_page = 4  # a page may be cached with all its text, too, and under addresses that redirect to it
-    words = list(dict.fromkeys(extract_terms(query)))[:max_terms]
+    words = extract_content_words(query)[:max_terms]
     if not words or limit < 1:
         return []
     search = _search_words if database.dialect == "sqlite" else _search_titles
-    best: dict[str, Mapping[Any, Any]] = {}
-    for row in await search(database, words, limit * rows_per_page):
-        best.setdefault(canonicalize_url(row["final_url"]), row)
-    hits = list(best.items())[:limit]
-    return await anyio.to_thread.run_sync(lambda: [_build_hit(url, row, query) for url, row in hits])
+    found: dict[str, Mapping[Any, Any]] = {}
+    for row in await search(database, words, max(limit, min_candidates) * rows_per_page):
+        found.setdefault(canonicalize_url(row["final_url"]), row)
+    return await anyio.to_thread.run_sync(_rank_pages, list(found.items())[: max(limit, min_candidates)], query, limit)
 
 
-async def _search_words(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
-    """Search the full-text table, for all words if any page has them all, else for any of them."""
+async def _search_words(database: Database, stems: list[str], limit: int) -> list[Mapping[Any, Any]]:
+    """Search the full-text table for words that begin with any of the stems."""
     sqlite_search_sql = """
         SELECT pages.final_url, pages.title, pages.fetched_at, pages.document, found.score
         FROM (
@@ -57,14 +57,10 @@ async def _search_words(database: Database, words: list[str], limit: int) -> lis
         JOIN pages ON pages.key = found.key ORDER BY found.score DESC, pages.fetched_at DESC
     """
     title_weight = 4.0  # a word in the body has 1
-    quoted = [f'"{word}"' for word in words]
+    terms = " OR ".join(f'"{stem}"*' if stem.isascii() and len(stem) > 2 else f'"{stem}"' for stem in stems)
+    values = {"query": terms, "weight": title_weight, "limit": limit}
     async with database.read() as connection:
-        for operator in (" AND ", " OR "):
-            values = {"query": operator.join(quoted), "weight": title_weight, "limit": limit}
-            rows = (await connection.execute(text(sqlite_search_sql), values)).mappings().all()
-            if rows:
-                return list(rows)
-    return []
+        return list((await connection.execute(text(sqlite_search_sql), values)).mappings().all())
 
 
 async def _search_titles(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
@@ -76,16 +72,39 @@ async def _search_titles(database: Database, words: list[str], limit: int) -> li
         return list((await connection.execute(statement)).mappings().all())
 
 
-def _build_hit(url: str, row: Mapping[Any, Any], query: str) -> LocalHit:
+def _rank_pages(found: list[tuple[str, Mapping[Any, Any]]], query: str, limit: int) -> list[LocalHit]:
+    """Return hits for the pages that score best."""
+    max_chars = 200_000  # of a page that are compared; what a page is about is said before
+    candidates = [(url, row, _restore_cached_document(row)) for url, row in found]
+    scores = score_documents(
+        [
+            ScoredDocument(row["title"] or "", url, document.markdown[:max_chars] if document else "")
+            for url, row, document in candidates
+        ],
+        query,
+    )
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
+    return [
+        LocalHit(row["title"] or url, url, _write_snippet(document, query), score, row["fetched_at"])
+        for score, (url, row, document) in ranked[:limit]
+    ]
+
+
+def _restore_cached_document(row: Mapping[Any, Any]) -> Document | None:
+    """Return the cached document, or None for one that cannot be read any more."""
+    try:
+        return restore_document(row)
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
+        return None
+
+
+def _write_snippet(document: Document | None, query: str) -> str:
+    """Return the passage that answers the query best, on one line."""
     max_chars = 400
     max_tokens = 80
-    try:
-        document = restore_document(row)
-    except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
-        return LocalHit(row["title"] or url, url, "", row["score"], row["fetched_at"])
+    if document is None:
+        return ""
     excerpts = find_excerpts(document.markdown, query, max_tokens=max_tokens)
     if excerpts:
-        snippet = max(excerpts, key=lambda excerpt: excerpt.score).text
-    else:
-        snippet = document.description or document.text[:300]
-    return LocalHit(row["title"] or url, url, render_plain_line(snippet, max_chars), row["score"], row["fetched_at"])
+        return render_plain_line(max(excerpts, key=lambda excerpt: excerpt.score).text, max_chars)
+    return render_plain_line(document.description or document.text[:300], max_chars)

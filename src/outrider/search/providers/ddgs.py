@@ -13,6 +13,7 @@ import anyio
 
 from outrider.core.errors import OutriderError
 from outrider.search.failures import build_failure
+from outrider.search.locales import choose_duckduckgo_region
 from outrider.search.provider import CallRate, ProviderAccess, Query, ResultItem, SearchProvider, SearchServices
 
 RATE_LIMITED = re.compile(r"\b(?:202|429)\b|rate ?limit", re.IGNORECASE)
@@ -36,7 +37,7 @@ def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultIte
     try:
         items = method(
             query.text,
-            region=f"{query.country_code or 'us'}-{query.language_code or 'en'}".lower(),
+            region=choose_duckduckgo_region(query) or "us-en",
             safesearch=safe_search_levels[query.safe],
             timelimit=query.freshness[0] if query.freshness else None,
             max_results=query.count,

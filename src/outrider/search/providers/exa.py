@@ -1,4 +1,7 @@
-"""Exa: the REST API with a key (docs.exa.ai/reference/search), the hosted MCP server without one.
+"""Exa: the REST API with a key, the hosted MCP server without one.
+
+"Search" (exa.ai/docs/reference/search) and github.com/exa-labs/exa-mcp-server, src/tools/webSearch.ts, read on
+2026-11-22.
 
 The MCP server answers a lone `tools/call`; should it ask for a session, the handshake of
 modelcontextprotocol.io/specification/2025-06-18/basic/lifecycle is made first. Its result is text for
@@ -37,7 +40,8 @@ MCP_HANDSHAKE = {
     },
 }
 SESSION_REQUIRED = re.compile(rb"session|initiali[sz]e", re.IGNORECASE)
-RESULT_START = re.compile(r"^(?:#+ *)?(?:\d+[.)] *)?(?:\*\*)?Title:", re.MULTILINE)
+# The address must follow within three lines, because the text of a page may contain `Title:`, too.
+RESULT_START = re.compile(r"^(?:#+ *)?(?:\d+[.)] *)?(?:\*\*)?Title:.*\n(?:.*\n){0,3}?\W*URL:", re.MULTILINE)
 SNIPPET_FIELD = re.compile(
     r"^\W*(?:Highlights|Summary|Text|Snippet|Content):\s*(?P<value>.+)", re.MULTILINE | re.DOTALL
 )
@@ -48,13 +52,16 @@ RATE_LIMITED = re.compile(r"rate.?limit|too many|quota|free.{0,20}limit|429", re
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query to the REST request."""
     days = {"day": 1, "week": 7, "month": 31, "year": 366}
-    since = access.today - timedelta(days=days[query.freshness]) if query.freshness else None
+    since = access.today - timedelta(days=days[query.freshness]) if query.freshness else query.since
     body = {
         "query": query.text,
         "numResults": query.count,
         "startPublishedDate": f"{since.isoformat()}T00:00:00.000Z" if since else None,
+        "endPublishedDate": f"{query.until.isoformat()}T23:59:59.999Z" if query.until else None,
+        "category": "news" if query.mode == "news" else None,
         "userLocation": query.country_code,
-        "includeDomains": [query.site] if query.site else None,
+        "includeDomains": query.site_hosts,
+        "excludeDomains": query.excluded_hosts,
         "contents": {"highlights": True},
     }
     return ProviderRequest(f"{access.endpoint}/search", "POST", json=body, headers={"x-api-key": access.api_key})
@@ -155,8 +162,10 @@ provider = SearchProvider(
     endpoint="https://api.exa.ai",
     keyless_endpoint="https://mcp.exa.ai",
     credentials=(Credential(aliases=("token",), env=("EXA_API_KEY",)),),
-    keyless_rank=4,
-    features=frozenset({"freshness", "region", "site"}),
+    keyless_rank=3,
+    modes=frozenset({"web", "news"}),
+    keyless_modes=frozenset({"web"}),
+    features=frozenset({"freshness", "dates", "region", "site", "exclude"}),
     keyless_features=frozenset(),
     max_count=100,
     rate=CallRate(5, 1.0),

@@ -1,8 +1,14 @@
-"""Firecrawl search, version 2 (docs.firecrawl.dev/features/search); keyless up to a daily cap."""
+"""Firecrawl search, version 2.
+
+"Search" (docs.firecrawl.dev/features/search) and Firecrawl's own MCP server, read on 2026-11-22: domains are host names
+without a path, and only one of the two lists may be sent. Its keyless tier serves Firecrawl's own clients only
+(github.com/firecrawl/firecrawl, apps/api/src/lib/keyless.ts), so a key is needed here.
+"""
 
 from typing import Any
 
 from outrider.search.failures import build_failure
+from outrider.search.locales import build_google_time_filter
 from outrider.search.provider import (
     CallRate,
     Credential,
@@ -21,17 +27,17 @@ SOURCE_NAMES = {"web": "web", "image": "images", "news": "news"}
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query, without `scrapeOptions` because addresses and descriptions alone cost least."""
-    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     body = {
         "query": query.text,
         "limit": query.count,
         "sources": [SOURCE_NAMES[query.mode]],
-        "tbs": freshness_codes[query.freshness] if query.freshness else None,
+        "tbs": build_google_time_filter(query),
         "country": query.country_code,
-        "includeDomains": [query.site] if query.site else None,
+        "includeDomains": query.site_hosts,
+        "excludeDomains": query.excluded_hosts if not query.sites else None,
     }
-    auth = {} if access.keyless else {"Authorization": f"Bearer {access.api_key}"}
-    return ProviderRequest(f"{access.endpoint}/v2/search", "POST", json=body, headers=auth)
+    headers = {"Authorization": f"Bearer {access.api_key}"}
+    return ProviderRequest(f"{access.endpoint}/v2/search", "POST", json=body, headers=headers)
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
@@ -61,13 +67,12 @@ provider = SearchProvider(
     remedy="get a key at firecrawl.dev and set FIRECRAWL_API_KEY",
     endpoint="https://api.firecrawl.dev",
     credentials=(Credential(aliases=("token",), env=("FIRECRAWL_API_KEY",)),),
-    keyless_rank=3,
     modes=frozenset({"web", "image", "news"}),
-    features=frozenset({"freshness", "region", "site"}),
+    features=frozenset({"freshness", "dates", "region", "site", "exclude"}),
+    site_operator=True,
     max_count=100,
     max_chars=500,
     rate=CallRate(10, 10.0),
-    keyless_rate=CallRate(5, 60.0),
     build_request=build_request,
     parse_results=parse_results,
     error_rules=(ErrorRule(402, "quota"),),

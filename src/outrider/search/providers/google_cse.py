@@ -1,12 +1,13 @@
 """Google Custom Search JSON API (developers.google.com/custom-search/v1/overview).
 
 Its documentation says that it is closed to new customers, and that existing customers have until 1 January 2027 to
-move to another solution.
+move to another solution. `sort=date:r:` is its way to a range of dates, of the days that Google has found on a page.
 """
 
 from datetime import date
 from typing import Any
 
+from outrider.search.locales import choose_google_country, choose_google_language, choose_google_restriction
 from outrider.search.provider import (
     CallRate,
     Credential,
@@ -24,6 +25,7 @@ from outrider.search.provider import (
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query; `start` is the number of the first result, from 1 to 91, and the endpoint is the whole address."""
     freshness_codes = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
+    first, last = f"{query.since or '1970-01-01'}".replace("-", ""), f"{query.until or access.today}".replace("-", "")
     params = {
         "key": access.api_key,
         "cx": access.credentials["cse_id"],
@@ -32,10 +34,10 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
         "start": query.offset + 1 if query.offset else None,
         "dateRestrict": freshness_codes[query.freshness] if query.freshness else None,
         "safe": "off" if query.safe == "off" else "active",
-        "gl": query.region.lower() if query.region else None,
-        "lr": f"lang_{query.language_code}" if query.language_code else None,
-        "siteSearch": query.site,
-        "siteSearchFilter": "i" if query.site else None,
+        "gl": choose_google_country(query),
+        "hl": choose_google_language(query),
+        "lr": choose_google_restriction(query),
+        "sort": f"date:r:{first}:{last}" if query.since or query.until else None,
         "searchType": "image" if query.mode == "image" else None,
     }
     return ProviderRequest(access.endpoint, params=params)
@@ -73,7 +75,8 @@ provider = SearchProvider(
         Credential("cse_id", aliases=("cx",), env=("GOOGLE_CSE_ID", "GOOGLE_CX"), secret=False),
     ),
     modes=frozenset({"web", "image"}),
-    features=frozenset({"freshness", "language", "region", "site", "safe", "page"}),
+    features=frozenset({"freshness", "dates", "language", "region", "safe", "page"}),
+    site_operator=True,
     max_count=10,
     max_offset=90,
     rate=CallRate(1, 0.6),

@@ -1,4 +1,7 @@
-"""SearXNG, a self-hosted metasearch engine (docs.searxng.org/dev/search_api.html)."""
+"""SearXNG, a self-hosted metasearch engine (docs.searxng.org/dev/search_api.html).
+
+Its pages are as long as its engines make them, so a page of ours is cut from all of its pages so far.
+"""
 
 import re
 from typing import Any
@@ -85,6 +88,7 @@ provider = SearchProvider(
     modes=frozenset({"web", "image", "news"}),
     features=frozenset({"freshness", "language", "region", "safe", "page"}),
     site_operator=True,
+    has_own_pages=True,
     rate=CallRate(5, 1.0),
     build_request=build_request,
     parse_results=parse_results,

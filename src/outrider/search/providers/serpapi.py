@@ -1,12 +1,23 @@
 """SerpApi, Google's results as JSON (serpapi.com/search-api).
 
+News come from its Google News API (serpapi.com/google-news-api, read on 2026-11-22): one answer without pages, whose
+`q` takes the operators `site:`, `when:`, `after:` and `before:`, and in which several articles on one event are a
+group with `highlight` and `stories` in place of an address.
+
 Its errors: serpapi.com/api-status-and-error-codes.
 """
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from outrider.search.failures import build_failure
+from outrider.search.locales import (
+    build_google_time_filter,
+    choose_google_country,
+    choose_google_language,
+    choose_google_restriction,
+)
 from outrider.search.provider import (
     CallRate,
     Credential,
@@ -25,18 +36,27 @@ NO_RESULTS = re.compile(r"(?:no|n't) .{0,20}results|returned any results", re.IG
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query; `start` counts results, and the key can only be a parameter."""
-    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     engine_names = {"web": "google", "image": "google_images", "news": "google_news"}
-    params = {
+    params: dict[str, Any] = {
         "engine": engine_names[query.mode],
         "q": query.text,
-        "start": query.offset or None,
-        "tbs": freshness_codes[query.freshness] if query.freshness else None,
-        "safe": ("off" if query.safe == "off" else "active") if query.mode != "news" else None,
-        "gl": query.region.lower() if query.region else None,
-        "hl": query.language_code,
+        "gl": choose_google_country(query),
+        "hl": choose_google_language(query),
         "api_key": access.api_key,
     }
+    if query.mode == "news":
+        ages = {"day": "1d", "week": "7d", "month": "31d", "year": "1y"}
+        operators = [f"when:{ages[query.freshness]}"] if query.freshness else []
+        operators += [f"after:{query.since - timedelta(days=1)}"] if query.since else []
+        operators += [f"before:{query.until + timedelta(days=1)}"] if query.until else []
+        params["q"] = " ".join((query.text, *operators))
+    else:
+        params |= {
+            "start": query.offset or None,
+            "tbs": build_google_time_filter(query),
+            "safe": "off" if query.safe == "off" else "active",
+            "lr": choose_google_restriction(query) if query.mode == "web" else None,
+        }
     return ProviderRequest(f"{access.endpoint}/search.json", params=params)
 
 
@@ -47,19 +67,29 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
     error = body.get("error")
     if error and not NO_RESULTS.search(str(error)):
         raise build_failure("unavailable", f"SerpApi: {error}")
+    items = list_items(body, list_keys[query.mode], name="SerpApi")
     return [
         {
             "title": item.get("title"),
             "url": item.get("link"),
             "snippet": item.get("snippet"),
-            "published": item.get("date"),
+            "published": item.get("iso_date") or item.get("date"),
             "image_url": item.get("original"),
             "thumbnail_url": item.get("thumbnail"),
             "width": item.get("original_width"),
             "height": item.get("original_height"),
         }
-        for item in list_items(body, list_keys[query.mode], name="SerpApi")
+        for item in (article for entry in items for article in _list_articles(entry))
     ]
+
+
+def _list_articles(entry: ResultItem) -> list[ResultItem]:
+    """Return the articles of a group of news on one event, the best first; any other result as it is."""
+    if entry.get("link"):
+        return [entry]
+    stories = entry.get("stories")
+    articles = [entry.get("highlight"), *(stories if isinstance(stories, list) else [])]
+    return [article for article in articles if isinstance(article, dict)] or [entry]
 
 
 provider = SearchProvider(
@@ -69,8 +99,8 @@ provider = SearchProvider(
     endpoint="https://serpapi.com",
     credentials=(Credential(aliases=("token",), env=("SERPAPI_API_KEY", "DUST_MANAGED_SERP_API_KEY", "SERPAPI_KEY")),),
     modes=frozenset({"web", "image", "news"}),
-    features=frozenset({"freshness", "language", "region", "safe", "page"}),
-    missing_features={"image": frozenset({"page"}), "news": frozenset({"freshness", "safe", "page"})},
+    features=frozenset({"freshness", "dates", "language", "region", "safe", "page"}),
+    missing_features={"image": frozenset({"page"}), "news": frozenset({"safe", "page"})},
     site_operator=True,
     max_count=10,
     rate=CallRate(5, 1.0),

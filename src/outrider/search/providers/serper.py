@@ -1,7 +1,11 @@
-"""Serper, Google's results as JSON (serper.dev)."""
+"""Serper, Google's results as JSON (serper.dev).
+
+A call for more than ten results costs two credits, therefore ten are the most that one call asks for.
+"""
 
 from typing import Any
 
+from outrider.search.locales import build_google_time_filter, choose_google_language
 from outrider.search.provider import (
     CallRate,
     Credential,
@@ -17,15 +21,14 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     paths = {"web": "search", "image": "images", "news": "news"}
     body = {
         "q": query.text,
         "num": query.count,
         "page": query.page if query.page > 1 else None,
-        "tbs": freshness_codes[query.freshness] if query.freshness else None,
-        "gl": query.region.lower() if query.region else None,
-        "hl": query.language_code,
+        "tbs": build_google_time_filter(query),
+        "gl": query.country_code.lower() if query.country_code else None,
+        "hl": choose_google_language(query),
     }
     return ProviderRequest(
         f"{access.endpoint}/{paths[query.mode]}", "POST", json=body, headers={"X-API-KEY": access.api_key}
@@ -57,9 +60,9 @@ provider = SearchProvider(
     endpoint="https://google.serper.dev",
     credentials=(Credential(aliases=("token",), env=("SERPER_API_KEY",)),),
     modes=frozenset({"web", "image", "news"}),
-    features=frozenset({"freshness", "language", "region", "page"}),
+    features=frozenset({"freshness", "dates", "language", "region", "page"}),
     site_operator=True,
-    max_count=20,
+    max_count=10,
     rate=CallRate(5, 1.0),
     weight=1.1,
     build_request=build_request,

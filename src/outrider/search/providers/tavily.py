@@ -1,4 +1,7 @@
-"""Tavily (docs.tavily.com); a header replaces the key in keyless mode."""
+"""Tavily; a header replaces the key in keyless mode.
+
+"Tavily Search" (docs.tavily.com/documentation/api-reference/endpoint/search).
+"""
 
 from typing import Any
 
@@ -74,7 +77,10 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
         "topic": "general" if is_general else "news",
         "time_range": query.freshness,
         "country": country,
-        "include_domains": [query.site] if query.site else None,
+        "start_date": query.since.isoformat() if query.since else None,
+        "end_date": query.until.isoformat() if query.until else None,
+        "include_domains": query.site_hosts,
+        "exclude_domains": query.excluded_hosts,
     }
     auth = {"X-Tavily-Access-Mode": "keyless"} if access.keyless else {"Authorization": f"Bearer {access.api_key}"}
     is_unsupported = query.country_code and not country
@@ -104,7 +110,7 @@ provider = SearchProvider(
     credentials=(Credential(aliases=("token",), env=("TAVILY_API_KEY",)),),
     keyless_rank=1,
     modes=frozenset({"web", "news"}),
-    features=frozenset({"freshness", "region", "site"}),
+    features=frozenset({"freshness", "dates", "region", "site", "exclude"}),
     max_count=20,
     max_chars=400,
     rate=CallRate(10, 10.0),

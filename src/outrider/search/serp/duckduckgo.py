@@ -5,6 +5,7 @@ The page without scripts is requested; the layout with scripts is known in case 
 
 from typing import Any
 
+from outrider.search.locales import choose_duckduckgo_region
 from outrider.search.provider import Query
 from outrider.search.result_page import Layout, SearchEngine
 
@@ -13,12 +14,9 @@ def build_parameters(query: Query) -> dict[str, Any]:
     """Map the query; a region is a country with a language, for instance `at-de`."""
     safe_search_levels = {"off": "-2", "moderate": None, "strict": "1"}
     freshness_codes = {"day": "d", "week": "w", "month": "m", "year": "y"}
-    region = (
-        f"{query.country_code}-{query.language_code}".lower() if query.country_code and query.language_code else None
-    )
     return {
         "q": query.text,
-        "kl": region,
+        "kl": choose_duckduckgo_region(query),
         "df": freshness_codes.get(query.freshness or ""),
         "kp": safe_search_levels[query.safe],
     }
@@ -38,6 +36,6 @@ engine = SearchEngine(
     ad_selector=".result--ad, article[data-testid=ad], li[data-layout=ad]",
     block_selectors={"captcha": ".anomaly-modal__title, .anomaly-modal__modal, form[action*='anomaly.js']"},
     own_hosts=("duckduckgo.com", "www.duckduckgo.com", "links.duckduckgo.com"),
-    features=frozenset({"freshness", "safe"}),
+    features=frozenset({"freshness", "language", "region", "safe"}),
     max_count=20,
 )

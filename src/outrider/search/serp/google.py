@@ -2,6 +2,12 @@
 
 from typing import Any
 
+from outrider.search.locales import (
+    build_google_time_filter,
+    choose_google_country,
+    choose_google_language,
+    choose_google_restriction,
+)
 from outrider.search.provider import Query
 from outrider.search.result_page import Layout, SearchEngine
 
@@ -9,14 +15,14 @@ from outrider.search.result_page import Layout, SearchEngine
 def build_parameters(query: Query) -> dict[str, Any]:
     """Map the query; Google no longer honours `num` and shows ten results a page."""
     safe_search_levels = {"off": "off", "moderate": None, "strict": "active"}
-    freshness_codes = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
     return {
         "q": query.text,
         "num": query.count,
         "start": query.offset or None,
-        "hl": query.language_code,
-        "gl": query.country_code.lower() if query.country_code else None,
-        "tbs": freshness_codes.get(query.freshness or ""),
+        "hl": choose_google_language(query),
+        "lr": choose_google_restriction(query),
+        "gl": choose_google_country(query),
+        "tbs": build_google_time_filter(query),
         "safe": safe_search_levels[query.safe],
     }
 
@@ -42,5 +48,5 @@ engine = SearchEngine(
         "captcha": r"^https?://[^/]+(?:/[^/?]+)?/sorry/",
     },
     own_hosts=("google.com", "accounts.google.com", "consent.google.com", "webcache.googleusercontent.com"),
-    features=frozenset({"freshness", "language", "region", "safe", "page"}),
+    features=frozenset({"freshness", "dates", "language", "region", "safe", "page"}),
 )

@@ -1,7 +1,9 @@
 """The tools web_search and web_fetch."""
 
 import json
+import re
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -26,6 +28,7 @@ from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.parameters import MaxCharacters, UpToTen, check_offset
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 from outrider.toolsets.web.pictures import PictureSaver
+from outrider.toolsets.web.search_content import read_passages
 from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
@@ -49,7 +52,8 @@ class SearchResults(BaseModel, defer_build=True):
     provider: str
     profile: str
     results: list[dict[str, Any]] = Field(
-        description="title, url, snippet, published?; images: title, image_url, page_url, thumbnail_url, width, height"
+        description="title, url, snippet, published?, content?; images: title, image_url, page_url, thumbnail_url, "
+        "width, height"
     )
     failed: list[dict[str, str]] = Field(default=[], description="Providers that failed, and why")
     notes: list[str] = []
@@ -61,6 +65,7 @@ class SearchResults(BaseModel, defer_build=True):
 @web.tool(title="Search the web", open_world=True, always_load=True, untrusted=True, timeout=90)
 async def web_search(
     search: Search,
+    pages: Pages,
     call: Call,
     /,
     query: Annotated[str, Field(min_length=1, max_length=500, description="What to look for; a few precise words")],
@@ -68,12 +73,18 @@ async def web_search(
     num_results: UpToTen = 5,
     page: Annotated[int, Field(ge=1, le=10, description="2 and up: further results")] = 1,
     freshness: Literal["day", "week", "month", "year"] | None = None,
-    site: Annotated[str | None, Field(max_length=253, description="Only this domain, e.g. docs.python.org")] = None,
+    since: Annotated[date | None, Field(description="First day, e.g. 2026-03-01")] = None,
+    until: Annotated[date | None, Field(description="Last day")] = None,
+    site: Annotated[
+        str | None, Field(max_length=500, description="Only these domains, e.g. docs.python.org, peps.python.org")
+    ] = None,
+    exclude: Annotated[str | None, Field(max_length=500, description="Not these domains")] = None,
     language: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)?$", description="e.g. de")] = None,
     region: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2}$", description="Country, e.g. at")] = None,
     depth: Annotated[
         Literal["quick", "balanced", "wide"], Field(description="Ask more providers and merge: slower, finds more")
     ] = "quick",
+    content: Annotated[bool, Field(description="Also read the best pages: passages that answer the query")] = False,
 ) -> SearchResults:
     """Search the web. Returns titles, addresses and snippets; read pages with web_fetch."""
     search_query = Query(
@@ -82,12 +93,22 @@ async def web_search(
         count=num_results,
         page=page,
         freshness=freshness,
-        site=site,
+        since=since,
+        until=until,
+        sites=_split_domains(site),
+        exclude=_split_domains(exclude),
         language=language,
         region=region,
         caller=call,
     )
-    return _build_search_results(search_query, await search.find(search_query, depth=depth))
+    results = _build_search_results(search_query, await search.find(search_query, depth=depth))
+    if content and mode != "image":
+        passages = await read_passages(pages, [result["url"] for result in results.results], search_query.text)
+        results.results = [
+            result | ({"content": passages[result["url"]]} if passages.get(result["url"]) else {})
+            for result in results.results
+        ]
+    return results
 
 
 @web.tool(
@@ -156,6 +177,11 @@ def _add_field_hint(error: OutriderError, url: str) -> OutriderError:
     if len(url.split()) > 1:
         error.hint = "give one address, without spaces; call web_fetch once for each"
     return error
+
+
+def _split_domains(text: str | None) -> tuple[str, ...]:
+    """Return the domains in a text, in which commas or spaces separate them."""
+    return tuple(re.split(r"[\s,;]+", text.strip())) if text and text.strip() else ()
 
 
 def _require_query(query: str) -> str:

@@ -53,6 +53,20 @@ async def test_the_key_reaches_the_provider_and_nothing_else(wire: str, home):
     assert SCRIPTED_API_KEY.encode() not in kept
 
 
+async def test_what_comes_again_is_cached_on_anthropics_wire_and_counted():
+    turns = play_turns(ModelTurn(calls=[("look", {"text": "a"})]), ModelTurn(text="Done.", cached=80))
+    async with open_scripted_app(turns, "anthropic") as scripted:
+        run = await scripted.run_to_end()
+        bodies = [request.body for request in scripted.model_server.requests]
+    assert run.usage["cached_tokens"] == 80
+    for body in bodies:
+        assert body["tools"][-1]["cache_control"]["type"] == "ephemeral"
+        assert body["system"][-1]["cache_control"]["type"] == "ephemeral"
+        assert body["messages"][-1]["content"][-1]["cache_control"]["type"] == "ephemeral"
+    assert bodies[0]["tools"] == bodies[1]["tools"]
+    assert bodies[0]["system"] == bodies[1]["system"]
+
+
 async def test_a_conversation_goes_on_where_it_was():
     def play(asked: ScriptedRequest) -> ModelTurn:
         return ModelTurn(text=f"Turn {asked.turn_count}.", thinking="Hm.")

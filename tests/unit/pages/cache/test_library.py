@@ -44,6 +44,21 @@ async def test_the_best_page_comes_first(query: str, first: str):
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
+async def test_a_page_with_the_answer_comes_before_one_that_has_all_words_somewhere():
+    scattered = "<p>How do I read it? " + "".join(
+        f"<p>{'Rows and columns. ' * 40} {word}."
+        for word in ("limit", "the number of columns", "threads of a screw", "in a", "swimming pool")
+    )
+    answer = "<p>Background. " * 20 + "<p>Class ThreadPoolExecutor. max_workers: the maximum number of threads at once."
+    bodies = {"/csv": f"<title>csv</title>{scattered}", "/pools": f"<title>Executors</title>{answer}"}
+    async with open_pages(FakeSite({path: SiteAnswer(body) for path, body in bodies.items()})) as (pages, url):
+        for path in bodies:
+            await pages.read(url + path)
+        found = await pages.search_cached("How do I limit the number of threads in a pool?", 2)
+    assert [hit.url for hit in found] == [f"{url}/pools", f"{url}/csv"]
+    assert "max_workers" in found[0].snippet
+
+
 async def test_a_hit_shows_the_passage_that_matches():
     site = FakeSite(
         {"/x": SiteAnswer("<title>Tides</title><p>" + "Filler words. " * 300 + "<p>Spring tides follow the full moon.")}
