@@ -84,7 +84,7 @@ NO_OBJECTS = {
     '{"a": 1,': "the arguments are not valid JSON: Expecting property name",
     '{"raw": "{\\"a\\": 1 \\"b\\": 2}"}': "the arguments are not valid JSON: Expecting ',' delimiter: line 1 column 9",
     "[1, 2]": "the arguments are a JSON array",
-    '{"raw": "{\\"a\\": 1}"}': "a: is required",
+    '{"raw": "{\\"a\\": 1}"}': "b: is required",
 }
 
 

@@ -96,8 +96,8 @@ def _find_remedy(model: type[BaseModel], problem: dict[str, Any]) -> str:
     description = f" ({known.description})" if known and known.description else ""
     parameter = model.model_fields.get(str(location[0])) if location else None
     has_fields = parameter is not None and find_nested_model(parameter.annotation) is not None
-    is_misplaced = len(location) > 1 or problem["type"] == "missing"
-    if parameter and (problem["type"] in (*LIST_TYPES, *OBJECT_TYPES) or (has_fields and is_misplaced)):
+    is_malformed = problem["type"] == "missing" or problem["type"].endswith(("_type", "_parsing"))
+    if parameter and (problem["type"] in (*LIST_TYPES, *OBJECT_TYPES) or (has_fields and is_malformed)):
         return f"send {location[0]} like {_build_field_example(model, str(location[0]))}"
     if problem["type"] == "missing" or problem["input"] is None:
         return f"add {field!r}{description}"
