@@ -301,6 +301,28 @@ async def test_serving_beyond_this_machine_needs_a_token(home: Path):
     assert b"OUTRIDER_SERVE__TOKEN" in done.stderr
 
 
+WITHOUT_AGENTS = """
+import importlib.util, sys
+whole = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name in ("dbos", "pydantic_ai", "yaml") else whole(name, *more)
+from outrider.__main__ import main
+sys.argv = ["outrider", *sys.argv[1:]]
+main()
+"""
+
+
+async def test_agents_without_their_extra_name_it_and_exit_with_three(home: Path):
+    for command in ("list", "check"):
+        done = await anyio.run_process(
+            [sys.executable, "-c", WITHOUT_AGENTS, "agents", command],
+            env={"HOME": str(home), "PATH": os.environ["PATH"]},
+            cwd=home,
+            check=False,
+        )
+        assert (command, done.returncode) == (command, 3)
+        assert b"pip install 'outrider[agents]'" in done.stderr
+
+
 async def test_the_version_is_printed(home: Path):
     done = await outrider(home, "--version")
     assert done.returncode == 0

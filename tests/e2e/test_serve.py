@@ -81,7 +81,7 @@ async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Pa
                 await client.call_tool("web_fetch", {"url": url})
             process.kill()
     arguments = ["-m", "outrider", "mcp", "--no-daemon", "--set", "search.order=local", "--set", "search.keyless=true"]
-    arguments += ["--set", "search.disabled=tavily,you,firecrawl,exa,ddgs"]
+    arguments += ["--set", "search.disabled=tavily,you,firecrawl,exa,ddgs", "--set", allowed(site)]
     command = StdioServerParameters(command=sys.executable, args=arguments, env={"HOME": str(home)})
     async with Client(command) as client:
         result = await client.call_tool("web_search", {"query": "leaves and hot water"})

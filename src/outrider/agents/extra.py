@@ -1,5 +1,7 @@
 """Report that the optional libraries for agents are missing."""
 
+from importlib.util import find_spec
+
 from outrider.core.errors import NotConfigured
 
 
@@ -10,3 +12,9 @@ def build_missing_extra_error() -> NotConfigured:
         hint="run: pip install 'outrider[agents]'",
         code="no_agents_extra",
     )
+
+
+def require_agents_extra() -> None:
+    """Raise NotConfigured unless the libraries of the `agents` extra are installed."""
+    if not all(find_spec(name) for name in ("dbos", "pydantic_ai", "yaml")):
+        raise build_missing_extra_error()

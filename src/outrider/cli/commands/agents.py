@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from outrider.agents.definition import read_agent
+from outrider.agents.extra import require_agents_extra
 from outrider.app import open_app
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_notes
@@ -24,6 +25,7 @@ def command() -> None:
 @async_command
 async def list_agents(sets: tuple[str, ...], *, as_json: bool) -> None:
     """List the agents."""
+    require_agents_extra()
     async with open_app(load_settings(sets)) as app:
         agents = await app.catalogue.list_agents()
         problems = app.catalogue.list_problems()
@@ -59,6 +61,7 @@ async def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
 @async_command
 async def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
     """Check the files, tools and models of agents; without names, of all."""
+    require_agents_extra()
     async with open_app(load_settings(sets)) as app:
         problems = (
             [(each.where, each.message, each.hint) for each in app.catalogue.list_problems()] if not names else []

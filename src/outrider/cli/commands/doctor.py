@@ -3,18 +3,18 @@
 import sys
 from collections.abc import AsyncGenerator
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
+from outrider.agents.extra import require_agents_extra
 from outrider.app import App, open_app
 from outrider.cli.doctor_checks import check_storage
 from outrider.cli.finding import Finding
 from outrider.cli.options import add_settings_option, load_settings
 from outrider.cli.output import EXIT_PARTIAL, async_command, print_json
 from outrider.cli.recognising import check_identity
-from outrider.core.errors import OutriderError
+from outrider.core.errors import NotConfigured, OutriderError
 from outrider.search.provider import Query
 from outrider.workspace.sandbox.sandbox import Sandbox, describe_remedy
 
@@ -106,10 +106,10 @@ async def _check_models(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _check_agents(app: "App") -> AsyncGenerator[Finding]:
-    if not all(find_spec(name) for name in ("dbos", "pydantic_ai", "yaml")):
-        from outrider.agents.extra import build_missing_extra_error
-
-        yield Finding("note", f"agents: {build_missing_extra_error().message}", build_missing_extra_error().hint)
+    try:
+        require_agents_extra()
+    except NotConfigured as error:
+        yield Finding("note", f"agents: {error.message}", error.hint)
         return
     for each in app.catalogue.list_problems():
         yield Finding("bad", f"agents: {each.message}", each.hint)
