@@ -81,7 +81,7 @@ class ResultPageOpener:
         from outrider.browser.snapshot.snapshot import Snapshotter
 
         async with visit_url(self.browsers, url) as page:
-            return RenderedPage(page.url, (await read_rendered_html(Snapshotter(page))).html)
+            return RenderedPage(page.url, (await read_rendered_html(Snapshotter(page), unseen=True)).html)
 
 
 def _find_executable(browsers: Browsers) -> str:

@@ -37,10 +37,10 @@ function listMapChildren(element) {
 }
 
 // The HTML as a reader sees it: shadow trees in place, nothing that is not rendered, secrets left out.
-function readComposedHtml({ selector = "", limit = 5_000_000, rendered = true } = {}) {
+function readComposedHtml({ selector = "", limit = 5_000_000, rendered = true, unseen = false } = {}) {
   const { tops, failure } = selector ? findScopes(selector) : { tops: [document.documentElement].filter(Boolean) };
   if (failure) return { ok: false, ...failure };
-  const out = { parts: [], size: 0, limit, rendered };
+  const out = { parts: [], size: 0, limit, rendered, unseen };
   for (const top of tops) copyNode(top, out);
   return { ok: true, html: out.parts.join(""), truncated: out.size > limit, title: titleOf(document), url: location.href };
 }
@@ -61,7 +61,7 @@ function copyElement(element, out) {
   if (SKIPPED_TAGS.has(tag) && element.type !== "application/ld+json") return;
   const isHead = tag === "html" || tag === "head" || out.inHead;
   const style = out.rendered && !isHead ? getComputedStyle(element) : null;
-  if (style && !canBeRead(element, style)) return;
+  if (style && !(out.unseen ? isRendered(element, style) : canBeRead(element, style))) return;
   if (tag === "slot") return copyChildren(element, out, style);
   writeHtml(out, `<${tag}${formatAttributes(element)}>`);
   if (VOID_TAGS.has(tag)) return;
@@ -72,7 +72,11 @@ function copyElement(element, out) {
 }
 
 function canBeRead(element, style) {
-  return !hidesContent(element, style) && (element.checkVisibility() || isCollapsedContent(element, style));
+  return !hidesContent(element, style) && isRendered(element, style);
+}
+
+function isRendered(element, style) {
+  return element.checkVisibility() || isCollapsedContent(element, style);
 }
 
 // Closed details can be opened by a reader; display: contents has no box but children.
@@ -90,7 +94,7 @@ function copyContent(element, out, style) {
 
 // Without a style, all text is copied.
 function copyChildren(element, out, style) {
-  let isTextHidden = style && !OPTION_TAGS.has(tagOf(element)) ? undefined : false;
+  let isTextHidden = style && !out.unseen && !OPTION_TAGS.has(tagOf(element)) ? undefined : false;
   for (const child of childrenOf(element)) {
     if (child.nodeType === Node.TEXT_NODE && (isTextHidden ??= hidesText(element, style))) continue;
     copyNode(child, out);

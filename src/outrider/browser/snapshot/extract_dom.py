@@ -33,7 +33,7 @@ class RenderedHtml:
 
 
 async def read_rendered_html(
-    snapshotter: Snapshotter, *, selector: str = "", hidden: bool = False, frames: bool = True
+    snapshotter: Snapshotter, *, selector: str = "", hidden: bool = False, unseen: bool = False, frames: bool = True
 ) -> RenderedHtml:
     """Return the document as it is rendered now.
 
@@ -41,16 +41,17 @@ async def read_rendered_html(
         snapshotter: The page's snapshotter.
         selector: Only the elements that this CSS selector matches.
         hidden: Include elements that are not rendered.
+        unseen: Include what is rendered but cannot be seen, such as the fields of a robot check.
         frames: Include the documents of frames, each as a `<div>` in place of its frame.
 
     Raises:
         NotFound, InvalidInput: The selector matches nothing, or is not valid.
     """
     await snapshotter.prepare_frame(snapshotter.page.main)
-    options = {"selector": selector, "limit": MAX_HTML_CHARS, "rendered": not hidden}
+    options = {"selector": selector, "limit": MAX_HTML_CHARS, "rendered": not hidden, "unseen": unseen}
     report = await _invoke_checked(snapshotter, "readComposedHtml", selector, options)
     html = report["html"]
-    html = await _insert_frames(snapshotter, html) if frames else FRAME_COMMENT_PATTERN.sub("", html)
+    html = await _insert_frames(snapshotter, html, unseen=unseen) if frames else FRAME_COMMENT_PATTERN.sub("", html)
     return RenderedHtml(html, report["title"], report["url"], report["truncated"])
 
 
@@ -86,14 +87,14 @@ async def _invoke_checked(
     return report
 
 
-async def _insert_frames(snapshotter: Snapshotter, html: str) -> str:
+async def _insert_frames(snapshotter: Snapshotter, html: str, *, unseen: bool) -> str:
     inner_html: dict[str, str] = {}
     for frame in snapshotter.page.frames:
         if frame.parent is not snapshotter.page.main or not FRAME_COMMENT_PATTERN.search(html):
             continue
         with suppress(ProtocolError, PageGone, ScriptError):  # the frame is going away
             ref = await snapshotter.scripts.find_owner_ref(frame)
-            options = {"selector": "body", "limit": MAX_HTML_CHARS}
+            options = {"selector": "body", "limit": MAX_HTML_CHARS, "unseen": unseen}
             inner = (await snapshotter.scripts.invoke(frame, "readComposedHtml", options)).get("html", "")
             inner_html[ref] = f"<div>{inner}</div>" if inner else ""
     html = FRAME_COMMENT_PATTERN.sub(lambda match: inner_html.get(match.group(1), ""), html)
