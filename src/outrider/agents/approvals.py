@@ -226,7 +226,7 @@ class Questions:
 
 
 def build_agent_key(name: str, definition: Mapping[str, Any]) -> str:
-    """Return a key for an agent as it is defined at its place, because a name is no proof of either.
+    """Return a key for an agent as it is defined at its place, because a name proves neither.
 
     The tools are no part of it: an allowance is for one tool, and they depend on what is served.
     """
