@@ -200,6 +200,8 @@ async def test_no_tool_tells_a_stranger_anything(world: World, stranger: Client,
     given, named = arguments_of(world, tool)
     if tool.toolset == "playbook" and await of_the_same_workspace(stranger):
         return  # an assistant's playbooks are the workspace's
+    if tool.name == "run_agent" and await of_the_same_workspace(stranger):
+        return  # so are saved files, which may be attached; and the scripted model says the secret to everybody
     with anyio.fail_after(PATIENCE):
         done = await stranger.call_tool(tool.name, given, meta=ANNA)
     assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
