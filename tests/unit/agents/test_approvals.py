@@ -21,13 +21,11 @@ from outrider.core.tool import Tool
 pytestmark = pytest.mark.anyio
 
 
-async def return_nothing() -> str:
-    return ""
+async def send_mail(to: str, password: str = "") -> str:
+    return to + password
 
 
-SEND = Tool(
-    "send_mail", "Send mail", "Send a mail.", "act", return_nothing, toolset="mail", private=frozenset({"password"})
-)
+SEND = Tool("send_mail", "Send mail", "Send a mail.", "act", send_mail, toolset="mail", private=frozenset({"password"}))
 ROW: dict[str, Any] = {
     "conversation_id": "cnv_1",
     "message_id": "msg_1",

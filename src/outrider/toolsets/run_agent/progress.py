@@ -101,7 +101,8 @@ class ProgressFeed:
             async with run_background(self._pump_updates):
                 yield
         finally:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+            max_wait_s = 5  # for a caller that does not read
+            with anyio.CancelScope(shield=True), anyio.move_on_after(max_wait_s):
                 await self._flush_due(last=True)
 
     async def handle_event(self, kind: str, data: Mapping[str, Any]) -> None:
