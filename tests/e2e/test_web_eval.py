@@ -199,7 +199,7 @@ def held(release: anyio.Event, begun: anyio.Event, last: ModelTurn) -> TurnScrip
 
     def waits(_: str) -> ModelTurn:
         begun.set()
-        return replace(last, until=release)
+        return replace(last, wait_before=release)
 
     return build_session_script(waits)
 

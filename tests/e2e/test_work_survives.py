@@ -29,7 +29,7 @@ from support.processes.sandboxes import find_processes_with
 
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "5"))
-PROGRAM = Path(__file__).parents[1] / "support" / "processes" / "agent_work.py"
+TESTS = Path(__file__).parents[1]
 LONGEST = 1.5  # seconds after the first answer at which a shot comes at the latest
 
 
@@ -52,8 +52,11 @@ class Worker:
     """A process whose children work until they are killed."""
 
     def __init__(self, home: Path, site: str) -> None:
-        command = [sys.executable, str(PROGRAM), str(home), site]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=home, text=True)
+        command = [sys.executable, "-m", "support.processes.agent_work", str(home), site]
+        environ = os.environ | {"PYTHONPATH": str(TESTS)}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=home, env=environ, text=True
+        )
 
     async def told(self) -> dict[str, Any]:
         assert self.process.stdout

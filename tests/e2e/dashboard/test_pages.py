@@ -93,12 +93,13 @@ async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(offi
         for path in ("/calls", "/calls?q=words", "/calls/speed", "/calls/errors"):
             assert len((await client.get(path, headers=HTML_HEADERS)).content) < MOST
     view = await office.open_tab("/calls")
+    await view.wait_until("document.querySelectorAll('tbody tr').length === 100")
     seen = set(await rows(view))
     for _ in range(3):
         before = await view.evaluate_js("location.href")
         await view.wait_until("document.querySelector('a[rel=next]')")
         await view.evaluate_js("document.querySelector('a[rel=next]').click()")
-        await view.wait_until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length > 0")
+        await view.wait_until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length === 100")
         fresh = await rows(view)
         assert not seen & set(fresh)
         seen |= set(fresh)
