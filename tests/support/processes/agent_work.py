@@ -1,8 +1,8 @@
 """An agent's whole work, done until it is killed: files, exports, plans, playbooks, contents, crawls, code.
 
-Run as `python -m support.processes.agent_work HOME SITE`. For each seed on its input a child works as fast as it can: it is a copy of a
-process that has loaded everything, so that hundreds of kills take minutes and not hours. The output has one JSON object
-a line: the child's number, what it was told is done, and that it is over.
+Run as `python -m support.processes.agent_work HOME SITE`. For each seed on its input a child works as fast as it can:
+it is a copy of a process that has loaded everything, so that hundreds of kills take minutes and not hours. The output
+has one JSON object a line: the child's number, what it was told is done, and that it is over.
 """
 
 import json
