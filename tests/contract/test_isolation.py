@@ -200,10 +200,14 @@ async def test_no_tool_tells_a_stranger_anything(world: World, stranger: Client,
     given, named = arguments_of(world, tool)
     if tool.toolset == "playbook" and await of_the_same_workspace(stranger):
         return  # an assistant's playbooks are the workspace's
-    if tool.name == "run_agent" and await of_the_same_workspace(stranger):
-        return  # so are saved files, which may be attached; and the scripted model says the secret to everybody
     with anyio.fail_after(PATIENCE):
         done = await stranger.call_tool(tool.name, given, meta=ANNA)
+    if tool.name == "run_agent" and not done.is_error:
+        # Saved files are the workspace's and may be attached; the scripted model tells everybody the secret. The
+        # conversation must be a new one.
+        assert await of_the_same_workspace(stranger)
+        assert given["conversation_id"] not in done.model_dump_json()
+        return
     assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
     assert not named or done.is_error or tool.name in FORGIVING, done
     if named and tool.name not in FORGIVING:
