@@ -153,6 +153,18 @@ def test_little_is_loaded_before_the_tools_can_be_listed(bare: set[str], options
     assert len(added) <= IN_ALL
 
 
+def test_a_command_that_serves_nobody_loads_no_mcp_sdk(tmp_path: Path):
+    (tmp_path / "page.html").write_text("<p>tea</p>")
+    for command in (["agents", "list"], ["fetch", "http://127.0.0.1:1/"], ["extract", str(tmp_path / "page.html")]):
+        line = [sys.executable, "-X", "importtime", "-m", "outrider", *command]
+        ended = subprocess.run(
+            line, env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=False
+        )
+        loaded = set(LOADED.findall(ended.stderr))
+        assert "click" in loaded
+        assert not {"mcp", "mcp_types", "starlette"} & loaded, command
+
+
 @pytest.fixture
 def plugin(tmp_path: Path) -> dict[str, str]:
     """An installed package whose toolset prints at every occasion; the environment that finds it."""

@@ -4,12 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mcp.server import Server
-
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.models import ModelResolver
 from outrider.agents.runs import RunService
-from outrider.app.lazy_clients import LazyRemoteServers
+from outrider.app.lazy_remote_servers import LazyRemoteServers
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
@@ -23,8 +21,6 @@ from outrider.core.toolbox import Toolbox
 from outrider.pages.crawl import Crawler
 from outrider.pages.pages import Pages
 from outrider.search.search import Search
-from outrider.serve.mcp import ApprovalResponder, build_mcp_server
-from outrider.serve.state_encryption import build_state_security
 from outrider.settings import LoadedSettings
 from outrider.toolsets.run_agent.delegation import Delegation
 from outrider.toolsets.run_agent.results import CONVERSATION_URI_PREFIX
@@ -33,6 +29,8 @@ from outrider.workspace import SessionWorkspaces
 from outrider.workspace.processes import Processes
 
 if TYPE_CHECKING:
+    from mcp.server import Server
+
     from outrider.app.cluster.cluster import Cluster
     from outrider.dashboard.services import DashboardServices
     from outrider.identity.identity import Identity
@@ -91,6 +89,10 @@ class App:
         self, toolset: str | None = None, *, name: str = "outrider", session: str = "default"
     ) -> "Server[Any]":
         """Return an MCP server (the SDK's low-level one) with all offered tools, or with one toolset."""
+        # The SDK costs as much as all other imports together, and most commands serve nobody.
+        from outrider.serve.mcp import ApprovalResponder, build_mcp_server
+        from outrider.serve.state_encryption import build_state_security
+
         settings = self.loaded.settings
         toolbox = self.toolbox.select_toolset(toolset) if toolset else self.toolbox
         state_security = build_state_security(settings.serve.state_key, settings.data_dir)

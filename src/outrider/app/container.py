@@ -21,7 +21,7 @@ from outrider.app.adapters import (
 )
 from outrider.app.app import App
 from outrider.app.file_publisher import FilePublisher
-from outrider.app.lazy_clients import LazyRemoteServers, LazyStateEncryption
+from outrider.app.lazy_remote_servers import LazyRemoteServers
 from outrider.app.project_folder import resolve_project_folder
 from outrider.app.shared_components import SharedComponents
 from outrider.app.tool_options import build_delegation_options, build_tool_options, select_toolsets
@@ -42,6 +42,7 @@ from outrider.pages.pages import Pages
 from outrider.plans import PlanStore
 from outrider.playbooks import PlaybookStore
 from outrider.search.search import Search
+from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
@@ -297,7 +298,7 @@ class Container:
             toolboxes=lambda: (self.served_toolbox, self.build_full_toolbox()),
             questions=self.questions,
             conversations=self.conversations,
-            state_cipher=LazyStateEncryption(self.loaded),
+            state_cipher=StateCodec(self.settings.serve.state_key, self.settings.data_dir),
             publish_files=FilePublisher(self.workspaces, self.artifacts).publish_files,
             servers=self.remote_servers,
             engine_retention_s=self.settings.keep_days * SECONDS_PER_DAY,

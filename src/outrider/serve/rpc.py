@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 from outrider.core.call_codec import parse_call, serialize_call
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
-from outrider.serve.state_encryption import build_state_codec, load_machine_key
+from outrider.serve.state_codec import StateCodec, load_machine_key
 
 RPC_PATH = "/internal/hop"
 REQUEST_MAX_AGE_S = 60.0
@@ -44,7 +44,7 @@ class RpcCipher:
     def __init__(self, key: str, folder: Path) -> None:
         purpose = b"outrider hop 1"  # replicas of all versions derive their key from it
         secret = (key or load_machine_key(folder)).encode()
-        self._codec = build_state_codec(hmac.new(secret, purpose, hashlib.sha256).hexdigest(), folder)
+        self._codec = StateCodec(hmac.new(secret, purpose, hashlib.sha256).hexdigest(), folder)
 
     def encrypt_payload(self, payload: Mapping[str, Any]) -> str:
         """Encrypt a payload."""

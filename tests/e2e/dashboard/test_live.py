@@ -10,10 +10,10 @@ import anyio
 import pytest
 from mcp.types import CallToolResult
 
-from outrider.app.lazy_clients import LazyStateEncryption
 from outrider.browser.live.control_input import MAX_TEXT_CHARS
 from outrider.browser.process.browser import Browser
 from outrider.browser.session.registry import SessionRegistry
+from outrider.serve.state_codec import StateCodec
 from support.apps.browser_app import BrowserAppClient as House
 from support.apps.browser_app import format_result_text
 from support.apps.browser_app import open_browser_app as browser_desk
@@ -382,11 +382,12 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(dashboard_stage: Stag
 
 async def test_a_session_of_another_process_says_where_it_is(dashboard_stage: Stage):
     app = dashboard_stage.house.loopback.app
+    cipher = StateCodec(app.loaded.settings.serve.state_key, app.loaded.settings.data_dir)
     session = await dashboard_stage.house.open_session()
-    theirs = SessionRegistry(app.database, "p_other", LazyStateEncryption(app.loaded))
+    theirs = SessionRegistry(app.database, "p_other", cipher)
     await theirs.save_session(dashboard_stage.house.find_session(session))
     await app.browsers.close_owner_sessions("default")
-    app.browsers.registry = SessionRegistry(app.database, "p_mine", LazyStateEncryption(app.loaded))
+    app.browsers.registry = SessionRegistry(app.database, "p_mine", cipher)
     try:
         view = await dashboard_stage.office.open_tab("/live")
         await view.wait_for_text("in another process")

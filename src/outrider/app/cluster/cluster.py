@@ -10,7 +10,6 @@ from typing import Any
 import anyio
 from starlette.routing import BaseRoute
 
-from outrider.app.lazy_clients import LazyStateEncryption
 from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.registry import SessionRecord, SessionRegistry
 from outrider.core import errors
@@ -25,6 +24,7 @@ from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
 from outrider.serve.rpc import RPC_IDLE_TIMEOUT_S, RPC_PATH, RpcCipher, RpcEndpoint, build_rpc_request
+from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,9 @@ class Cluster:
     @cached_property
     def registry(self) -> SessionRegistry:
         """The browser sessions of all replicas."""
-        return SessionRegistry(self.database, self.replicas.id, LazyStateEncryption(self.loaded))
+        settings = self.loaded.settings
+        cipher = StateCodec(settings.serve.state_key, settings.data_dir)
+        return SessionRegistry(self.database, self.replicas.id, cipher)
 
     def build_route(self, toolbox: Toolbox) -> BaseRoute:
         """Return the route for other replicas' calls of this toolbox's tools."""

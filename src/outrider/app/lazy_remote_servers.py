@@ -1,35 +1,16 @@
-"""State encryption and MCP clients for agents, loaded when first needed."""
+"""MCP clients for agents, loaded when first needed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.tool import Toolset
-from outrider.serve.state_encryption import build_state_codec
 from outrider.settings import LoadedSettings
 
 if TYPE_CHECKING:
     from outrider.agents.remote_tools import RemoteTool
     from outrider.serve.remote import RemoteServers
-
-
-@dataclass
-class LazyStateEncryption:
-    """The state encryption of `serve`, whose key is loaded at first use."""
-
-    loaded: LoadedSettings
-
-    def seal(self, payload: bytes) -> str:
-        return self._codec.seal(payload)
-
-    def unseal(self, token: str) -> bytes:
-        return self._codec.unseal(token)
-
-    @cached_property
-    def _codec(self) -> Any:
-        return build_state_codec(self.loaded.settings.serve.state_key, self.loaded.settings.data_dir)
 
 
 @dataclass

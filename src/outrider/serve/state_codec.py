@@ -1,0 +1,70 @@
+"""The key that encrypts state which leaves the process, and the SDK's cipher (AES-256-GCM) with it.
+
+Nothing of the SDK is imported before the first use, because most commands never need it.
+"""
+
+import logging
+import os
+import secrets
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcp.server.request_state import AESGCMRequestStateCodec
+
+log = logging.getLogger(__name__)
+
+
+class StateCodec:
+    """Encrypt and decrypt state, with a key that is loaded at first use.
+
+    Args:
+        key: At least 32 bytes, the same for all replicas; empty uses this machine's key, created at first use.
+        folder: The folder of this machine's key, which only its owner can read.
+    """
+
+    def __init__(self, key: str, folder: Path) -> None:
+        self._key = key
+        self._folder = folder
+
+    def seal(self, payload: bytes) -> str:
+        return self._codec.seal(payload)
+
+    def unseal(self, token: str) -> bytes:
+        return self._codec.unseal(token)
+
+    @cached_property
+    def _codec(self) -> "AESGCMRequestStateCodec":
+        from mcp.server.request_state import AESGCMRequestStateCodec
+
+        return AESGCMRequestStateCodec([self._key or load_machine_key(self._folder)])
+
+
+def load_machine_key(folder: Path) -> str:
+    """Return this machine's key from that folder, or a temporary one if it cannot be written.
+
+    The key is created at first use.
+    """
+    path = folder / "state.key"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            _write_exclusively(path, secrets.token_hex(32))
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        log.warning("paused calls cannot be resumed after a restart: %s cannot be written (%s)", path, error.strerror)
+        return secrets.token_hex(32)
+
+
+def _write_exclusively(path: Path, text: str) -> None:
+    """Create the file atomically; of several processes one succeeds. Raises FileExistsError in the others."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+        os.link(draft, path)
+    finally:
+        draft.unlink()
