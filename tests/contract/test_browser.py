@@ -409,16 +409,32 @@ async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: BrowserAppClient,
     assert reason(wrong) == "invalid_selector"
 
 
-async def test_a_call_without_a_session_is_told_the_open_one_and_an_offset_past_the_end_is_named(
+async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must_choose(at: BrowserAppClient):
+    with anyio.fail_after(PATIENCE):
+        opened = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/spa")
+        title = await at.call_tool("getPageTitle", caller="lone")
+        moved = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/form", sessionId=None)
+        listed = await at.call_tool("listSessions", caller="lone")
+        await at.call_tool("createSession", caller="lone", url=f"{at.loopback.site_url}/spa")
+        unsure = await at.call_tool("clickElement", caller="lone", selector="#more")
+        lost = await at.call_tool("navigateToUrl", caller="lone", url=f"{at.loopback.site_url}/spa")
+    [only] = listed.structured_content["sessions"]
+    assert only["sessionId"] == opened.structured_content["sessionId"]
+    assert only["url"] == moved.structured_content["url"] == f"{at.loopback.site_url}/form"
+    assert not title.is_error
+    for refused in (unsure, lost):
+        assert "sessionId: is required" in refused.structured_content["error"]["message"]
+        assert only["sessionId"] in refused.structured_content["error"]["hint"]
+
+
+async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_past_the_end_is_named(
     at: BrowserAppClient, session: str
 ):
     with anyio.fail_after(PATIENCE):
-        missing = await at.call_tool("clickElement", ref="e1")
         nobody = await at.call_tool("clickElement", caller="somebody-else", ref="e1")
         beyond = await at.call_tool("extractPageContent", sessionId=session, offset=10**8)
         below = await at.call_tool("snapshotPage", session_id=session, offset=10**8)
-    assert session in missing.structured_content["error"]["hint"]
-    assert nobody.structured_content["error"]["hint"] == "open a session first with createSession"
+    assert nobody.structured_content["error"]["hint"] == "open a page first with navigateToUrl"
     assert "offset: 100000000 is past the end of the page" in format_result_text(beyond)
     assert "offset: 100000000 is past the end of the outline" in format_result_text(below)
 

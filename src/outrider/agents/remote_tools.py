@@ -91,7 +91,7 @@ class RemoteTool(Tool):
             )
         return RemoteArguments(parsed)
 
-    def read_arguments(self, arguments: object) -> ReadArguments:
+    def read_arguments(self, arguments: object, defaults: Mapping[str, str] | None = None) -> ReadArguments:  # noqa: ARG002
         """Check the arguments; they are sent to the server as they are."""
         return ReadArguments(self.validate_arguments(arguments), parse_arguments(arguments))
 

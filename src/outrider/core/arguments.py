@@ -73,7 +73,9 @@ def validate_arguments(model: type[BaseModel], name: str, arguments: object) -> 
     return _ArgumentReader(name).validate_repaired(model, parse_arguments(arguments)).model
 
 
-def read_arguments(model: type[BaseModel], name: str, arguments: object) -> ReadArguments:
+def read_arguments(
+    model: type[BaseModel], name: str, arguments: object, defaults: Mapping[str, str] | None = None
+) -> ReadArguments:
     """Return the arguments of a model's call, whichever usual way they are written.
 
     Null means "left out". Any spelling of a parameter, usual other names, fields outside the object that they
@@ -81,11 +83,13 @@ def read_arguments(model: type[BaseModel], name: str, arguments: object) -> Read
     Raises InvalidInput, which lists the wrong fields with their remedies.
     """
     parsed = parse_arguments(arguments)
-    if None not in parsed.values():
+    if None not in parsed.values() and not (defaults or {}).keys() - parsed.keys():
         with suppress(ValidationError):  # else it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
     reader = _ArgumentReader(name)
-    return reader.validate_repaired(model, reader.rename_fields(model, reader.unwrap_arguments(model, parsed)))
+    named = reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
+    left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
+    return reader.validate_repaired(model, named | left_out)
 
 
 class _ArgumentReader:

@@ -111,9 +111,12 @@ class Tool:
         """Return the arguments as an instance of `parameters`. Raises InvalidInput."""
         return self.read_arguments(arguments).model
 
-    def read_arguments(self, arguments: object) -> ReadArguments:
-        """Return the arguments as they are meant, with notes on what was written otherwise. Raises InvalidInput."""
-        return read_arguments(self.parameters, self.name, arguments)
+    def read_arguments(self, arguments: object, defaults: Mapping[str, str] | None = None) -> ReadArguments:
+        """Return the arguments as they are meant, with notes on what was written otherwise.
+
+        `defaults` stand for parameters that are left out. Raises InvalidInput.
+        """
+        return read_arguments(self.parameters, self.name, arguments, defaults)
 
     def is_private(self, name: str) -> bool:
         """Return whether an argument may be a password: in any spelling of a private parameter, or inside a wrapper."""
@@ -156,6 +159,8 @@ class Toolset:
         describe: Returns its current state for a system prompt (see `register_context`).
         prompts: The prompts that users can pick.
         usual_names: By tool the names under which models look for it, separated by spaces.
+        default_arguments: By parameter the function that finds its value when it is left out. It takes services,
+            `Call` and `Tool` by type, and returns an empty text if there is none.
         missing_hints: By parameter what to answer when it is missing (see `register_missing_hint`).
     """
 
@@ -170,6 +175,7 @@ class Toolset:
     describe: ContextFunction | None = None
     prompts: PromptSource | None = None
     usual_names: Mapping[str, str] = field(default_factory=dict)
+    default_arguments: Mapping[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
     missing_hints: dict[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
 
     def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:

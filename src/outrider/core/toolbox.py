@@ -179,7 +179,7 @@ class Toolbox:
                 track_call(key, call.session),
                 start_span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
             ):
-                read = self._read_arguments(tool, parsed, call)
+                read = await self._read_arguments(tool, parsed, call)
                 parsed = read.arguments
                 result = _append_note(await self._check_and_run(tool, read, call), read.summary)
             size, provider = len(result.text), result.data.get("provider")
@@ -219,10 +219,15 @@ class Toolbox:
         filtered._static_tools = {name: tool for name, tool in static_tools.items() if predicate(tool)}  # noqa: SLF001
         return filtered
 
-    def _read_arguments(self, tool: Tool, arguments: dict[str, Any], call: Call) -> ReadArguments:
+    async def _read_arguments(self, tool: Tool, arguments: dict[str, Any], call: Call) -> ReadArguments:
         if call.grant is not None:
             call.grant.require_tool(tool)
-        return tool.read_arguments(arguments)
+        toolset = self.toolsets.get(tool.toolset)
+        defaults: dict[str, str] = {}
+        for name, find_value in (toolset.default_arguments if toolset else {}).items():
+            if name in tool.parameters.model_fields and arguments.get(name) is None:
+                defaults[name] = await call_with_services(find_value, self._services, call, tool)
+        return tool.read_arguments(arguments, {name: value for name, value in defaults.items() if value})
 
     async def _improve_hint(self, error: OutriderError, tool: Tool, call: Call) -> None:
         """Fill in what the caller could send for a missing argument, and name no tool that the caller does not have."""
