@@ -39,7 +39,7 @@ def run_command_line(wire: tuple[int, int] | None = None) -> None:
     """Run the command line; `wire` are the client's pipes when `outrider mcp` was called."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
-        outrider(obj=wire)
+        outrider(obj=wire, prog_name="outrider", complete_var="_OUTRIDER_COMPLETE")
     except OutriderError as error:
         sys.exit(report_error(error))
     except KeyboardInterrupt:

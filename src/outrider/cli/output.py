@@ -4,10 +4,9 @@ import functools
 import gc
 import json
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-import anyio
 import click
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
@@ -28,15 +27,20 @@ def report_error(error: OutriderError, *, as_json: bool = False) -> int:
     if as_json:
         print_json({"error": error.to_dict()})
     else:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
-        hint = error.hint
-        if entry := error.details.get("allow") if error.code == "egress" else None:
-            # Here the reader is the operator, whom models are told to ask.
-            hint = f"add {entry!r} to egress.allow in ~/.outrider/settings.json, or repeat the command with "
-            hint += f"--set 'egress.allow={entry}'"
-        if hint:
-            click.echo(f"{click.style('try:', fg='cyan')} {hint}", err=True)
+        print_error(error.to_dict())
     return get_exit_code(error)
+
+
+def print_error(error: Mapping[str, Any]) -> None:
+    """Print an error's fields (`OutriderError.to_dict`) on stderr."""
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {error['message']}", err=True)
+    hint = error.get("hint", "")
+    if entry := error.get("details", {}).get("allow") if error.get("code") == "egress" else None:
+        # Here the reader is the operator, whom models are told to ask.
+        hint = f"add {entry!r} to egress.allow in ~/.outrider/settings.json, or repeat the command with "
+        hint += f"--set 'egress.allow={entry}'"
+    if hint:
+        click.echo(f"{click.style('try:', fg='cyan')} {hint}", err=True)
 
 
 def get_exit_code(error: OutriderError) -> int:
@@ -71,6 +75,8 @@ def async_command(function: Callable[..., Coroutine[Any, Any, None]]) -> Callabl
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
+        import anyio  # not at the top: commands that only ask the shared process need no event loop
+
         enable_gc()
         try:
             anyio.run(functools.partial(function, *args, **kwargs))

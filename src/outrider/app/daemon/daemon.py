@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -171,7 +172,7 @@ class Daemon:
             pooled, app = await self._apps.acquire(config.loaded)
         except OutriderError as error:
             raise self._command_line.build_refusal(error) from error
-        session = config.session or self._sessions.assign(handshake.cwd, handshake.session)
+        session = config.session or self._assign_session(config, handshake)
         self._idle_timeout_s = config.loaded.settings.daemon_idle_s
         try:
             host_session = self._connections[connection] = HostSession(connection, build_repeat_predicate(app.toolbox))
@@ -180,8 +181,9 @@ class Daemon:
                 connection.send_frame(frames.LEAVE_FRAME)
             await host_session.serve(app.build_server(name=config.name, session=session))
         finally:
-            if not config.session:
-                await clean_up_host(app, session)
+            if not config.session and not config.joins:
+                if not self._sessions.is_joined(session):
+                    await clean_up_host(app, session)
                 self._sessions.release(session)
             await self._apps.release(pooled)
 
@@ -193,7 +195,12 @@ class Daemon:
                 os.environ.setdefault(name, handshake.environ[name])
         with change_directory(handshake.cwd):
             config = self._command_line.read_config(handshake)
-        return HostConfig(resolve_paths(config.loaded), config.name, config.session)
+        return replace(config, loaded=resolve_paths(config.loaded))
+
+    def _assign_session(self, config: HostConfig, handshake: Handshake) -> str:
+        if config.joins:
+            return self._sessions.join(handshake.cwd)
+        return self._sessions.assign(handshake.cwd, handshake.session)
 
     def _is_outdated(self, handshake: Handshake) -> bool:
         """Return whether a newer version, or the changed code on disk, should serve this host."""

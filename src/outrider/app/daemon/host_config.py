@@ -23,11 +23,13 @@ class HostConfig:
         loaded: Its settings.
         name: The server's name in the client.
         session: The default session of its calls; empty if the host chose none.
+        joins: Whether it shares the session of its directory's host, and leaves it open.
     """
 
     loaded: LoadedSettings
     name: str
     session: str
+    joins: bool = False
 
 
 @contextmanager

@@ -13,6 +13,7 @@ class SessionNames:
     def __init__(self) -> None:
         self._in_use: set[str] = set()
         self._by_directory: dict[str, list[str]] = {}
+        self._joined: dict[str, str] = {}  # by session the directory whose commands use it
 
     def assign(self, cwd: str, before: str = "") -> str:
         """Return a session for a host in a directory; `before` is its session before its connection was lost."""
@@ -20,7 +21,7 @@ class SessionNames:
         known = self._by_directory.setdefault(cwd, [])
         is_assigned_name = before == DEFAULT_SESSION or before.removeprefix(f"{DEFAULT_SESSION}-").isdecimal()
         preferred = [before, *known] if is_assigned_name else known
-        session = next((name for name in preferred if name not in self._in_use), None) or self._find_free_name()
+        session = next((name for name in preferred if self._is_free(name, cwd)), None) or self._find_free_name()
         self._in_use.add(session)
         if session not in known:
             known.append(session)
@@ -28,13 +29,31 @@ class SessionNames:
             del self._by_directory[next(iter(self._by_directory))]
         return session
 
+    def join(self, cwd: str) -> str:
+        """Return the session of the directory's host, or that of its next host; it is kept for the directory."""
+        known = self._by_directory.setdefault(cwd, [])
+        candidates = [name for name in known if name in self._in_use]
+        candidates += [name for name in known if self._is_free(name, cwd)]
+        session = candidates[0] if candidates else self._find_free_name()
+        self._joined[session] = cwd
+        if session not in known:
+            known.append(session)
+        return session
+
+    def is_joined(self, session: str) -> bool:
+        """Return whether commands of a directory share the session, so that it outlives its host."""
+        return session in self._joined
+
     def release(self, session: str) -> None:
         """Make a session free again, after its host has disconnected."""
         self._in_use.discard(session)
 
+    def _is_free(self, session: str, cwd: str) -> bool:
+        return session not in self._in_use and self._joined.get(session, cwd) == cwd
+
     def _find_free_name(self) -> str:
         taken = self._in_use | {name for names in self._by_directory.values() for name in names}
-        if not self._in_use:
+        if not self._in_use and DEFAULT_SESSION not in self._joined:
             return DEFAULT_SESSION
         number = 1
         while _format_name(number) in taken:

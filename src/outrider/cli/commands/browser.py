@@ -1,143 +1,58 @@
-"""`outrider browser`: install a browser, show its status, manage saved sign-ins."""
+"""`outrider browser`: drive the browser, one command a step, and set it up."""
 
+import importlib
+import shlex
 import sys
-import time
-from pathlib import Path
 
 import click
 
-from outrider.app import open_app
-from outrider.browser.session.states import StateInfo, StateStore
-from outrider.cli.options import add_settings_option, load_settings
-from outrider.cli.output import async_command, print_json, print_notes, report_error
-from outrider.core.errors import OutriderError
+from outrider.cli.browser_steps import STEPS, parse_step
+from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client, read_lines
+from outrider.cli.tool_results import CallOptions
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
+SETUP_COMMANDS = ("install", "status", "login", "state")
 
 
-@click.group()
+class StepGroup(click.Group):
+    """Load the commands that set the browser up only when one is called, so that steps start fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [*STEPS, "run", *SETUP_COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in SETUP_COMMANDS:
+            return getattr(importlib.import_module("outrider.cli.browser_setup"), cmd_name)
+        return STEPS[cmd_name].command if cmd_name in STEPS else super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=StepGroup)
 def command() -> None:
-    """Install a browser, show which one is used, sign in by hand, manage saved sign-ins."""
+    """Drive the browser step by step, and set it up.
+
+    The session stays open between commands. It is the one that hosts of `outrider mcp` in this directory use.
+    """
 
 
-@command.command()
-@click.option("--again", is_flag=True, help="Install even though one is found.")
-def install(*, again: bool) -> None:
-    """Install Chromium, unless a browser is installed already."""
-    from outrider.browser.process.install import install_browser
+@command.command("run")
+@click.argument("source", metavar="FILE")
+@add_call_options
+def run_steps(source: str, options: CallOptions) -> None:
+    """Run the steps of FILE or of standard input (-), one a line; stop at the first that fails.
 
-    try:
-        found = install_browser(lambda line: click.echo(click.style(f"$ {line}", dim=True), err=True), again=again)
-    except OutriderError as error:
-        sys.exit(report_error(error))
-    click.echo(f"{found.path} ({found.how})")
-
-
-@command.command()
-@add_settings_option
-@JSON_OPTION
-def status(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Show which browser is used and how it is isolated."""
-    from outrider.browser.process.status import collect_status as browser_status
-
-    facts = browser_status(load_settings(sets).settings.browser)
-    if as_json:
-        print_json(facts)
-        return
-    click.echo(f"browser: {facts['executable'] or 'none'} ({facts['how']})")
-    click.echo(f"sandbox: {'on' if facts['sandbox'] else 'off'}")
-    click.echo(f"egress guard: {'on' if facts['guarded'] else 'off'}")
-    print_notes([*facts["warnings"], *([facts["remedy"]] if "remedy" in facts else [])])
-
-
-@command.command()
-@click.argument("url", default="")
-@click.option("--state", "name", default="default", show_default=True, help="Under which name to keep it.")
-@click.option("--seconds", default=1_800.0, show_default=True, help="How long the window stays open at most.")
-@add_settings_option
-@JSON_OPTION
-@async_command
-async def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Open a window to sign in by hand, and save the sign-in when you close it."""
-    from outrider.browser.session.manual_login import check_window
-
-    settings = load_settings(sets)
-    check_window(settings.settings.browser)
-    click.echo("Sign in in the window that opens, then close it.", err=True)
-    async with open_app(settings) as app:
-        done = await app.browsers.sign_in("login", url, name, seconds=seconds)
-    if as_json:
-        names = ("state_id", "saved", "cookies", "origins", "closed", "path")
-        print_json({name: getattr(done, name) for name in names})
-    elif done.saved:
-        click.echo(f"{done.path}: {done.cookies} cookies, local storage of {len(done.origins)} sites")
-    else:
-        click.echo("nothing was saved: no site has stored anything")
-
-
-@command.group()
-def state() -> None:
-    """List, delete and import saved sign-ins."""
-
-
-@state.command("list")
-@add_settings_option
-@JSON_OPTION
-def list_states(sets: tuple[str, ...], *, as_json: bool) -> None:
-    """List saved sign-ins, never their content."""
-    found = _open_state_store(sets).list_states()
-    if as_json:
-        print_json([_serialize_state(each) for each in found])
-        return
-    for each in found:
-        click.echo(_format_state(each))
-
-
-@state.command()
-@click.argument("name")
-@add_settings_option
-@JSON_OPTION
-def delete(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Delete the saved sign-in NAME."""
-    try:
-        gone = _open_state_store(sets).delete(name)
-    except OutriderError as error:
-        sys.exit(report_error(error, as_json=as_json))
-    print_json(_serialize_state(gone)) if as_json else click.echo(f"deleted {_format_state(gone)}")
-
-
-@state.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--state", "name", default="default", show_default=True, help="Under which name to keep it.")
-@add_settings_option
-@JSON_OPTION
-def import_state(file: Path, name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
-    """Import a FILE that `outrider browser login` or Playwright wrote elsewhere."""
-    try:
-        kept = _open_state_store(sets).import_file(name, file)
-    except OutriderError as error:
-        sys.exit(report_error(error, as_json=as_json))
-    print_json(_serialize_state(kept)) if as_json else click.echo(f"saved {_format_state(kept)}")
-
-
-def _open_state_store(sets: tuple[str, ...]) -> "StateStore":
-    settings = load_settings(sets).settings
-    key = settings.browser.state_key.get_secret_value() if settings.browser.state_key else ""
-    return StateStore(settings.data_dir / "browser" / "states", key)
-
-
-def _serialize_state(info: "StateInfo") -> dict[str, object]:
-    return {
-        "state_id": info.state_id,
-        "saved": time.strftime("%Y-%m-%d %H:%M", time.localtime(info.saved_at)),
-        "cookies": info.cookies,
-        "origins": info.origins,
-        "encrypted": info.encrypted,
-        "path": info.path,
-    }
-
-
-def _format_state(info: "StateInfo") -> str:
-    row = _serialize_state(info)
-    what = "encrypted" if info.encrypted else "damaged" if info.cookies is None else f"{info.cookies} cookies"
-    return f"{row['state_id']}  {row['saved']}  {what}  {row['path']}"
+    A line is a step as after `outrider browser`; one that begins with # is a comment.
+    """
+    steps = []
+    for number, line in enumerate(read_lines(source), 1):
+        if words := shlex.split("" if line.lstrip().startswith("#") else line):
+            try:
+                steps.append((number, line.strip(), parse_step(words)))
+            except click.UsageError as error:
+                click.echo(f"error: line {number}: {error.format_message()}", err=True)
+                sys.exit(EXIT_WRONG_USE)
+    with open_client(options) as client:
+        for number, line, (tool, arguments) in steps:
+            click.echo(f"{number}: {line}", err=True)
+            code = call_tool(client, tool, arguments, options)
+            if code:
+                click.echo(f"stopped at line {number} of {source}: {line}", err=True)
+                sys.exit(code)

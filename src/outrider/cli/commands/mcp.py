@@ -24,6 +24,7 @@ from outrider.settings import LoadedSettings
 @add_serving_options
 @click.option("--name", default="outrider", show_default=True, help="The server's name in the client.")
 @click.option("--session", help="Session of calls that name none [default: one of this host's own].")
+@click.option("--join", is_flag=True, hidden=True, help="Share and keep this directory's session.")
 @click.option("--no-daemon", is_flag=True, help="Serve from this process, not from the one that all hosts share.")
 @click.pass_obj
 def command(
@@ -31,10 +32,10 @@ def command(
     sets: tuple[str, ...],
     name: str,
     session: str | None,
-    no_daemon: bool,  # noqa: ARG001 - read before anything is imported
-    **flags: str | None,
+    **flags: Any,
 ) -> None:
     """Serve MCP over stdio. This is the command for Claude Code, Codex, Cursor and VS Code."""
+    del flags["join"], flags["no_daemon"]  # read by the shared process, and before anything is imported
     settings = load_settings(sets, **flags)
     logging.getLogger().setLevel(settings.settings.log_level.upper())
     for warning in settings.warnings:
@@ -51,11 +52,13 @@ def command(
 
 def parse_host_options(
     arguments: list[str], environ: Mapping[str, str], workspace: Path, parent: click.Context
-) -> tuple[LoadedSettings, str, str]:
-    """Return settings, name and session of a host; the session is empty if it chose none.
+) -> tuple[LoadedSettings, str, str, bool]:
+    """Return settings, name and session of a host, and whether it joins another's.
+
+    The session is empty if it chose none.
 
     Raises InvalidInput, and click's own exceptions as the command would.
     """
     given = command.make_context("mcp", [*arguments], parent=parent).params
-    name, session, _ = given.pop("name"), given.pop("session"), given.pop("no_daemon")
-    return load_settings(given.pop("sets"), (environ, workspace), **given), name, session or ""
+    name, session, joins, _ = (given.pop(option) for option in ("name", "session", "join", "no_daemon"))
+    return load_settings(given.pop("sets"), (environ, workspace), **given), name, session or "", joins

@@ -29,6 +29,23 @@ def test_a_directory_gets_its_own_again_while_another_host_is_there():
     assert sessions.assign("/b") == second
 
 
+def test_commands_share_the_session_of_their_directorys_host_and_keep_it_from_others():
+    sessions = SessionNames()
+    host = sessions.assign("/a")
+    assert sessions.join("/a") == sessions.join("/a") == host
+    assert sessions.is_joined(host)
+    sessions.release(host)
+    assert sessions.assign("/b") != host
+    assert sessions.assign("/a") == host
+
+
+def test_commands_of_a_directory_without_a_host_have_a_session_that_its_next_host_gets():
+    sessions = SessionNames()
+    here, there = sessions.join("/a"), sessions.join("/b")
+    assert here != there
+    assert [sessions.assign("/b"), sessions.assign("/a")] == [there, here]
+
+
 def test_a_host_whose_connection_was_lost_keeps_its_session():
     assert SessionNames().assign("/a", "default-4") == "default-4"
     assert SessionNames().assign("/a", "somebody's") == "default"

@@ -1,0 +1,118 @@
+"""Run tools in the shared process for commands: options, the connection, questions to the person, errors."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from outrider.cli.output import EXIT_BUG, print_error
+from outrider.cli.tool_results import CallOptions, print_result
+from outrider.client import ConnectionEnded, ToolClient, UnknownTool
+
+EXIT_WRONG_USE = 2
+
+
+def add_call_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of commands that call a tool; the function gets them as `options`, a CallOptions."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        options = CallOptions(**{each.name: kwargs.pop(each.name) for each in fields(CallOptions)})
+        function(*args, options=options, **kwargs)
+
+    for option in (
+        click.option("--max-tokens", type=int, default=0, help="Cut the text after so many tokens."),
+        click.option("--output", "file", default="", metavar="FILE", help="Write the text or the picture there."),
+        click.option("--json", "as_json", is_flag=True, help="The structured result, for programs."),
+        click.option("--set", "sets", metavar="NAME=VALUE", multiple=True, help="Any setting (repeatable)."),
+        click.option("-s", "--session", default="", metavar="NAME", help="Session [default: of this directory]."),
+    ):
+        run = option(run)
+    return run
+
+
+def open_client(options: CallOptions) -> ToolClient:
+    """Connect to the shared process, with all tools, and with questions to a person at a terminal."""
+    can_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    settings = [word for each in options.sets for word in ("--set", each)]
+    return ToolClient(options.session, ("--toolsets", "all", *settings), ask_person if can_ask else None)
+
+
+def call_tool(client: ToolClient, tool: str, arguments: dict[str, Any], options: CallOptions) -> int:
+    """Call a tool, print its result and return the exit code."""
+    try:
+        return print_result(tool, client.call_tool(tool, arguments), options)
+    except UnknownTool as error:
+        print_error({"message": str(error)})
+        return EXIT_WRONG_USE
+    except ConnectionEnded as error:
+        print_error({"message": str(error)})
+        return EXIT_BUG
+
+
+def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:
+    """Return a tool's arguments from the words of a command line.
+
+    `key=text` is text (the tool reads numbers and JSON where it wants them), `key:=JSON` any value, `{...}` several
+    at once, and `-` a JSON object from standard input. A key that is given again makes a list. Raises click.UsageError.
+    """
+    arguments: dict[str, Any] = {}
+    for word in words:
+        if word == "-" or word.startswith("{"):
+            arguments |= _parse_object(sys.stdin.read() if word == "-" else word)
+            continue
+        key, separator, text = word.partition("=")
+        if not separator or not key:
+            raise click.UsageError(f"{word!r} is not an argument: write key=value, key:=JSON, a JSON object, or -")
+        value: Any = text
+        if key.endswith(":"):
+            key, value = key[:-1], _parse_json(key[:-1], text)
+        arguments[key] = (
+            [*(arguments[key] if isinstance(arguments[key], list) else [arguments[key]]), value]
+            if key in arguments
+            else value
+        )
+    return arguments
+
+
+def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
+    """Ask the fields of a form on the terminal; return None if the person breaks off."""
+    click.echo(question, err=True)
+    answers: dict[str, Any] = {}
+    try:
+        for name, field in schema.get("properties", {}).items():
+            title = field.get("title") or name
+            choices = field.get("enum") or [each["const"] for each in field.get("oneOf", [])]
+            if field.get("type") == "boolean":
+                answers[name] = click.confirm(title, err=True)
+            elif choices:
+                answers[name] = click.prompt(title, type=click.Choice(choices), err=True)
+            elif text := click.prompt(title, default="", show_default=False, err=True):
+                answers[name] = text
+    except click.Abort:
+        return None
+    return answers
+
+
+def read_lines(source: str) -> list[str]:
+    """Return the lines of a file, or of standard input for `-`."""
+    return (sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")).splitlines()
+
+
+def _parse_object(text: str) -> dict[str, Any]:
+    value = _parse_json("the arguments", text)
+    if not isinstance(value, dict):
+        raise click.UsageError('the arguments: JSON, but not an object; write {"key": value}')
+    return value
+
+
+def _parse_json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(f"{name}: not valid JSON ({error})") from None

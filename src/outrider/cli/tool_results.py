@@ -1,0 +1,120 @@
+"""Print the result of a tool on the terminal: text on stdout, pictures and files as paths."""
+
+import base64
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from outrider.cli.output import EXIT_BUG, EXIT_CODES, print_error
+
+OUTPUT_FOLDER = Path(".outrider", "output")  # of pictures without a name, in the working directory
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """Which session a call belongs to, and how its result is shown.
+
+    Attributes:
+        session: Its name; empty is the session of the working directory.
+        sets: Settings as `NAME=VALUE`.
+        as_json: Print the structured result.
+        file: Write the text, or the picture, there; empty prints it.
+        max_tokens: Cut the text after so many o200k tokens; 0 cuts nothing.
+    """
+
+    session: str = ""
+    sets: tuple[str, ...] = ()
+    as_json: bool = False
+    file: str = ""
+    max_tokens: int = 0
+
+
+def print_result(tool: str, result: Mapping[str, Any], options: CallOptions) -> int:
+    """Print a result of `tools/call` and return the exit code."""
+    if result.get("isError"):
+        return _print_error(result, as_json=options.as_json)
+    texts, paths = [], []
+    for item in result.get("content", []):
+        if item["type"] == "image":
+            paths.append(_save_picture(tool, item, options.file))
+        elif text := _format_item(item):
+            texts.append(text)
+    text = "\n".join(texts)
+    if options.as_json:
+        data = result.get("structuredContent") or {"text": text}
+        _print_text(json.dumps(data | ({"files": [*map(str, paths)]} if paths else {}), ensure_ascii=False, indent=2))
+    elif options.file and not paths:
+        click.echo(_save_text(text, Path(options.file)))
+    else:
+        _print_text("\n".join([_cut_text(text, options.max_tokens), *map(str, paths)]))
+    return 0
+
+
+def _print_error(result: Mapping[str, Any], *, as_json: bool) -> int:
+    error = (result.get("structuredContent") or {}).get("error") or {}
+    text = "\n".join(item.get("text", "") for item in result.get("content", []))
+    if as_json:
+        _print_text(json.dumps({"error": error or {"message": text}}, ensure_ascii=False, indent=2))
+    else:
+        print_error({"message": text} | error)
+    codes = {kind.kind: code for kind, code in EXIT_CODES.items()}
+    return codes.get(error.get("kind", ""), EXIT_BUG)
+
+
+def _format_item(item: Mapping[str, Any]) -> str:
+    match item["type"]:
+        case "resource_link":
+            return f"{item['name']}: {item['uri']}"
+        case "resource":
+            return str(item["resource"].get("text", ""))
+    return str(item.get("text", ""))
+
+
+def _save_picture(tool: str, item: Mapping[str, Any], file: str) -> Path:
+    """Write a picture to the file, else to one that is named by tool and time, and return the path."""
+    suffix = item["mimeType"].partition("/")[2].partition("+")[0]
+    now = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1_000:03}"
+    path = Path(file) if file else OUTPUT_FOLDER / f"{tool}-{now}.{suffix}"
+    data = base64.b64decode(item["data"])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError:
+        if file:
+            raise
+        path = Path(tempfile.mkdtemp(prefix="outrider-")) / path.name
+        path.write_bytes(data)
+    return path
+
+
+def _save_text(text: str, path: Path) -> str:
+    """Write the text, and return a line that says what it is."""
+    from outrider.core.text import count_tokens  # the tokenizer takes longer to load than most calls
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n", encoding="utf-8")
+    first_line = next((line.strip() for line in text.splitlines() if line.strip()), "")[:80]
+    return f"{path}: {len(text):,} characters, {count_tokens(text):,} tokens: {first_line}"
+
+
+def _cut_text(text: str, max_tokens: int) -> str:
+    if not max_tokens:
+        return text
+    from outrider.core.text import cut_tokens
+
+    piece = cut_tokens(text, max_tokens)
+    if piece.next_offset is None:
+        return text
+    return f"{piece.text}\n[cut after {max_tokens} tokens; --output FILE keeps all of it]"
+
+
+def _print_text(text: str) -> None:
+    sys.stdout.buffer.write(text.strip("\n").encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,8 @@
+"""Call the tools of the shared process from another program of this user.
+
+It imports little, because a command that only asks the shared process must not wait for imports.
+"""
+
+from outrider.client.tool_client import ConnectionEnded, ToolClient, UnknownTool
+
+__all__ = ["ConnectionEnded", "ToolClient", "UnknownTool"]

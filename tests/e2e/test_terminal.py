@@ -1,0 +1,174 @@
+"""`outrider call` and `outrider browser` as people and scripts use them: one session from command to command."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from support.apps import loopback_app, shared_process
+from support.apps.shared_process import HostUser
+from support.fakes import http_servers
+from support.results import read_first_text
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 120
+FORM = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
+<label>Name <input id=name></label><label>Kind <select id=kind><option>Green<option>Black</select></label>
+<button onclick="document.title = `${document.querySelector('input').value} ordered ${kind.value}`">Order</button>"""
+LONG = loopback_app.build_article_html("Long", "The tide comes in twice a day, and it goes out again. " * 400)
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A person at a terminal, and the site that she may open."""
+
+    user: HostUser
+    site_url: str
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return self.user.host_environ | {"OUTRIDER_EGRESS__ALLOW": self.site_url.removeprefix("http://")}
+
+    async def run(self, *words: str, text: str = "", folder: str = "project") -> CompletedProcess[bytes]:
+        """Run a command in a folder, with a text as standard input."""
+        cwd = self.user.home / folder
+        cwd.mkdir(exist_ok=True)
+        command = self.user.build_command(*words)
+        return await anyio.run_process(command, env=self.environ, cwd=cwd, input=text.encode(), check=False)
+
+    async def read(self, *words: str, text: str = "", folder: str = "project") -> str:
+        """Run a command that must succeed, and return what it prints."""
+        ended = await self.run(*words, text=text, folder=folder)
+        assert ended.returncode == 0, ended.stderr.decode()
+        return ended.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Terminal]:
+    code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
+    async with AsyncExitStack() as stack:
+        user = stack.enter_context(shared_process.start_host_user(tmp_path_factory.mktemp("home"), code))
+        pages = loopback_app.build_page_site({"/form": FORM, "/long": LONG})
+        yield Terminal(user, await stack.enter_async_context(http_servers.serve_app(pages)))
+
+
+async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished_on_the_terminal(terminal: Terminal):
+    with anyio.fail_after(PATIENCE):
+        opened = await terminal.read("browser", "open", f"{terminal.site_url}/form")
+        program, *rest = terminal.user.build_command("mcp", "--toolsets", "browser")
+        host = StdioServerParameters(
+            command=program, args=rest, env=terminal.environ, cwd=terminal.user.home / "project"
+        )
+        async with Client(host) as client:
+            typed = await client.call_tool("inputText", {"selector": "#name", "text": "Ada"})
+        shown = await terminal.read("browser", "snapshot")
+        elsewhere = await terminal.read("browser", "sessions", folder="elsewhere")
+        await terminal.read("browser", "run", "-", text="# the strong one\nselect #kind Black\n\nclick button\n")
+        title = await terminal.read("browser", "title")
+        closed = await terminal.read("browser", "close")
+        none = await terminal.run("browser", "snapshot")
+    assert f"{terminal.site_url}/form" in opened
+    assert 'textbox "Name"' in read_first_text(typed)
+    assert '= "Ada"' in shown
+    assert json.loads(elsewhere) == []
+    assert title.strip() == "Ada ordered Black"
+    assert closed.startswith("Closed session")
+    assert none.returncode == 2
+    assert "navigateToUrl" in none.stderr.decode()
+
+
+async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: Terminal):
+    steps = f"open {terminal.site_url}/form\nfill #nobody Ada\nclick button\n"
+    with anyio.fail_after(PATIENCE):
+        stopped = await terminal.run("browser", "run", "-", text=steps)
+        title = await terminal.read("browser", "title")
+        unknown = await terminal.run("browser", "run", "-", text="open about:blank\njump high\n")
+    assert stopped.returncode == 2
+    assert "stopped at line 2 of -: fill #nobody Ada" in stopped.stderr.decode()
+    assert title.strip() == "Tea shop"
+    assert unknown.returncode == 2
+    assert unknown.stdout == b""  # nothing is done before all lines are understood
+    assert "line 2: no step 'jump'" in unknown.stderr.decode()
+
+
+async def test_pictures_and_long_texts_become_files_and_texts_can_be_cut(terminal: Terminal):
+    with anyio.fail_after(PATIENCE):
+        await terminal.read("browser", "open", f"{terminal.site_url}/form", "-s", "pictures")
+        shot = await terminal.read("browser", "screenshot", "-s", "pictures")
+        named = await terminal.read("browser", "screenshot", "h1", "--output", "heading.png", "-s", "pictures")
+        saved = await terminal.read("call", "web_fetch", f"url={terminal.site_url}/long", "--output", "long.txt")
+        cut = await terminal.read("call", "web_fetch", f"url={terminal.site_url}/long", "--max-tokens", "100")
+    folder = terminal.user.home / "project"
+    paths = [folder / text.splitlines()[-1] for text in (shot, named)]
+    assert paths[0].is_relative_to(folder / ".outrider" / "output")
+    assert paths[1] == folder / "heading.png"
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+    assert saved.startswith("long.txt: ")
+    assert saved.count("\n") == 1
+    assert "The tide comes in" in (folder / "long.txt").read_text()
+    assert "[cut after 100 tokens" in cut
+    assert len(cut) < 1_500
+
+
+async def test_any_tool_can_be_called_listed_and_explained(terminal: Terminal):
+    with anyio.fail_after(PATIENCE):
+        listed = await terminal.read("call")
+        explained = await terminal.read("call", "--help", "web_search")
+        usage = await terminal.read("call", "--help")
+        written = await terminal.read("call", "write_file", "path=a.txt", "-", text='{"content": "tea"}')
+        lines = await terminal.read("call", "read_file", '{"path": "a.txt"}', "numbered:=true")
+        found = json.loads(await terminal.read("call", "search_files", "pattern=*.txt", "--json"))
+    assert "web_search  " in listed
+    assert "quick|balanced|wide" in explained
+    assert "(required)" in explained
+    assert "KEY:=JSON" in usage
+    assert "a.txt" in written
+    assert "tea" in lines
+    assert [Path(each["path"]).name for each in found["entries"]] == ["a.txt"]
+
+
+async def test_what_goes_wrong_has_an_exit_code_and_a_remedy(terminal: Terminal):
+    cases = {
+        ("call", "nosuch"): (2, "no tool 'nosuch'"),
+        ("call", "web_fetch", "http://a.example/"): (2, "write key=value"),
+        ("call", "web_fetch", "url:=["): (2, "not valid JSON"),
+        ("call", "web_fetch", "offset=minus"): (2, "url"),
+        ("call", "web_fetch", "url=http://127.0.0.1:9/"): (5, "--set 'egress.allow=127.0.0.1:9'"),
+        ("call", "read_file", "path=missing.txt"): (2, "missing.txt"),
+    }
+    with anyio.fail_after(PATIENCE):
+        for words, (code, remedy) in cases.items():
+            ended = await terminal.run(*words)
+            assert (ended.returncode, ended.stdout) == (code, b""), words
+            assert remedy in ended.stderr.decode(), words
+        as_json = await terminal.run("call", "read_file", "path=missing.txt", "--json")
+    assert as_json.returncode == 2
+    assert json.loads(as_json.stdout)["error"]["kind"] == "not_found"
+
+
+async def test_a_shell_completes_commands_tools_and_their_arguments(terminal: Terminal):
+    lines = {
+        "outrider bro": "browser",
+        "outrider browser sna": "snapshot",
+        "outrider call web_se": "web_search",
+        "outrider call web_search dep": "depth=",
+        "outrider call web_search depth=b": "depth=balanced",
+    }
+    with anyio.fail_after(PATIENCE):
+        scripts = {shell: await terminal.read("completion", shell) for shell in ("bash", "zsh", "fish")}
+        for line, completed in lines.items():
+            words = line.split()
+            environ = terminal.environ | {
+                "_OUTRIDER_COMPLETE": "bash_complete",
+                "COMP_WORDS": line,
+                "COMP_CWORD": str(len(words) - 1),
+            }
+            ended = await anyio.run_process(terminal.user.build_command(), env=environ, check=False)
+            assert f"plain,{completed}" in ended.stdout.decode().splitlines(), line
+    assert all("_OUTRIDER_COMPLETE" in script for script in scripts.values())
