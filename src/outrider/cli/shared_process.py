@@ -72,11 +72,10 @@ def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:
         value: Any = text
         if key.endswith(":"):
             key, value = key[:-1], _parse_json(key[:-1], text)
-        arguments[key] = (
-            [*(arguments[key] if isinstance(arguments[key], list) else [arguments[key]]), value]
-            if key in arguments
-            else value
-        )
+        if key in arguments:
+            earlier = arguments[key]
+            value = [*earlier, value] if isinstance(earlier, list) else [earlier, value]
+        arguments[key] = value
     return arguments
 
 
