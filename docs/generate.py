@@ -60,7 +60,11 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
         yield f"## Toolset `{each.name}`{also}: {served}\n"
         yield f"{each.instructions}\n"
         for tool in each.tools.values():
-            yield from _tool(tool)
+            yield from _tool(tool) if tool.toolset == each.name else _shared_tool(tool)
+
+
+def _shared_tool(tool: Tool) -> Iterator[str]:
+    yield f"### `{tool.name}` of toolset `{tool.toolset}`\n"
 
 
 def _tool(tool: Tool) -> Iterator[str]:

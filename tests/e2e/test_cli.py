@@ -202,9 +202,11 @@ async def test_config_schema_is_a_json_schema(home: Path):
 
 
 async def test_tools_lists_the_catalogue_with_its_cost(home: Path):
-    done = await outrider(home, "tools", "--toolsets", "all", "--json")
+    done = await outrider(home, "tools", "--toolsets", "all,compat", "--json")
     rows = json.loads(done.stdout)
     assert {row["name"] for row in rows} >= {"web_search", "web_fetch", "websearch", "webbrowser", "search"}
+    listed = json.loads((await outrider(home, "tools", "--toolsets", "all", "--json")).stdout)
+    assert {row["name"] for row in rows} - {row["name"] for row in listed} >= {"websearch", "webbrowser", "search"}
     assert all(0 < row["tokens"] < 1_000 for row in rows)
 
 

@@ -24,7 +24,7 @@ from outrider.app.file_publisher import FilePublisher
 from outrider.app.lazy_clients import LazyRemoteServers, LazyStateEncryption
 from outrider.app.project_folder import resolve_project_folder
 from outrider.app.shared_components import SharedComponents
-from outrider.app.tool_options import build_delegation_options, build_tool_options, select_toolsets
+from outrider.app.tool_options import build_delegation_options, build_tool_options, find_unlisted_tools, select_toolsets
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
@@ -346,7 +346,10 @@ class Container:
     def served_toolbox(self) -> Toolbox:
         """The tools offered to hosts."""
         served = select_toolsets(self.settings.toolsets, self.all_toolsets, self.services)
-        toolbox = self._connect_toolbox(Toolbox(served, self.services, self.events, self.settings.tools))
+        unlisted = find_unlisted_tools(self.settings.toolsets, self.all_toolsets)
+        toolbox = self._connect_toolbox(
+            Toolbox(served, self.services, self.events, self.settings.tools, unlisted=unlisted)
+        )
         stores = self.content if "content_store" in toolbox.toolsets else None
         self.services[Autosave] = autosave = Autosave(stores, self.settings.content.offer)
         self.crawler.store_page_factory = crawl.build_page_saver_factory(autosave)
@@ -363,6 +366,7 @@ class Container:
                 self.services,
                 self.events,
                 self.settings.tools,
+                unlisted=find_unlisted_tools(["all"], self.all_toolsets),
                 recorder=self.evaluator.recorder,
                 inner={DONE_TOOL_NAME: build_done_tool()},
             )

@@ -21,7 +21,7 @@ async def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) 
     rows: list[dict[str, Any]] = []
     async with open_app(settings) as app:
         await app.toolbox.refresh_tools()
-        for tool in app.toolbox.tools.values():
+        for tool in app.toolbox.list_tools():
             entry = build_tool_entry(tool, format_tool_name(tool, settings.settings.names))
             row = {
                 "name": entry.name,

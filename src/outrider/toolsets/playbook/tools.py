@@ -17,9 +17,8 @@ from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 playbook = Toolset(
     "playbook",
-    "Workflows of this assistant. Before a task that may recur, look at list_playbooks; select_playbook gives the "
-    "steps and starts a run, finish_playbook records how it went. After a task that went well and may recur, call "
-    "create_playbook.",
+    "Before a task that may recur, look at list_playbooks: select_playbook gives the steps, finish_playbook records "
+    "how it went. After one that went well, create_playbook.",
     display_name="Playbook",
     usual_names=USUAL_TOOL_NAMES["playbook"],
 )

@@ -18,9 +18,8 @@ from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 run_agent_toolset = Toolset(
     "run_agent",
-    "Each run_<name> gives work to the agent of that name, which has its own tools and sees nothing of this "
-    "conversation: put all that it must know into the query. Several can run at the same time. An answer may cite "
-    "sources as :cite[ref]; keep these marks. If an agent is still working, get its answer with agent_run.",
+    "run_<name> gives work to that agent, which sees nothing of this conversation: put all that it must know into the "
+    "query. Keep marks like :cite[ref] in answers. agent_run gets the answer of a run that goes on.",
     usual_names=USUAL_TOOL_NAMES["run_agent"],
 )
 

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 workspace = Toolset(
     "workspace",
-    "A folder for this session's files; paths are relative to it, and nothing outside can be reached. Look before "
-    "you change: read_file with numbered=true, then replace_lines_in_file with those numbers; it answers with a diff. "
-    "grep and search_files find things. execute_python and the like run code here, without network unless allowed. "
-    "export_file gives a file to the user.",
+    "Workspace paths are relative. Before replace_lines_in_file, read_file with numbered=true. execute_python and the "
+    "like run code there, without network unless allowed. export_file gives a file to the user.",
     display_name="Workspace",
     usual_names=USUAL_TOOL_NAMES["workspace"],
 )
