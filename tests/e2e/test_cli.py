@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from outrider.core.installation import suggest_extra
 from support.apps import loopback_app
 from support.fakes import http_servers, search_providers
 from support.fakes.website import PIXEL_PNG
@@ -322,7 +323,7 @@ async def test_agents_without_their_extra_name_it_and_exit_with_three(home: Path
             check=False,
         )
         assert (command, done.returncode) == (command, 3)
-        assert b"pip install 'outrider[agents]'" in done.stderr
+        assert suggest_extra("agents") in done.stderr.decode()
 
 
 async def test_the_version_is_printed(home: Path):
