@@ -17,6 +17,7 @@ from outrider.core.arguments import ReadArguments, read_arguments
 from outrider.core.context import Call
 from outrider.core.prompts import ContextFunction, PromptSource
 from outrider.core.result import Result, TextBlock
+from outrider.core.server_record import ServerRecord
 
 Effect = Literal["read", "write", "act"]
 Stake = Literal["never_ask", "low", "high"]
@@ -157,6 +158,7 @@ class Toolset:
         prompts: The prompts that users can pick.
         usual_names: By tool the names under which models look for it, separated by spaces.
         missing_hints: By parameter what to answer when it is missing (see `register_missing_hint`).
+        record: Its entry in a host's registry of servers.
     """
 
     name: str
@@ -171,6 +173,7 @@ class Toolset:
     prompts: PromptSource | None = None
     usual_names: Mapping[str, str] = field(default_factory=dict)
     missing_hints: dict[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
+    record: ServerRecord = field(default_factory=ServerRecord)
 
     def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:
         """Register the function that returns the tools which are added and removed at run time.

@@ -306,10 +306,12 @@ def _build_server(
     name: str, toolbox: Toolbox, handlers: McpHandlers, list_changes: ListChangeNotifier
 ) -> OutriderMcpServer:
     tools_ttl_ms = 60_000
+    only = next(iter(toolbox.toolsets.values())) if len(toolbox.toolsets) == 1 else None
     return OutriderMcpServer(
         name,
         version=__version__,
-        title="Outrider",
+        title=only.display_name if only and only.display_name else "Outrider",
+        description=only.record.description or None if only else None,
         instructions=build_instructions(toolbox),
         cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
         on_list_tools=handlers.list_tools,

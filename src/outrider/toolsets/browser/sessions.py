@@ -11,6 +11,7 @@ from outrider.browser.session.options import SessionOptions
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError, Refused
 from outrider.core.result import Result, TextBlock
+from outrider.core.server_record import ServerRecord
 from outrider.core.tool import Toolset
 from outrider.toolsets.browser.results import clean_line, escape_line, format_time, take_notes, translate_errors
 from outrider.toolsets.options import ToolOptions
@@ -28,6 +29,7 @@ browser = Toolset(
     "look again only if that is not enough. To read only, web_fetch is cheaper.",
     default=True,
     usual_names=USUAL_TOOL_NAMES["browser"],
+    record=ServerRecord(category="automation", availability="auto"),
 )
 STATUS_LABELS = {"active": "Active", "parked": "Paused", "crashed": "Error", "closed": "Closed"}
 

@@ -13,6 +13,7 @@ from outrider.content.models import ContentDraft, ContentRecord, Store
 from outrider.content.stores import ContentStores
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.server_record import ServerRecord
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
@@ -55,6 +56,7 @@ content_store = Toolset(
     aliases=("contentstore",),
     display_name="Content Store",
     usual_names=USUAL_TOOL_NAMES["content_store"],
+    record=ServerRecord(category="storage"),
 )
 
 DirectText = Annotated[str | None, Field(description="The text itself; this or file_url")]

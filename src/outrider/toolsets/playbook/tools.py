@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError, WithJson
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.server_record import ServerRecord
 from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.plans import PlanStore, SessionPlan
 from outrider.playbooks import Playbook, PlaybookRun, PlaybookStore, Step, SuccessCriteria, Workflow, list_problems
@@ -22,6 +23,7 @@ playbook = Toolset(
     "how it went. After one that went well, create_playbook.",
     display_name="Playbook",
     usual_names=USUAL_TOOL_NAMES["playbook"],
+    record=ServerRecord(category="execution"),
 )
 
 

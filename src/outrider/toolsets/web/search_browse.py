@@ -13,6 +13,7 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.markdown import find_markdown_frame
 from outrider.core.result import ImageBlock, ResourceBlock, Result, ResultBlock
+from outrider.core.server_record import ServerRecord
 from outrider.core.text import count_tokens, cut_tokens
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
@@ -27,6 +28,14 @@ web_search_browse = Toolset(
     "web_search_browse",
     "websearch gives each result a reference: cite as :cite[ref] or :cite[ref1,ref2].",
     display_name="web_search_&_browse",
+    record=ServerRecord(
+        id=5,
+        description="Search the web (Google and others) and retrieve information from specific websites.",
+        icon="ActionGlobeAltIcon",
+        category="search",
+        availability="auto",
+        retry_on_interrupt=True,
+    ),
 )
 
 MAX_PAGE_TOKENS = 32_000  # of the o200k vocabulary, per page

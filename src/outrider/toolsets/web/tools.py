@@ -13,6 +13,7 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.core.markdown import cut_markdown, find_markdown_frame
 from outrider.core.result import Result, TextBlock
+from outrider.core.server_record import ServerRecord
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
@@ -40,6 +41,7 @@ web = Toolset(
     default=True,
     aliases=("dogent",),
     usual_names=USUAL_TOOL_NAMES["web"],
+    record=ServerRecord(category="search", availability="auto"),
 )
 
 

@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import FILES_META_KEY, ImageBlock, Result, TextBlock
+from outrider.core.server_record import ServerRecord
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.toolsets.parameters import check_offset
@@ -23,6 +24,7 @@ workspace = Toolset(
     "like run code there, without network unless allowed. export_file gives a file to the user.",
     display_name="Workspace",
     usual_names=USUAL_TOOL_NAMES["workspace"],
+    record=ServerRecord(category="storage"),
 )
 
 FilePath = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
