@@ -23,6 +23,7 @@ from outrider.app.app import App
 from outrider.app.file_publisher import FilePublisher
 from outrider.app.lazy_clients import LazyRemoteServers, LazyStateEncryption
 from outrider.app.project_folder import resolve_project_folder
+from outrider.app.server_tools import ServerToolLists
 from outrider.app.shared_components import SharedComponents
 from outrider.app.tool_options import build_delegation_options, build_tool_options, find_unlisted_tools, select_toolsets
 from outrider.browser.session.browsers import Browsers
@@ -45,6 +46,7 @@ from outrider.search.search import Search
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
+from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
 from outrider.toolsets.run_agent.delegation import Delegation
@@ -106,6 +108,7 @@ class Container:
             delegation=self.delegation,
             evaluator=self.evaluator,
             remote_servers=self.remote_servers,
+            server_tools=self.server_tools,
             cluster=self.cluster,
             build_full_toolbox=self.build_full_toolbox,
             dashboard_services=lambda: self.dashboard_services,
@@ -287,6 +290,11 @@ class Container:
         return LazyRemoteServers(self.loaded, self.guard, lambda: self.all_toolsets)
 
     @cached_property
+    def server_tools(self) -> ServerToolLists:
+        """Tools of other MCP servers for hosts."""
+        return ServerToolLists(self.remote_servers, build_tool_options(self.loaded))
+
+    @cached_property
     def runs(self) -> RunService:
         """Runs of agents."""
         dependencies = AgentDependencies(
@@ -362,7 +370,7 @@ class Container:
 
         return self._connect_toolbox(
             RecordedToolbox(
-                self.all_toolsets.values(),
+                select_toolsets(["all"], self.all_toolsets, self.services),
                 self.services,
                 self.events,
                 self.settings.tools,
@@ -426,6 +434,7 @@ class Container:
             Evaluations: self.evaluator.evaluations,
             Evaluator: self.evaluator,
             Delegation: self.delegation,
+            ServerTools: self.server_tools,
         }
 
     @property

@@ -42,7 +42,9 @@ def select_toolsets(names: list[str], toolsets: dict[str, Toolset], services: di
             each for each in toolsets.values() if each.default or (each.default_check and each.default_check(services))
         ]
     named = _find_named(names, toolsets)
-    return list(toolsets.values()) if "all" in names else named
+    if "all" not in names:
+        return named
+    return [each for each in toolsets.values() if not each.on_request or each in named]
 
 
 def find_unlisted_tools(names: list[str], toolsets: dict[str, Toolset]) -> frozenset[str]:

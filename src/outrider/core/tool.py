@@ -158,6 +158,7 @@ class Toolset:
         prompts: The prompts that users can pick.
         usual_names: By tool the names under which models look for it, separated by spaces.
         missing_hints: By parameter what to answer when it is missing (see `register_missing_hint`).
+        on_request: Whether it must be named to be served, so that `all` leaves it out.
         record: Its entry in a host's registry of servers.
     """
 
@@ -173,6 +174,7 @@ class Toolset:
     prompts: PromptSource | None = None
     usual_names: Mapping[str, str] = field(default_factory=dict)
     missing_hints: dict[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
+    on_request: bool = False
     record: ServerRecord = field(default_factory=ServerRecord)
 
     def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:
