@@ -89,7 +89,7 @@ class LazyRemoteServers:
 
 
 def _read_file_stamp(path: Path | None) -> tuple[int, int] | None:
-    """Return what differs after a file has changed; None if there is no file."""
+    """Return what differs after a file has changed; None for a missing file."""
     try:
         status = path.stat() if path else None
     except OSError:

@@ -4,14 +4,16 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from outrider.agents.remote_tools import RemoteTool
 from outrider.app.lazy_clients import LazyRemoteServers
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from outrider.core.result import Result, TextBlock
 from outrider.toolsets.options import ToolOptions
+
+if TYPE_CHECKING:
+    from outrider.agents.remote_tools import RemoteTool
 
 
 @dataclass
@@ -23,13 +25,13 @@ class ServerToolLists:
 
     servers: LazyRemoteServers
     options: ToolOptions
-    _lists: dict[str, tuple[RemoteTool, ...]] = field(default_factory=dict)
+    _lists: "dict[str, tuple[RemoteTool, ...]]" = field(default_factory=dict)
     _originals: dict[str, list[Any]] = field(default_factory=dict)
     _problems: dict[str, OutriderError] = field(default_factory=dict)
     _retry_at: dict[str, float] = field(default_factory=dict)
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
-    async def list_tools(self, toolset: str) -> dict[str, Sequence[RemoteTool] | OutriderError]:
+    async def list_tools(self, toolset: str) -> "dict[str, Sequence[RemoteTool] | OutriderError]":
         """Return the tools of each server as tools of `toolset`, or its problem; a server may have no tools yet."""
         first_wait_s = 5.0
         names = self.servers.names
@@ -70,7 +72,7 @@ class ServerToolLists:
         finally:
             self._tasks.pop(name, None)
 
-    def _adapt_tool(self, tool: RemoteTool, server: str, toolset: str) -> RemoteTool:
+    def _adapt_tool(self, tool: "RemoteTool", server: str, toolset: str) -> "RemoteTool":
         async def call_marked(call: Call, arguments: dict[str, object]) -> Result:
             result: Result = await tool.fn(call, arguments)
             content = tuple(
