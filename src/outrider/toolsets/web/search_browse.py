@@ -58,7 +58,7 @@ async def websearch(
     ],
     page: Annotated[int, Field(ge=1, le=10, description="1-based; 2 and up go deeper")] = 1,
 ) -> Result:
-    """Search the web for sources to cite: every result has a reference."""
+    """Search for sources to cite: every result has a reference."""
     if not query.strip():
         raise InvalidInput("query: is blank", hint="say what to look for")
     max_results = 16  # shared by all searches of one step; hosts may give this search a smaller share
@@ -97,7 +97,7 @@ async def webbrowser(
     links: Annotated[bool, Field(description="Also list the pages' first 50 links")] = False,
     offset: Annotated[int, Field(ge=0, description="Read on from this character")] = 0,
 ) -> Result:
-    """Read several web pages at once, on request with screenshots and links."""
+    """Read several web pages at once."""
     outcomes = await _read_pages(pages, list(dict.fromkeys(urls)), call)
     fetched = {url: page for url, page in outcomes.items() if not isinstance(page, OutriderError)}
     shots: dict[str, ImageBlock | OutriderError] = {}

@@ -37,7 +37,7 @@ async def search(
     query: Annotated[str, Field(description="Search query, 1 to 500 characters")],
     limit: NumberUpToTen = 5,
 ) -> CliSearchResults:
-    """Search the web through a browser. Returns titles, addresses and descriptions."""
+    """Search in a browser: titles, addresses."""
     max_query_chars = 500
     text = CONTROL_CHARS.sub("", query).strip()
     if not text:
