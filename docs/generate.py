@@ -28,7 +28,7 @@ SCHEMAS = Path(toolsets.__file__).with_name("schemas.json")
 async def house() -> AsyncGenerator[App]:
     """A house with every toolset, in a home of its own."""
     with tempfile.TemporaryDirectory() as empty:
-        flags = {"toolsets": ["all"], "data_dir": empty}
+        flags = {"toolsets": ["all", "mcp_servers"], "data_dir": empty}
         async with open_app(load(flags, environ={}, home=Path(empty), workspace=Path(empty))) as app:
             yield app
 
@@ -60,7 +60,11 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
         yield f"## Toolset `{each.name}`{also}: {served}\n"
         yield f"{each.instructions}\n"
         for tool in each.tools.values():
-            yield from _tool(tool)
+            yield from _tool(tool) if tool.toolset == each.name else _shared_tool(tool)
+
+
+def _shared_tool(tool: Tool) -> Iterator[str]:
+    yield f"### `{tool.name}` of toolset `{tool.toolset}`\n"
 
 
 def _tool(tool: Tool) -> Iterator[str]:

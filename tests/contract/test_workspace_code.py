@@ -17,6 +17,7 @@ from inline_snapshot import snapshot
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotConfigured, NotFound, OutriderError, Refused
+from outrider.core.installation import suggest_extra
 from outrider.core.result import ImageBlock, Result
 from outrider.settings import load
 from outrider.toolsets.workspace.code_results import ExecutionReport, build_execution_result
@@ -267,7 +268,7 @@ async def test_without_deno_the_remedy_is_told(place: Path):
     async with opened(place, code={"deno": "/nowhere/deno"}) as app:
         with pytest.raises(NotConfigured) as caught:
             await app.call("execute_typescript", MINE, code="1")
-    assert caught.value.hint == snapshot("pip install 'outrider[code]', or set `code.deno` to a deno program")
+    assert caught.value.hint == f"{suggest_extra('code')}, or set `code.deno` to a deno program"
 
 
 async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(

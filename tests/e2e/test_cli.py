@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from outrider.core.installation import suggest_extra
 from support.apps import loopback_app
 from support.fakes import http_servers, search_providers
 from support.fakes.website import PIXEL_PNG
@@ -202,9 +203,11 @@ async def test_config_schema_is_a_json_schema(home: Path):
 
 
 async def test_tools_lists_the_catalogue_with_its_cost(home: Path):
-    done = await outrider(home, "tools", "--toolsets", "all", "--json")
+    done = await outrider(home, "tools", "--toolsets", "all,compat", "--json")
     rows = json.loads(done.stdout)
     assert {row["name"] for row in rows} >= {"web_search", "web_fetch", "websearch", "webbrowser", "search"}
+    listed = json.loads((await outrider(home, "tools", "--toolsets", "all", "--json")).stdout)
+    assert {row["name"] for row in rows} - {row["name"] for row in listed} >= {"websearch", "webbrowser", "search"}
     assert all(0 < row["tokens"] < 1_000 for row in rows)
 
 
@@ -320,7 +323,7 @@ async def test_agents_without_their_extra_name_it_and_exit_with_three(home: Path
             check=False,
         )
         assert (command, done.returncode) == (command, 3)
-        assert b"pip install 'outrider[agents]'" in done.stderr
+        assert suggest_extra("agents") in done.stderr.decode()
 
 
 async def test_the_version_is_printed(home: Path):

@@ -3,13 +3,14 @@
 from importlib.util import find_spec
 
 from outrider.core.errors import NotConfigured
+from outrider.core.installation import suggest_extra
 
 
 def build_missing_extra_error() -> NotConfigured:
     """Return the error to raise when a library of the `agents` extra cannot be imported."""
     return NotConfigured(
         "agents need libraries that are not installed",
-        hint="run: pip install 'outrider[agents]'",
+        hint=f"run: {suggest_extra('agents')}",
         code="no_agents_extra",
     )
 

@@ -31,7 +31,7 @@ def restrict_toolbox(toolbox: Toolbox, agent: Agent, remote: Mapping[str, Tool] 
     names = dict.fromkeys([*toolset_tools, *agent.tools, *enabled_remote])
     tools = {name: enabled_remote.get(name) or toolbox.get_tool(name) for name in names}
     restricted = copy.copy(toolbox)
-    restricted.tools = tools
+    restricted.tools, restricted.unlisted = tools, frozenset()
     stakes = {name: _resolve_agent_stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
     restricted.policy = toolbox.policy.model_copy(update={"stakes": stakes})
     return restricted
@@ -84,7 +84,7 @@ def freeze_agent(
 
 def _list_tools(toolbox: Toolbox, toolset: str) -> Iterable[str]:
     if toolset == "all":
-        return toolbox.tools
+        return [tool.name for tool in toolbox.list_tools()]
     return toolbox.select_toolset(toolset).tools
 
 

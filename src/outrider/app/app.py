@@ -8,6 +8,7 @@ from outrider.agents.catalogue import Catalogue
 from outrider.agents.models import ModelResolver
 from outrider.agents.runs import RunService
 from outrider.app.lazy_remote_servers import LazyRemoteServers
+from outrider.app.server_tools import ServerToolLists
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
@@ -68,6 +69,7 @@ class App:
     delegation: Delegation
     evaluator: Evaluator
     remote_servers: LazyRemoteServers
+    server_tools: ServerToolLists
     cluster: "Cluster | None" = field(repr=False)
     build_full_toolbox: "Callable[[], Toolbox]" = field(repr=False)
     dashboard_services: "Callable[[], DashboardServices]" = field(repr=False)

@@ -23,8 +23,9 @@ from outrider.app.app import App
 from outrider.app.file_publisher import FilePublisher
 from outrider.app.lazy_remote_servers import LazyRemoteServers
 from outrider.app.project_folder import resolve_project_folder
+from outrider.app.server_tools import ServerToolLists
 from outrider.app.shared_components import SharedComponents
-from outrider.app.tool_options import build_delegation_options, build_tool_options, select_toolsets
+from outrider.app.tool_options import build_delegation_options, build_tool_options, find_unlisted_tools, select_toolsets
 from outrider.browser.session.browsers import Browsers
 from outrider.content.stores import ContentStores
 from outrider.core.artifacts import ArtifactStore
@@ -46,6 +47,7 @@ from outrider.serve.state_codec import StateCodec
 from outrider.settings import LoadedSettings, Settings
 from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.content_store.sources import ContentSources
+from outrider.toolsets.mcp_servers import ServerTools
 from outrider.toolsets.options import ToolOptions
 from outrider.toolsets.run_agent.attachments import Attachments
 from outrider.toolsets.run_agent.delegation import Delegation
@@ -107,6 +109,7 @@ class Container:
             delegation=self.delegation,
             evaluator=self.evaluator,
             remote_servers=self.remote_servers,
+            server_tools=self.server_tools,
             cluster=self.cluster,
             build_full_toolbox=self.build_full_toolbox,
             dashboard_services=lambda: self.dashboard_services,
@@ -288,6 +291,11 @@ class Container:
         return LazyRemoteServers(self.loaded, self.guard, lambda: self.all_toolsets)
 
     @cached_property
+    def server_tools(self) -> ServerToolLists:
+        """Tools of other MCP servers for hosts."""
+        return ServerToolLists(self.remote_servers, build_tool_options(self.loaded))
+
+    @cached_property
     def runs(self) -> RunService:
         """Runs of agents."""
         dependencies = AgentDependencies(
@@ -347,7 +355,10 @@ class Container:
     def served_toolbox(self) -> Toolbox:
         """The tools offered to hosts."""
         served = select_toolsets(self.settings.toolsets, self.all_toolsets, self.services)
-        toolbox = self._connect_toolbox(Toolbox(served, self.services, self.events, self.settings.tools))
+        unlisted = find_unlisted_tools(self.settings.toolsets, self.all_toolsets)
+        toolbox = self._connect_toolbox(
+            Toolbox(served, self.services, self.events, self.settings.tools, unlisted=unlisted)
+        )
         stores = self.content if "content_store" in toolbox.toolsets else None
         self.services[Autosave] = autosave = Autosave(stores, self.settings.content.offer)
         self.crawler.store_page_factory = crawl.build_page_saver_factory(autosave)
@@ -360,10 +371,11 @@ class Container:
 
         return self._connect_toolbox(
             RecordedToolbox(
-                self.all_toolsets.values(),
+                select_toolsets(["all"], self.all_toolsets, self.services),
                 self.services,
                 self.events,
                 self.settings.tools,
+                unlisted=find_unlisted_tools(["all"], self.all_toolsets),
                 recorder=self.evaluator.recorder,
                 inner={DONE_TOOL_NAME: build_done_tool()},
             )
@@ -423,6 +435,7 @@ class Container:
             Evaluations: self.evaluator.evaluations,
             Evaluator: self.evaluator,
             Delegation: self.delegation,
+            ServerTools: self.server_tools,
         }
 
     @property

@@ -1,21 +1,27 @@
 """MCP clients for agents, loaded when first needed."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outrider.core.egress.guard import EgressGuard
+from outrider.core.errors import InvalidInput
 from outrider.core.tool import Toolset
 from outrider.settings import LoadedSettings
 
 if TYPE_CHECKING:
     from outrider.agents.remote_tools import RemoteTool
+    from outrider.agents.settings import McpServerSettings
     from outrider.serve.remote import RemoteServers
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
 class LazyRemoteServers:
-    """Other MCP servers, whose client is loaded at first use.
+    """Other MCP servers, whose client is loaded at first use; their file is read again when it has changed.
 
     Attributes:
         loaded: The settings, which name the servers.
@@ -27,20 +33,46 @@ class LazyRemoteServers:
     guard: EgressGuard
     list_toolsets: Callable[[], dict[str, Toolset]]
     _servers: "RemoteServers | None" = None
+    _settings: "dict[str, McpServerSettings] | None" = None
+    _file_stamp: tuple[int, int] | None = None
 
     @property
     def names(self) -> list[str]:
-        return list(self.loaded.settings.mcpServers)
+        return list(self._read_settings())
 
     async def list_tools(self, server: str) -> Sequence["RemoteTool"]:
+        settings = self._read_settings()
         if self._servers is None:
             from outrider.serve.remote import RemoteServers
 
             reserved_names = {name for toolset in self.list_toolsets().values() for name in toolset.tools}
-            settings = self.loaded.settings.mcpServers
             self._servers = RemoteServers(settings, self.loaded.environ, self.guard, reserved_names)
+        elif self._servers.settings is not settings:
+            await self._servers.replace_servers(settings)
         return await self._servers.list_tools(server)
+
+    def _read_settings(self) -> "dict[str, McpServerSettings]":
+        """Return the servers as they are configured now; those before if the file has become malformed."""
+        stamp = _read_file_stamp(self.loaded.servers_file)
+        if self._settings is None or stamp != self._file_stamp:
+            known = self.loaded.settings.mcpServers if self._settings is None else self._settings
+            try:
+                self._settings = self.loaded.reload_servers()
+            except InvalidInput as error:
+                self._settings = known
+                log.warning("the other MCP servers stay as they were: %s", error.message)
+            self._file_stamp = stamp
+        return self._settings
 
     async def aclose(self) -> None:
         if self._servers is not None:
             await self._servers.aclose()
+
+
+def _read_file_stamp(path: Path | None) -> tuple[int, int] | None:
+    """Return what differs after a file has changed; None for a missing file."""
+    try:
+        status = path.stat() if path else None
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size) if status else None

@@ -47,6 +47,7 @@ async def open_app(
                 await app.runs.close()
                 if app.cluster is not None:
                     await app.cluster.leave()
+                await app.server_tools.aclose()
                 await app.remote_servers.aclose()
                 await shared.release_and_close(app.browsers, app.browsers.aclose)
                 await app.content.close()

@@ -36,15 +36,29 @@ def build_delegation_options(loaded: LoadedSettings, catalogue: Catalogue) -> De
 
 
 def select_toolsets(names: list[str], toolsets: dict[str, Toolset], services: dict[type, Any]) -> list[Toolset]:
-    """Return the toolsets of those names or aliases, each once; the default ones if none is named."""
+    """Return the toolsets of those names or aliases, each once; the default ones if none is named. Raises NotFound."""
     if not names:
         return [
             each for each in toolsets.values() if each.default or (each.default_check and each.default_check(services))
         ]
-    if "all" in names:
-        return list(toolsets.values())
+    named = _find_named(names, toolsets)
+    if "all" not in names:
+        return named
+    return [each for each in toolsets.values() if not each.on_request or each in named]
+
+
+def find_unlisted_tools(names: list[str], toolsets: dict[str, Toolset]) -> frozenset[str]:
+    """Return the tools that duplicate others, unless `compat` or their own toolset is named. Raises NotFound."""
+    named = {toolset.name for toolset in _find_named(names, toolsets)}
+    duplicates = toolsets["compat"].tools.values() if "compat" not in named else ()
+    return frozenset(tool.name for tool in duplicates if tool.toolset not in named)
+
+
+def _find_named(names: list[str], toolsets: dict[str, Toolset]) -> list[Toolset]:
+    """Return the toolsets that are named, each once; `all` names none in particular."""
     known = {name: each for each in toolsets.values() for name in (each.name, each.display_name, *each.aliases) if name}
-    for name in names:
+    wanted = [name for name in names if name != "all"]
+    for name in wanted:
         if name not in known:
             raise NotFound(f"no toolset {name!r}", hint=f"the toolsets are {', '.join(toolsets)}, or all")
-    return list({known[name].name: known[name] for name in names}.values())
+    return list({known[name].name: known[name] for name in wanted}.values())

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from outrider.core.installation import get_installation
+
 FindingState = Literal["ok", "note", "bad"]
 
 
@@ -13,3 +15,6 @@ class Finding:
     state: FindingState
     what: str
     remedy: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "remedy", get_installation().adapt_commands(self.remedy))

@@ -19,7 +19,11 @@ def add_serving_options(function: F) -> F:
     """Add the options of commands that serve tools."""
     for option in reversed(
         (
-            click.option("--toolsets", metavar="A,B|all", help="Toolsets to serve; the default ones if not given."),
+            click.option(
+                "--toolsets",
+                metavar="A,B|all",
+                help="Toolsets to serve; the default ones if not given. compat: other names of the same tools.",
+            ),
             click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),

@@ -125,6 +125,9 @@ def _build_field_example(model: type[BaseModel], parameter: str) -> str:
     """Return an example of a parameter's value as JSON, with what it needs at least."""
     schema = model.model_json_schema()
     field = schema["properties"].get(parameter, {})
+    nested = find_nested_model(model.model_fields[parameter].annotation)
+    if nested and field.get("type") == "object" and "properties" not in field:  # listed without its fields
+        schema = field = nested.model_json_schema()
     return shorten_text(json.dumps(_build_example(field, schema.get("$defs", {})), ensure_ascii=False), 150)
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from outrider.core.argument_errors import Place, describe_conflict, explain_problems
 from outrider.core.argument_repair import repair_value
 from outrider.core.errors import InvalidInput
-from outrider.core.parameter_names import find_nested_model, find_parameter, list_declared_names
+from outrider.core.parameter_names import find_nested_model, find_parameter, has_lenient_object, list_declared_names
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
 WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
@@ -83,7 +83,8 @@ def read_arguments(
     Raises InvalidInput, which lists the wrong fields with their remedies.
     """
     parsed = parse_arguments(arguments)
-    if None not in parsed.values() and not (defaults or {}).keys() - parsed.keys():
+    is_complete = not (defaults or {}).keys() - parsed.keys()
+    if None not in parsed.values() and is_complete and not has_lenient_object(model):
         with suppress(ValidationError):  # else it is read more carefully
             return ReadArguments(model.model_validate(parsed), parsed)
     reader = _ArgumentReader(name)

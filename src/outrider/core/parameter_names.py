@@ -35,6 +35,8 @@ USUAL_NAMES: dict[str, str] = {
     "goal": "objective title name description task",
     "id": "todo_id task_id todo playbook_id",
     "ignore_case": "case_insensitive",
+    "initialCommand": "command trigger user_command",
+    "inputs": "input parameters variables required_inputs",
     "key": "keys key_name",
     "kind": "type log_type",
     "language": "lang locale hl",
@@ -67,11 +69,15 @@ USUAL_NAMES: dict[str, str] = {
     "pageSize": "limit count per_page page_limit",
     "path": "file file_path filename file_name filepath dir directory folder",
     "paths": "files file path file_path file_paths",
+    "outputVariable": "output output_name variable",
     "pattern": "regex query glob search expression name",
     "process_id": "id pid process",
+    "purpose": "reason why",
     "query": "q question search search_query search_term terms keywords prompt text task message input instructions",
     "region": "country gl",
     "replacements": "edits changes",
+    "requiredArtifacts": "artifacts",
+    "requiredData": "data required inputs",
     "root": "selector ref element",
     "runId": "id run",
     "run_mode": "mode",
@@ -89,7 +95,9 @@ USUAL_NAMES: dict[str, str] = {
     "status_filter": "status filter state",
     "steps": "actions",
     "store_id": "store",
+    "stepId": "id step",
     "stream": "src source",
+    "successCriteria": "criteria success success_criterion",
     "summary": "note notes outcome result",
     "tab": "index tab_id tab_index number",
     "target": "selector url ref element",
@@ -99,6 +107,7 @@ USUAL_NAMES: dict[str, str] = {
     "timeout": "timeout_s timeout_seconds seconds max_seconds",
     "to": "target destination end to_selector target_ref",
     "to_line": "end_line end line_end last_line",
+    "toolName": "tool name",
     "toolsets": "tools",
     "top_n": "limit count n top_k num max_results num_results",
     "url": "urls uri link href address page_url target_url website",
@@ -143,6 +152,13 @@ def find_nested_model(annotation: Any) -> type[BaseModel] | None:
     nested = [find_nested_model(each) for each in get_args(annotation) if each is not NoneType]
     found = [each for each in nested if each is not None]
     return found[0] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=512)
+def has_lenient_object(model: type[BaseModel]) -> bool:
+    """Return whether a parameter is an object that would drop fields in another spelling without an error."""
+    nested = [find_nested_model(field.annotation) for field in model.model_fields.values()]
+    return any(each.model_config.get("extra") != "forbid" or has_lenient_object(each) for each in nested if each)
 
 
 @lru_cache(maxsize=512)

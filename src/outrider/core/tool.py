@@ -17,6 +17,7 @@ from outrider.core.arguments import ReadArguments, read_arguments
 from outrider.core.context import Call
 from outrider.core.prompts import ContextFunction, PromptSource
 from outrider.core.result import Result, TextBlock
+from outrider.core.server_record import ServerRecord
 
 Effect = Literal["read", "write", "act"]
 Stake = Literal["never_ask", "low", "high"]
@@ -162,6 +163,8 @@ class Toolset:
         default_arguments: By parameter the function that finds its value when it is left out. It takes services,
             `Call` and `Tool` by type, and returns an empty text if there is none.
         missing_hints: By parameter what to answer when it is missing (see `register_missing_hint`).
+        on_request: Whether it must be named to be served, so that `all` leaves it out.
+        record: Its entry in a host's registry of servers.
     """
 
     name: str
@@ -177,6 +180,8 @@ class Toolset:
     usual_names: Mapping[str, str] = field(default_factory=dict)
     default_arguments: Mapping[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
     missing_hints: dict[str, Callable[..., Awaitable[str]]] = field(default_factory=dict)
+    on_request: bool = False
+    record: ServerRecord = field(default_factory=ServerRecord)
 
     def register_tool_source(self, fn: ToolSourceFunction) -> ToolSourceFunction:
         """Register the function that returns the tools which are added and removed at run time.

@@ -37,6 +37,11 @@ def filter_tools(tools: Iterable[Tool], policy: ToolPolicy, *, warn: bool = True
     return {name: tool for name, tool in known.items() if name in allowed and name not in denied}
 
 
+def is_enabled_by_name(name: str, policy: ToolPolicy) -> bool:
+    """Return whether the policy names this very tool as one to offer."""
+    return _normalize_name(name) in _split_names(policy.enable)
+
+
 def resolve_stake(tool: Tool, stakes: Mapping[str, Stake]) -> Stake:
     """Return the setting for this tool, else for `*`, else the tool's own."""
     settings = {_normalize_name(name): stake for name, stake in stakes.items()}

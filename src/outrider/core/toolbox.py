@@ -3,7 +3,7 @@
 import copy
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,8 @@ from outrider.core.grant import Grant
 from outrider.core.pausable_timeout import limit_time
 from outrider.core.prompts import OfferedToolCount, Prompt, ToolsetContext, build_toolset_context, call_with_services
 from outrider.core.result import Result, TextBlock
-from outrider.core.tool import Services, Stake, Tool, Toolset
-from outrider.core.tool_policy import ToolPolicy, filter_tools, require_consent
+from outrider.core.tool import InstalledToolNames, Services, Stake, Tool, Toolset
+from outrider.core.tool_policy import ToolPolicy, filter_tools, is_enabled_by_name, require_consent
 from outrider.core.tool_suggestions import remove_tool_names, suggest_tools
 from outrider.core.tracing import start_span, track_call
 
@@ -31,6 +31,7 @@ class Toolbox:
 
     Attributes:
         tools: Offered tools by name; `refresh_tools` updates those that change at run time.
+        unlisted: Offered tools that lists leave out, because listed ones do the same under another name.
         changes: Whether tools may be added and removed at run time.
         version: Rises with every such change.
         quota_check: Raises an error for calls beyond a quota; None without quotas.
@@ -43,6 +44,8 @@ class Toolbox:
         services: Services,
         events: CallRecorder,
         policy: ToolPolicy | None = None,
+        *,
+        unlisted: Collection[str] = (),
     ) -> None:
         self.toolsets = {toolset.name: toolset for toolset in toolsets}
         self.policy = policy or ToolPolicy()
@@ -51,6 +54,7 @@ class Toolbox:
         self.changes = any(toolset.tool_source for toolset in self.toolsets.values())
         # Where tools change at run time, a name that is unknown now may be known later.
         self.tools: dict[str, Tool] = filter_tools(installed, self.policy, warn=not self.changes)
+        self.unlisted = frozenset(name for name in unlisted if not is_enabled_by_name(name, self.policy))
         self._static_tools = self._all_tools = self.tools
         self._reserved_names = frozenset(tool.name for tool in installed)
         self._dynamic_tools: tuple[Tool, ...] = ()
@@ -75,6 +79,15 @@ class Toolbox:
         self.tools = self._all_tools = self._static_tools | filter_tools(dynamic_tools, self.policy, warn=False)
         return True
 
+    def list_tools(self) -> list[Tool]:
+        """Return the offered tools as lists show them."""
+        return [tool for tool in self.tools.values() if tool.name not in self.unlisted]
+
+    def find_withheld_names(self) -> frozenset[str]:
+        """Return the names of installed tools that callers do not see."""
+        installed = self._services.get(InstalledToolNames, self._reserved_names) | self._reserved_names
+        return installed - {tool.name for tool in self.list_tools()}
+
     async def find_tool(self, name: str) -> Tool:
         """Return the tool of that name, also one that was just added. Raises NotFound."""
         if name not in self.tools:
@@ -88,6 +101,7 @@ class Toolbox:
         """
         allowed_names = set(names)
         restricted = self._filter_tools(lambda tool: tool.name in allowed_names, self.tools, changes=False)
+        restricted.unlisted = frozenset()
         restricted.policy = self.policy.model_copy(update={"stakes": {**self.policy.stakes, **(stakes or {})}})
         return restricted
 
@@ -101,6 +115,7 @@ class Toolbox:
             changes=selected.tool_source is not None,
         )
         restricted.toolsets = {selected.name: selected}
+        restricted.unlisted = frozenset()  # a caller that names the toolset gets all of it
         restricted._dynamic_tools = ()  # noqa: SLF001 - an instance of this class
         return restricted
 
@@ -117,7 +132,7 @@ class Toolbox:
         if name in self.tools:
             return self.tools[name]
         usual_names = {tool: names for each in self.toolsets.values() for tool, names in each.usual_names.items()}
-        hint = suggest_tools(name[:100], self.tools, usual_names)
+        hint = suggest_tools(name[:100], [tool.name for tool in self.list_tools()], usual_names)
         raise NotFound(f"no tool {name[:100]!r}", hint=hint, code="unknown_tool")
 
     def list_toolsets(self) -> list[Toolset]:
@@ -235,8 +250,8 @@ class Toolbox:
         for field in error.missing if isinstance(error, WrongArguments) else ():
             if toolset is not None and field in toolset.missing_hints:
                 error.hint = await call_with_services(toolset.missing_hints[field], self._services, call)
-        offered = {name for name, each in self.tools.items() if call.grant is None or call.grant.can_use_tool(each)}
-        error.hint = remove_tool_names(error.hint, self._reserved_names - offered)
+        refused = {name for name, each in self.tools.items() if call.grant and not call.grant.can_use_tool(each)}
+        error.hint = remove_tool_names(error.hint, self.find_withheld_names() | refused)
 
     async def _check_and_run(self, tool: Tool, read: ReadArguments, call: Call) -> Result:
         arguments = read.arguments

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from outrider.core.parameter_names import OtherNames
+
 LongText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 ShortName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
@@ -20,7 +22,7 @@ class Step(BaseModel, extra="forbid", defer_build=True):
     """A step, with the names of the data that it needs and of its output for later steps."""
 
     stepId: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
-    description: LongText
+    description: Annotated[LongText, OtherNames(("instruction", "text", "task"))]
     action: Action
     requiredData: Annotated[list[ShortName], Field(max_length=50)] = []
     outputVariable: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""

@@ -42,6 +42,7 @@ from outrider.core.toolbox import Toolbox
 from outrider.serve import arguments, elicitation, prompts, protocol_results, state_encryption, surrogates, tool_names
 from outrider.serve.context import CallDefaults
 from outrider.serve.context_switch import SWITCH_CONTEXT_METHOD, ConnectionContexts, SwitchContextParams
+from outrider.serve.instructions import build_instructions
 from outrider.serve.list_changes import ListChangeNotifier
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ class McpHandlers:
     ) -> ListToolsResult:
         await self._toolbox.refresh_tools()
         await self._list_changes.record_tools_listed(context)
-        tools = self._filter_toolbox(self._build_call(context)).tools.values()
+        tools = self._filter_toolbox(self._build_call(context)).list_tools()
         return ListToolsResult(
             tools=[
                 protocol_results.build_tool_entry(tool, tool_names.format_tool_name(tool, self._style))
@@ -304,15 +305,14 @@ def build_mcp_server(
 def _build_server(
     name: str, toolbox: Toolbox, handlers: McpHandlers, list_changes: ListChangeNotifier
 ) -> OutriderMcpServer:
-    used_toolsets = {tool.toolset for tool in toolbox.tools.values()}
-    used_toolsets |= {toolset.name for toolset in toolbox.toolsets.values() if toolset.tool_source}
-    instructions = [toolset.instructions for toolset in toolbox.toolsets.values() if toolset.name in used_toolsets]
     tools_ttl_ms = 60_000
+    only = next(iter(toolbox.toolsets.values())) if len(toolbox.toolsets) == 1 else None
     return OutriderMcpServer(
         name,
         version=__version__,
-        title="Outrider",
-        instructions="\n\n".join(instructions),
+        title=only.display_name if only and only.display_name else "Outrider",
+        description=only.record.description or None if only else None,
+        instructions=build_instructions(toolbox),
         cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,

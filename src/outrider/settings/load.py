@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from outrider.agents.settings import McpServerSettings
 from outrider.core.errors import InvalidInput
 from outrider.search.placeholder import is_placeholder
 from outrider.settings import layers
@@ -90,6 +91,7 @@ class LoadedSettings:
         warnings: What was ignored, and why.
         environ: The environment that was read; providers find their keys there.
         workspace: The working directory, from which relative paths start.
+        servers_file: The file of other MCP servers, which may change while the process runs.
     """
 
     settings: Settings
@@ -97,6 +99,31 @@ class LoadedSettings:
     warnings: tuple[str, ...]
     environ: Mapping[str, str]
     workspace: Path = field(default_factory=Path.cwd)
+    servers_file: Path | None = None
+
+    def reload_servers(self) -> dict[str, McpServerSettings]:
+        """Return the other MCP servers with their file as it is now. Raises InvalidInput if it is malformed."""
+        if self.servers_file is None:
+            return self.settings.mcpServers
+        layer = layers.load_servers(self.servers_file)
+        configured_elsewhere = {
+            setting[1]
+            for setting, origin in self.origins.items()
+            if setting[0] == "mcpServers" and len(setting) > 1 and origin != layer.origin
+        }
+        try:
+            servers = {
+                name: McpServerSettings.model_validate(server)
+                for name, server in layer.values.get("mcpServers", {}).items()
+            }
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            raise InvalidInput(
+                f"{self.servers_file}: {problem['msg']}", hint="correct the file", code="bad_settings"
+            ) from None
+        return servers | {
+            name: server for name, server in self.settings.mcpServers.items() if name in configured_elsewhere
+        }
 
     def list_rows(self) -> list[tuple[str, str, str]]:
         """Return (name, value, origin) of every effective value, with secrets masked."""
@@ -136,7 +163,8 @@ def load(
     for layer in layers_read:
         _apply_layer(layer, merged, origins)
     warnings = tuple(warning for layer in layers_read for warning in layer.warnings)
-    return LoadedSettings(_validate_settings(merged, origins), origins, warnings, environ, workspace)
+    servers_file = home / ".outrider" / "mcp.json"
+    return LoadedSettings(_validate_settings(merged, origins), origins, warnings, environ, workspace, servers_file)
 
 
 def create_profile_template(home: Path | None = None) -> None:

@@ -82,7 +82,11 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
 class Settings(BaseModel, extra="forbid", defer_build=True):
     """All settings; `outrider config show` prints each value with its origin."""
 
-    toolsets: list[str] = Field(default=[], description="Toolsets to serve: names, `all`; empty means the default ones")
+    toolsets: list[str] = Field(
+        default=[],
+        description="Toolsets to serve: names, `all` (one tool for each purpose; with `compat` all of them); empty "
+        "means the default ones",
+    )
     names: Literal["bare", "builtin"] = Field(
         default="bare", description="Tool names as they are, or as builtin_<server>__<tool>"
     )

@@ -6,17 +6,18 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from outrider.core.context import Call
+from outrider.core.server_record import ServerRecord
 from outrider.core.tool import Toolset
 from outrider.plans import PlanStore, Priority, SessionPlan, Todo
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 planning = Toolset(
     "planning",
-    "Plan before work of more than three steps: create_goal, then add_todo for each step, mark_todo as soon as one is "
-    "done, add_observation for facts that later steps need. get_current_state shows where you are, also after a "
-    "restart.",
+    "Plan work of more than three steps: create_goal, add_todo for each step, mark_todo when one is done, "
+    "add_observation for facts needed later. get_current_state shows where you are.",
     display_name="Task Planning",
     usual_names=USUAL_TOOL_NAMES["planning"],
+    record=ServerRecord(category="planning"),
 )
 
 GoalText = Annotated[str, Field(min_length=1, max_length=2_000, description="The outcome to reach, in one sentence")]

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, func, make_url, select, text
 from outrider.core.database.database import Database
 from outrider.core.database.failures import TransactionOutcomeUnknown
 from outrider.core.errors import Unavailable
+from outrider.core.installation import suggest_extra
 from outrider.core.tables import artifacts
 from outrider.core.tables import citation_counters as counters
 from support.databases import postgres
@@ -101,7 +102,7 @@ async def test_the_address_is_taken_as_hosts_hand_it_out(server: postgres.Postgr
 def test_without_the_driver_the_remedy_is_its_installation():
     command = [sys.executable, "-W", "error", "-c", WITHOUT_DRIVER]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
-    assert ended.stdout.strip() == "pip install 'outrider[postgres]'"
+    assert ended.stdout.strip() == suggest_extra("postgres")
 
 
 async def test_a_restart_between_two_transactions_is_not_noticed(server: postgres.PostgresServer, database: Database):

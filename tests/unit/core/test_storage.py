@@ -17,6 +17,7 @@ from outrider.core.artifacts import ArtifactStore
 from outrider.core.database.database import Database
 from outrider.core.database.failures import TransactionOutcomeUnknown
 from outrider.core.errors import NotConfigured, NotFound, Unavailable
+from outrider.core.installation import suggest_extra
 from outrider.core.storage.factory import build_storage
 from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.objects import UPLOAD_BLOCK_BYTES, ObjectStorage
@@ -243,7 +244,7 @@ async def test_an_address_that_cannot_be_used_is_told_with_the_way_to_write_it(
 def test_without_the_library_the_remedy_is_its_installation():
     command = [sys.executable, "-W", "error", "-c", WITHOUT_LIBRARY]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
-    assert ended.stdout.strip() == "pip install 'outrider[objects]'"
+    assert ended.stdout.strip() == suggest_extra("objects")
 
 
 def test_the_setting_names_a_folder_or_an_address(tmp_path: Path):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, Unavailable
+from outrider.core.installation import get_installation
 
 STATE_NAME_PATTERN = re.compile(r"[a-z0-9_-]{1,64}")
 ENCRYPTED_FORMAT = "outrider.state.v1"
@@ -199,5 +200,6 @@ def _build_cipher(key: str, salt: bytes) -> Any:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
     except ImportError:
-        raise NotConfigured("encrypting states needs `cryptography`", hint="pip install cryptography") from None
+        hint = get_installation().suggest_package("cryptography")
+        raise NotConfigured("encrypting states needs `cryptography`", hint=hint) from None
     return AESGCM(Scrypt(salt=salt, length=32, **scrypt_costs).derive(key.encode()))

@@ -8,20 +8,26 @@ from outrider.app import open_app
 from outrider.cli.options import add_serving_options, load_settings
 from outrider.cli.output import async_command, print_json
 from outrider.serve.protocol_results import build_tool_entry, count_entry_tokens
+from outrider.serve.server_registry import build_registry_entry
 from outrider.serve.tool_names import format_tool_name
 
 
 @click.command()
 @add_serving_options
 @click.option("--json", "as_json", is_flag=True, help="The catalogue as JSON.")
+@click.option("--servers", is_flag=True, help="The toolsets as JSON, for a host's registry of servers.")
 @async_command
-async def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
+async def command(sets: tuple[str, ...], *, as_json: bool, servers: bool, **flags: str | None) -> None:
     """List the tools with the tokens that each costs in every conversation."""
     settings = load_settings(sets, **flags)
     rows: list[dict[str, Any]] = []
     async with open_app(settings) as app:
         await app.toolbox.refresh_tools()
-        for tool in app.toolbox.tools.values():
+        if servers:
+            stakes = settings.settings.tools.stakes
+            print_json([build_registry_entry(toolset, stakes) for toolset in app.toolbox.list_toolsets()])
+            return
+        for tool in app.toolbox.list_tools():
             entry = build_tool_entry(tool, format_tool_name(tool, settings.settings.names))
             row = {
                 "name": entry.name,

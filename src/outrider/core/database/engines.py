@@ -14,6 +14,7 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, 
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from outrider.core.errors import NotConfigured
+from outrider.core.installation import suggest_extra
 
 # A server that vanishes silently (cable, firewall, namespace) is given up after about twenty seconds:
 # postgresql.org/docs/current/libpq-connect.html#LIBPQ-KEEPALIVES
@@ -105,7 +106,7 @@ def _build_postgres_engine(
         )
     except ImportError:
         message = "the driver of Postgres is not installed"
-        hint = "pip install 'outrider[postgres]'"
+        hint = suggest_extra("postgres")
         if (backend := parsed.get_backend_name()) != "postgresql":
             message = f"{backend} is not a database that Outrider works with"
             hint = "set `database` to postgresql://…, or leave it empty for SQLite"

@@ -20,6 +20,7 @@ import anyio
 import anyio.from_thread
 
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.installation import suggest_extra
 from outrider.core.storage.storage import StorageItem, StoredFile, build_storage_error
 
 if TYPE_CHECKING:  # an optional extra
@@ -202,7 +203,7 @@ def _import_obstore() -> Any:
         import obstore.store
     except ImportError:
         raise NotConfigured(
-            "the library for object storage is not installed", code="storage", hint="pip install 'outrider[objects]'"
+            "the library for object storage is not installed", code="storage", hint=suggest_extra("objects")
         ) from None
     return obstore
 

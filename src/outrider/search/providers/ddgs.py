@@ -12,6 +12,7 @@ from math import ceil
 import anyio
 
 from outrider.core.errors import OutriderError
+from outrider.core.installation import suggest_extra
 from outrider.search.failures import build_failure
 from outrider.search.locales import choose_duckduckgo_region
 from outrider.search.provider import CallRate, ProviderAccess, Query, ResultItem, SearchProvider, SearchServices
@@ -85,7 +86,7 @@ def _is_installed() -> bool:
 
 def explain_unavailable(services: SearchServices) -> str:
     if not _is_installed():
-        return "the ddgs library is not installed (pip install 'outrider[ddgs]')"
+        return f"the ddgs library is not installed ({suggest_extra('ddgs')})"
     return "" if services.get_proxy_url and services.get_proxy_url() else "no guarded proxy is running"
 
 

@@ -44,13 +44,27 @@ class RemoteServers:
         guard: EgressGuard,
         taken: Collection[str] = (),
     ) -> None:
-        self._servers = servers
+        self.settings: Mapping[str, McpServerSettings] = {}
+        self._environ = environ
+        self._guard = guard
         self._reserved_names = taken
-        self._connections = {
-            name: RemoteConnection(name, server, environ, guard)
-            for name, server in servers.items()
-            if not server.disabled
-        }
+        self._connections: dict[str, RemoteConnection] = {}
+        self._add_connections(servers)
+
+    async def replace_servers(self, servers: Mapping[str, McpServerSettings]) -> None:
+        """Use these servers from now on; connections to others, and to those whose settings differ, end."""
+        ended = [name for name in self._connections if servers.get(name) != self.settings[name]]
+        connections = [self._connections.pop(name) for name in ended]
+        self._add_connections(servers)
+        async with anyio.create_task_group() as tasks:
+            for connection in connections:
+                tasks.start_soon(connection.aclose)
+
+    def _add_connections(self, servers: Mapping[str, McpServerSettings]) -> None:
+        self.settings = servers
+        for name, server in servers.items():
+            if not server.disabled and name not in self._connections:
+                self._connections[name] = RemoteConnection(name, server, self._environ, self._guard)
 
     async def list_tools(self, server: str) -> Sequence[RemoteTool]:
         """Return the server's tools, and one that reads its resources if it has some.
@@ -71,7 +85,7 @@ class RemoteServers:
         if adds_reader:
             remote_names.append(READ_RESOURCE_TOOL)
         names = assign_tool_names(server, remote_names, self._reserved_names)
-        seconds = self._servers[server].timeout_s
+        seconds = self.settings[server].timeout_s
         tools = [
             build_remote_tool(tool, names[tool.name], server, partial(self._send_call, server, tool.name), seconds)
             for tool in listed
@@ -90,13 +104,13 @@ class RemoteServers:
     def _get_connection(self, name: str) -> RemoteConnection:
         if name in self._connections:
             return self._connections[name]
-        if name in self._servers:
+        if name in self.settings:
             raise NotConfigured(
                 f"mcp: server {name!r} is disabled", hint=f"remove `disabled` in {CONFIG_LOCATION}", code="mcp_server"
             )
-        close = get_close_matches(name, self._servers, n=1)
+        close = get_close_matches(name, self.settings, n=1)
         known = f"did you mean {close[0]!r}? " if close else ""
-        listed = f"there are {', '.join(self._servers)}" if self._servers else "there are none yet"
+        listed = f"there are {', '.join(self.settings)}" if self.settings else "there are none yet"
         raise NotFound(
             f"mcp: no server {name!r}", hint=f"{known}add it to {CONFIG_LOCATION} ({listed})", code="unknown_mcp_server"
         )
@@ -138,7 +152,7 @@ class RemoteServers:
             ) from None
 
     def _build_unreachable_error(self, name: str, broken: ConnectionBroken) -> OutriderError:
-        server = self._servers[name]
+        server = self.settings[name]
         if broken.status in (401, 403):
             return NotConfigured(
                 f"server {name!r} refused the connection: HTTP {broken.status}",
@@ -161,6 +175,6 @@ class RemoteServers:
         )
 
     def _build_check_hint(self, name: str) -> str:
-        server = self._servers[name]
+        server = self.settings[name]
         check = f"{server.url} is correct and answers" if server.url else f"`{server.command}` runs by itself"
         return f"check that {check}; it is configured in {CONFIG_LOCATION}"

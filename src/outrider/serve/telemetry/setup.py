@@ -11,6 +11,7 @@ from prometheus_client import make_asgi_app
 
 from outrider import __version__
 from outrider.core.errors import NotConfigured
+from outrider.core.installation import suggest_extra
 from outrider.serve.telemetry.settings import TelemetrySettings
 from outrider.serve.uvicorn_server import serve_in_background
 
@@ -31,7 +32,7 @@ async def run_telemetry(settings: TelemetrySettings) -> AsyncGenerator[str | Non
     try:
         from opentelemetry.sdk.resources import OTELResourceDetector, Resource
     except ImportError:
-        hint = "pip install 'outrider[telemetry]', or leave telemetry.endpoint and telemetry.metrics unset"
+        hint = f"{suggest_extra('telemetry')}, or leave telemetry.endpoint and telemetry.metrics unset"
         raise NotConfigured("telemetry is on, but its packages are not installed", hint=hint) from None
     resource = Resource.create({"service.name": "outrider", "service.version": __version__})
     resource = resource.merge(OTELResourceDetector().detect())  # OTEL_SERVICE_NAME wins

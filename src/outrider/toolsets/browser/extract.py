@@ -54,7 +54,7 @@ async def extractPageContent(
     offset: NotNegative = 0,
     saveRawHtml: Annotated[bool, Field(description="To a workspace file")] = False,
 ) -> Result:
-    """Get the rendered page's text, without navigation."""
+    """Get the text that a session's page shows now."""
     wanted = list(dict.fromkeys(format or ["markdown"]))
     async with use_page(browsers, call, sessionId, selector or None) as active:
         texts, page_info = await _render_texts(active, wanted, selector or "", main=mainContentOnly and not selector)

@@ -15,8 +15,7 @@ from outrider.toolsets.options import ToolOptions
 
 browser_script = Toolset(
     "browser_script",
-    "inject_javascript runs a script in a page of a browser session, with all rights of the page. A person is "
-    "asked before each call. Prefer the tools of the browser toolset.",
+    "inject_javascript has all rights of the page; a person is asked each time.",
 )
 
 

@@ -5,23 +5,25 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, WithJsonSchema
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.server_record import ServerRecord
 from outrider.core.tool import InstalledToolNames, Toolset
 from outrider.plans import PlanStore, SessionPlan
 from outrider.playbooks import Playbook, PlaybookRun, PlaybookStore, Step, SuccessCriteria, Workflow, list_problems
+from outrider.playbooks.playbook import LongText, ShortName
 from outrider.playbooks.validation import iter_unknown_tools, list_inputs
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 playbook = Toolset(
     "playbook",
-    "Workflows of this assistant. Before a task that may recur, look at list_playbooks; select_playbook gives the "
-    "steps and starts a run, finish_playbook records how it went. After a task that went well and may recur, call "
-    "create_playbook.",
+    "Before a task that may recur, look at list_playbooks: select_playbook gives the steps, finish_playbook records "
+    "how it went. After one that went well, create_playbook.",
     display_name="Playbook",
     usual_names=USUAL_TOOL_NAMES["playbook"],
+    record=ServerRecord(category="execution"),
 )
 
 
@@ -36,6 +38,20 @@ PageNumber = Annotated[int, Field(ge=1, description="From 1")]
 PageSize = Annotated[
     int, Field(ge=-1, le=100, description="-1: all, at most 50 a page"), AfterValidator(_check_page_size)
 ]
+
+
+class PlaybookChanges(BaseModel, extra="forbid", defer_build=True):
+    """New values of a playbook's fields; `id` to `updatedAt` may be sent back as they were read."""
+
+    goal: LongText | None = None
+    initialCommand: str | None = None
+    inputs: list[ShortName] | None = None
+    workflow: list[Step] | None = None
+    successCriteria: SuccessCriteria | None = None
+    id: str | None = None
+    agentId: str | None = None
+    createdAt: str | None = None
+    updatedAt: str | None = None
 
 
 class PlaybookAnswer(BaseModel, defer_build=True):
@@ -104,11 +120,16 @@ async def update_playbook(
     /,
     id: PlaybookId,
     playbook: Annotated[
-        dict[str, Any], Field(description="New values of goal, initialCommand, workflow, successCriteria or inputs")
+        PlaybookChanges,
+        WithJsonSchema({"type": "object"}),
+        Field(description="New values of goal, initialCommand, workflow, successCriteria or inputs"),
     ],
 ) -> PlaybookAnswer:
     """Replace some fields of a playbook; the others stay."""
-    return _build_playbook_answer(await playbooks.update(call, id, playbook), known)
+    stored = _serialize_playbook(await playbooks.get(call, id))
+    given = playbook.model_dump(exclude_unset=True, exclude_none=True)
+    changes = {name: value for name, value in given.items() if value != stored.get(name)}
+    return _build_playbook_answer(await playbooks.update(call, id, changes), known)
 
 
 @playbook.tool(effect="act", title="Delete a playbook", stake="low")

@@ -12,16 +12,25 @@ from outrider.agents.definition import Budgets
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.result import Result
+from outrider.core.server_record import ServerRecord
 from outrider.core.tool import MAX_TOOL_NAME_CHARS, Services, Tool, Toolset
 from outrider.toolsets.run_agent.delegation import Delegation, DelegationMode, DelegationRequest
 from outrider.toolsets.usual_names import USUAL_TOOL_NAMES
 
 run_agent_toolset = Toolset(
     "run_agent",
-    "Each run_<name> gives work to the agent of that name, which has its own tools and sees nothing of this "
-    "conversation: put all that it must know into the query. Several can run at the same time. An answer may cite "
-    "sources as :cite[ref]; keep these marks. If an agent is still working, get its answer with agent_run.",
+    "run_<name> gives work to that agent, which sees nothing of this conversation: put all that it must know into the "
+    "query. Keep marks like :cite[ref] in answers. agent_run gets the answer of a run that goes on.",
     usual_names=USUAL_TOOL_NAMES["run_agent"],
+    # Runs are durable, so a call that was interrupted goes on with the run that it started.
+    record=ServerRecord(
+        id=1008,
+        description="Run a child agent (agent as tool).",
+        icon="ActionRobotIcon",
+        availability="auto",
+        timeout_ms=600_000,
+        retry_on_interrupt=True,
+    ),
 )
 
 MAX_WAIT_S: Final = 3_600.0  # seconds that an operator may let a call wait

@@ -1,6 +1,6 @@
 """Record evaluations: a screenshot after each action, console messages and requests."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -261,8 +261,9 @@ class RecordedToolbox(Toolbox):
         *,
         recorder: EvaluationRecorder,
         inner: Mapping[str, Tool],
+        unlisted: Collection[str] = (),
     ) -> None:
-        super().__init__(toolsets, services, events, policy)
+        super().__init__(toolsets, services, events, policy, unlisted=unlisted)
         self._recorder = recorder
         self._inner = inner
 

@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import FILES_META_KEY, ImageBlock, Result, TextBlock
+from outrider.core.server_record import ServerRecord
 from outrider.core.text import DEFAULT_CUT_CHARS, cut_text
 from outrider.core.tool import Toolset
 from outrider.toolsets.parameters import check_offset
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
 
 workspace = Toolset(
     "workspace",
-    "A folder for this session's files; paths are relative to it, and nothing outside can be reached. Look before "
-    "you change: read_file with numbered=true, then replace_lines_in_file with those numbers; it answers with a diff. "
-    "grep and search_files find things. execute_python and the like run code here, without network unless allowed. "
-    "export_file gives a file to the user.",
+    "Workspace paths are relative. Before replace_lines_in_file, read_file with numbered=true. execute_python and the "
+    "like run code there, without network unless allowed. export_file gives a file to the user.",
     display_name="Workspace",
     usual_names=USUAL_TOOL_NAMES["workspace"],
+    record=ServerRecord(category="storage"),
 )
 
 FilePath = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]

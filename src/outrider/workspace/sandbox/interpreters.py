@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from outrider.core.errors import NotConfigured
+from outrider.core.installation import suggest_extra
 from outrider.relay.child_environment import select_child_environment
 from outrider.workspace.sandbox import system_paths
 
@@ -63,7 +64,7 @@ def find_deno(chosen: str, uid: int | None) -> Interpreter:
     if not executable.is_file():
         raise NotConfigured(
             "Deno, which runs TypeScript, is not installed",
-            hint="pip install 'outrider[code]', or set `code.deno` to a deno program",
+            hint=f"{suggest_extra('code')}, or set `code.deno` to a deno program",
             code="no_deno",
         )
     executable = executable.resolve()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from outrider.core.errors import Unavailable
+from outrider.core.installation import suggest_extra
 from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
 from outrider.pages.readers.legacy import reader
@@ -54,7 +55,7 @@ def test_one_that_is_cut_says_so(end: int):
 
 def test_without_its_parser_the_remedy_is_told():
     done = subprocess.run([sys.executable, "-c", WITHOUT, str(XLS)], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("missing_extra pip install 'outrider[documents]'")
+    assert done.stdout.startswith(f"missing_extra {suggest_extra('documents')}")
 
 
 @pytest.mark.parametrize("name", ["a.pages", "a.numbers", "a.key"])

@@ -96,7 +96,7 @@ def describe_missing(dependencies: EmbedderDependencies) -> str:
 minilm = EmbedderProvider(
     "minilm",
     "all-MiniLM-L6-v2 on this machine",
-    "run: outrider content embeddings install",
+    "run `outrider content embeddings install`",
     rank=20,
     open=MiniLMEmbedder,
     missing=describe_missing,

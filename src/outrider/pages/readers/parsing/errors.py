@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from outrider.core.errors import NotConfigured, Refused, Unavailable
+from outrider.core.installation import suggest_extra
 from outrider.pages.document import Document
 from outrider.pages.reader import ReaderInput
 
@@ -40,7 +41,7 @@ def build_missing_extra_error(source: ReaderInput, kind: str) -> NotConfigured:
     return NotConfigured(
         f"the {kind} at {_describe_source(source)} needs a parser that is not installed",
         code="missing_extra",
-        hint="pip install 'outrider[documents]', or look for it as docx, xlsx, pptx or PDF",
+        hint=f"{suggest_extra('documents')}, or look for it as docx, xlsx, pptx or PDF",
     )
 
 

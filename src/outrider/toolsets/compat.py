@@ -1,0 +1,20 @@
+"""The toolset compat: tools under which other products know what the tools of other toolsets do.
+
+Some hosts and prompts were written for these names, so all of them stay callable. But a model that sees two tools for
+one purpose must choose each time, and pays for both descriptions: `--toolsets all` lists them only on request.
+"""
+
+from outrider.core.tool import Toolset
+from outrider.toolsets import planning
+from outrider.toolsets.web import search_browse, search_cli
+
+compat = Toolset(
+    "compat",
+    "These tools are for prompts that name them. Prefer web_search, web_fetch and mark_todo where you have them.",
+    display_name="Compatibility",
+)
+compat.share_tool(search_browse.web_search_browse, search_browse.websearch.__name__)
+compat.share_tool(search_browse.web_search_browse, search_browse.webbrowser.__name__)
+compat.share_tool(search_cli.web_search_cli, search_cli.search.__name__)
+compat.share_tool(planning.planning, planning.toggle_todo.__name__)
+compat.share_tool(planning.planning, planning.remove_todo.__name__)
