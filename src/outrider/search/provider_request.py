@@ -207,7 +207,7 @@ async def _fetch_results(
     if provider.run_search is not None:
         results = await provider.run_search(query, access, services)
         if isinstance(results, EngineResults):
-            return results.items, (), None, results.engine
+            return results.items, results.notes, None, results.engine
         return results, (), None, ""
     if provider.build_request is None or provider.parse_results is None:
         raise build_failure("unsupported", f"{provider.title} has no request mapping")
@@ -226,6 +226,8 @@ async def _fetch_results(
     if is_html_page(reply.content_type, text):
         _raise_page_error(provider, access, reply, text)
     if not 200 <= reply.status < 300:
+        if provider.no_results_pattern and re.search(provider.no_results_pattern, text[:MAX_REPLY_CHARS]):
+            return [], tuple(notes), None, ""
         _raise_status_error(provider, access, reply, text)
     body = provider.decode_reply(reply)
     return provider.parse_results(body, query), tuple(notes), provider.read_quota(reply), ""

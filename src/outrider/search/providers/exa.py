@@ -10,7 +10,6 @@ models: blocks that begin with `Title:`.
 
 import json
 import re
-from datetime import timedelta
 from typing import Any
 
 from outrider.core.http import HttpResponse
@@ -51,8 +50,7 @@ RATE_LIMITED = re.compile(r"rate.?limit|too many|quota|free.{0,20}limit|429", re
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query to the REST request."""
-    days = {"day": 1, "week": 7, "month": 31, "year": 366}
-    since = access.today - timedelta(days=days[query.freshness]) if query.freshness else query.since
+    since = query.find_first_day(access.today)
     body = {
         "query": query.text,
         "numResults": query.count,
