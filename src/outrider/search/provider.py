@@ -312,6 +312,7 @@ class SearchProvider:
         error_rules: The meaning of its errors where HTTP's own meaning does not hold.
         no_results_pattern: What the text of a failing answer has if it means that nothing was found.
         read_quota: Returns the calls left in the plan, if the response says so.
+        read_pause: Returns the seconds to wait before the next call, if a successful response asks for them.
         send_requests: Replaces the single request, for protocols of several steps.
         run_search: Replaces HTTP altogether.
         explain_unavailable: Returns why it cannot be used with these services; "" if it can.
@@ -349,6 +350,7 @@ class SearchProvider:
     error_rules: tuple[ErrorRule, ...] = ()
     no_results_pattern: str = ""
     read_quota: Callable[[HttpResponse], int | None] = lambda _response: None
+    read_pause: Callable[[HttpResponse], float | None] = lambda _response: None
     send_requests: Callable[[SendRequest, Query, ProviderAccess], Awaitable[HttpResponse]] | None = None
     run_search: RunSearch | None = None
     explain_unavailable: Callable[[SearchServices], str] = lambda _services: ""

@@ -47,7 +47,8 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
     body = require_keys(body, "data", name="Kagi")
     results: list[ResultItem] = []
     for item in list_items(body, "data", list_keys[query.mode], name="Kagi"):
-        image, props = (_get_object(item, name) for name in ("image", "props"))
+        image: dict[str, Any] = value if isinstance(value := item.get("image"), dict) else {}
+        props: dict[str, Any] = value if isinstance(value := item.get("props"), dict) else {}
         result = {
             "title": item.get("title"),
             "url": item.get("url"),
@@ -60,11 +61,6 @@ def parse_results(body: Any, query: Query) -> list[ResultItem]:
         }
         results.append(result)
     return results
-
-
-def _get_object(item: ResultItem, name: str) -> dict[str, Any]:
-    value = item.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 provider = SearchProvider(

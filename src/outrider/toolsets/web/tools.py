@@ -44,6 +44,9 @@ web = Toolset(
 )
 
 
+SourceName = Literal["web", "github", "github_issues", "stackexchange", "arxiv", "wikipedia", "pypi", "npm", "crates"]
+
+
 class SearchResults(BaseModel, defer_build=True):
     """Hits of a search, and the providers that were asked."""
 
@@ -81,6 +84,9 @@ async def web_search(
     exclude: Annotated[str | None, Field(max_length=500, description="Not these domains")] = None,
     language: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)?$", description="e.g. de")] = None,
     region: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2}$", description="Country, e.g. at")] = None,
+    source: Annotated[
+        SourceName, Field(description="Search this, not the web: code, issues, answers, papers, articles, packages")
+    ] = "web",
     depth: Annotated[
         Literal["quick", "balanced", "wide"], Field(description="Ask more providers and merge: slower, finds more")
     ] = "quick",
@@ -101,7 +107,10 @@ async def web_search(
         region=region,
         caller=call,
     )
-    results = _build_search_results(search_query, await search.find(search_query, depth=depth))
+    if source != "web" and mode != "web":
+        raise InvalidInput(f"mode: must be web with source={source}, not {mode}", hint="leave out `mode`")
+    outcome = await search.find(search_query, depth=depth, source="" if source == "web" else source)
+    results = _build_search_results(search_query, outcome)
     if content and mode != "image":
         passages = await read_passages(pages, [result["url"] for result in results.results], search_query.text)
         results.results = [
