@@ -16,7 +16,7 @@ from outrider.core.result import Result, TextBlock
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
-from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.fetched_page import FetchedPage, describe_remote_reading
 from outrider.pages.fetching.failures import LOGIN_HINT
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
@@ -153,7 +153,7 @@ async def web_fetch(
     if mode == "image":
         return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
-        page = await pages.read(url, ReadOptions(render=render))
+        page = await pages.read(url, ReadOptions(render=render, remote_reader=True))
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _save_picture(pages, options, saver, call, url, output_dir, filename)
@@ -299,7 +299,7 @@ def _describe_caveats(page: FetchedPage) -> str:
     """Tell how the page was fetched and what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
-    rendered = "rendered in a browser" if page.is_rendered else ""
+    rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)
     missing = _describe_missing_content(page)
     # Compared without scheme and `www.`; another path matters only where the page is not what was wanted.
     requested, final = (url.partition("://")[2].removeprefix("www.") for url in (page.requested_url, page.url))
