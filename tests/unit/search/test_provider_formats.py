@@ -61,7 +61,12 @@ WISH = Query("tea", count=5, freshness="week", language="de-AT", region="at", sa
 SENT = {
     "bing": {"mkt": "de-AT", "freshness": "Week", "safeSearch": "Strict", "q": "tea site:a.example", "count": "5"},
     "brave": {"country": "AT", "search_lang": "de", "freshness": "pw", "safesearch": "strict"},
-    "exa": {"userLocation": "AT", "includeDomains": ["a.example"], "startPublishedDate": "2026-11-13T00:00:00.000Z"},
+    "exa": {
+        "userLocation": "AT",
+        "includeDomains": ["a.example"],
+        "startPublishedDate": "2026-11-13T00:00:00.000Z",
+        "moderation": True,
+    },
     "firecrawl": {"country": "AT", "tbs": "qdr:w", "includeDomains": ["a.example"], "sources": ["web"], "limit": 5},
     "google_cse": {"gl": "at", "lr": "lang_de", "dateRestrict": "w1", "safe": "active", "q": "tea site:a.example"},
     "jina": {"gl": "at", "hl": "de", "num": "5", "q": "tea site:a.example"},
