@@ -176,7 +176,8 @@ class Pages:
         try:
             response = await self._fetch_page(url, conditions)
         except OutriderError as error:
-            if page := await self._read_otherwise(address, error, options):
+            page = await self._render_blocked_page(address, error, options)
+            if page := page or await self._ask_remote_reader(address, error, options):
                 return page
             max_stale_s = 7 * 86_400
             is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
@@ -264,11 +265,6 @@ class Pages:
                 if len(rendered.document.text) >= len(page.document.text):
                     return rendered
         return page
-
-    async def _read_otherwise(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
-        """Return the page as a browser or a reader service gets it; None if neither does."""
-        page = await self._render_blocked_page(url, error, options)
-        return page or await self._ask_remote_reader(url, error, options)
 
     async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
         """Return the page as a browser gets it; None unless that gets past the error and any robot check."""

@@ -153,7 +153,7 @@ def answer_as_pypi(request: ProviderRequest, _behaviour: SourceBehaviour) -> Rep
         "version": "2.1",
         "summary": "Brews",
         "requires_python": ">=3.10",
-        "package_url": f"https://pypi.org/project/{name}/",
+        "package_url": f"https://index.example/project/{name}/",
     }
     return build_json_reply({"info": info, "urls": [{"upload_time_iso_8601": "2026-03-05T10:00:00Z"}]})
 

@@ -73,7 +73,7 @@ FIRST = {
         "tea/pot #1, open, 3 comments … It drips.",
     ),
     "npm": ("@tea/pot1 1.0.0", "https://www.npmjs.com/package/@tea/pot1", "Brews · tea"),
-    "pypi": ("tea 2.1", "https://pypi.org/project/tea/", "Brews · Python >=3.10"),
+    "pypi": ("tea 2.1", "https://index.example/project/tea/", "Brews · Python >=3.10"),
     "stackexchange": (
         'Why does tea "1" leak?',
         "https://stackoverflow.com/questions/1/tea",
