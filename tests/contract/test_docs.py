@@ -13,6 +13,8 @@ LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # Words that would tell where and how this was made; written apart so that this file does not hold them.
 UNSAID = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
+# Two files are about a registry: they search it for people.
+SEARCHED = {("src/outrider/search/sources/pypi.py", UNSAID[2]), ("src/outrider/search/sources/npm.py", UNSAID[4])}
 
 
 def generator() -> ModuleType:
@@ -51,4 +53,5 @@ def test_no_file_names_a_registry_or_the_place_it_was_made():
 
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     texts = {name: (ROOT / name).read_bytes().decode("utf-8", "replace") for name in tracked if (ROOT / name).is_file()}
-    assert [(name, word) for name, text in texts.items() for word in UNSAID if word in text] == []
+    named = {(name, word) for name, text in texts.items() for word in UNSAID if word in text}
+    assert named - SEARCHED == set()

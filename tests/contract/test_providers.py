@@ -216,7 +216,8 @@ async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed
         asked = one.behaviour.requests[-1]
     provider = load_providers()[name]
     arguments = asked.body["params"]["arguments"] if asked.path.endswith("/mcp") else None
-    text = arguments["query"] if arguments else asked.get_parameter("q") or asked.get_parameter("query")
+    names = ("q", "query", "objective")
+    text = arguments["query"] if arguments else next(filter(None, map(asked.get_parameter, names)))
     assert len(text) <= provider.max_chars
     assert "shorter" in " ".join(found.notes)
 

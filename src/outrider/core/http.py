@@ -52,6 +52,14 @@ class HttpClient:
         """Raise Refused where the egress rules do not allow an address, as far as its name tells."""
         self._guard.check_url(url)
 
+    async def is_public(self, url: str) -> bool:
+        """Return whether all addresses of a host are of the public internet. Raises as `request` does."""
+        from outrider.core.egress.addresses import classify_address
+
+        target = self._guard.check_url(url)
+        addresses = await self._guard.resolve_addresses(target.host, target.port)
+        return all(classify_address(address).is_public for address in addresses)
+
     async def get(self, url: str, **options: Any) -> HttpResponse:
         """Send a GET request; options as in `request`."""
         return await self.request("GET", url, **options)

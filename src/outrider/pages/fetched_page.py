@@ -6,6 +6,7 @@ from outrider.pages.document import Document
 from outrider.pages.fetching.failures import is_login_page
 
 RENDERED_KEY = "rendered"  # in the metadata of documents from a browser
+READ_THROUGH_KEY = "read_through"  # in the metadata of documents from a reader service: its host
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class FetchedPage:
         return bool(self.document.metadata.get(RENDERED_KEY))
 
     @property
+    def read_through(self) -> str:
+        """The host of the reader service that has read the page and was told its address; empty if none has."""
+        return str(self.document.metadata.get(READ_THROUGH_KEY, ""))
+
+    @property
     def is_nearly_empty(self) -> bool:
         """Whether the page has almost no text."""
         min_text_chars = 200  # below which a page with scripts is worth rendering
@@ -63,3 +69,10 @@ class FetchedPage:
     def title(self) -> str:
         """The document's title, else the address."""
         return self.document.title or self.url
+
+
+def describe_remote_reading(page: FetchedPage) -> str:
+    """Tell that a reader service was told the address and has read the page; empty if none has."""
+    if not page.read_through:
+        return ""
+    return f"the site refused, so {page.read_through} was told this address and has read the page"

@@ -19,12 +19,15 @@ class ReadOptions:
         robots: Whether to obey robots.txt; by default the setting `pages.robots`.
         render: Whether a browser runs the page's scripts first. `auto` renders pages that are nearly empty without
             their scripts or hide behind a robot check.
+        remote_reader: Whether the service of the setting `pages.reader_url` may be asked for a page that refuses us.
+            Only for callers that show `FetchedPage.read_through`.
     """
 
     max_age: float | None = None
     main: bool = True
     robots: RobotsMode | None = None
     render: RenderMode = "auto"
+    remote_reader: bool = False
 
 
 DEFAULT_READ_OPTIONS = ReadOptions()

@@ -13,11 +13,12 @@ import anyio.to_thread
 from outrider.core.database.database import Database
 from outrider.core.egress.target import parse_target
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
-from outrider.core.http import HttpClient, HttpResponse
+from outrider.core.http import Headers, HttpClient, HttpResponse
 from outrider.pages.cache.freshness import build_conditions, compute_lifetime, is_storable
 from outrider.pages.document import Document
-from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.fetched_page import READ_THROUGH_KEY, FetchedPage
 from outrider.pages.fetching.failures import is_bot_wall
+from outrider.pages.fetching.remote_reader import RemoteReader, is_refusal
 from outrider.pages.fragment import UrlFragment, parse_fragment
 from outrider.pages.options import DEFAULT_READ_OPTIONS, ReadOptions, RenderMode
 from outrider.pages.refresh import find_refresh_target
@@ -175,7 +176,8 @@ class Pages:
         try:
             response = await self._fetch_page(url, conditions)
         except OutriderError as error:
-            if page := await self._render_blocked_page(address, error, options):
+            page = await self._render_blocked_page(address, error, options)
+            if page := page or await self._ask_remote_reader(address, error, options):
                 return page
             max_stale_s = 7 * 86_400
             is_outage = isinstance(error, Unavailable) and error.code != "blocked_by_site"
@@ -200,6 +202,8 @@ class Pages:
             if cached and self._extractor.has_parts(cached.page.content_type):
                 return None
         if cached is None or (options.render != "auto" and cached.page.is_rendered != (options.render == "always")):
+            return None
+        if cached.page.read_through and not options.remote_reader:
             return None
         return replace(cached, page=replace(cached.page, requested_url=url))
 
@@ -276,6 +280,32 @@ class Pages:
         with self._limit_render_time():
             page = await self._render_in_browser(empty_page, main=options.main)
             return None if is_bot_wall(page.html or "") else page
+        return None
+
+    async def _ask_remote_reader(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
+        """Return a page that refuses us as the operator's reader service reads it; None if that cannot be."""
+        if not self._settings.reader_url or not options.remote_reader or not is_refusal(error):
+            return None
+        service = RemoteReader(self._http, self._settings.reader_url, self._settings.max_bytes)
+        seconds_left = anyio.current_effective_deadline() - anyio.current_time()
+        with self._limit_render_time():
+            reading = await service.read(url, timeout_s=max(seconds_left, 0.001))
+            if reading is None:
+                return None
+            headers = Headers([("content-type", "text/markdown; charset=utf-8")])
+            response = HttpResponse(url, 200, headers, reading.markdown.encode())
+            page = await self._extractor.extract_page(
+                response, url, UrlFragment(), main=options.main, fetched_at=self._clock()
+            )
+            document = replace(
+                page.document,
+                title=reading.title or page.document.title,
+                published=reading.published or page.document.published,
+                metadata={**page.document.metadata, READ_THROUGH_KEY: service.name},
+            )
+            reading_page = replace(page, document=document)
+            await self._store_page(reading_page, response, self._clock(), main=options.main)
+            return reading_page
         return None
 
     async def _render_in_browser(self, page: FetchedPage, *, main: bool) -> FetchedPage:

@@ -20,6 +20,12 @@ class PagesSettings(BaseModel, extra="forbid", defer_build=True):
     robots: RobotsMode = Field("ignore", description="Whether robots.txt binds pages that a person or model named")
     crawl_robots: RobotsMode = Field("respect", description="Whether robots.txt binds crawls")
     user_agent: str | None = Field(None, description="How we introduce ourselves; default: the name of the product")
+    reader_url: str = Field(
+        "",
+        pattern="^(https?://.+)?$",
+        description="A reader service with the protocol of Jina Reader, for instance https://r.jina.ai, asked for "
+        "public pages that refuse to be read here; it is told their addresses; empty: none",
+    )
     max_age: float = Field(300.0, ge=0, description="Seconds for which a page is not asked for again")
     cache_bytes: int = Field(200_000_000, ge=0, description="Size of the page cache; 0 turns it off")
     per_host_concurrency: int = Field(4, ge=1, description="Requests to one host at the same time")

@@ -24,8 +24,8 @@ HTML_START = re.compile(r"\s*(?:\ufeff)?\s*<(?:!doctype|html|head|body|!--|title
 
 
 def is_html_page(content_type: str, text: str) -> bool:
-    """Return whether the body is a web page and not JSON, whatever its header claims."""
-    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
+    """Return whether the body is a web page, and neither JSON, whatever its header claims, nor a feed."""
+    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} or "atom+xml" in content_type.lower():
         return False
     return "html" in content_type.lower() or HTML_START.match(text) is not None
 

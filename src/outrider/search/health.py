@@ -58,8 +58,10 @@ class ProviderHealth:
         """Return the record while one caller tries a half-open circuit."""
         return replace(self, open_until=now + TRIAL_S, updated_at=now)
 
-    def record_success(self, now: float, seconds: float, quota_left: int | None = None) -> "ProviderHealth":
-        """Return the record after an answer that took so many seconds."""
+    def record_success(
+        self, now: float, seconds: float, quota_left: int | None = None, pause_s: float | None = None
+    ) -> "ProviderHealth":
+        """Return the record after an answer that took so many seconds, and that asks for so long a pause."""
         newest_weight = 0.3  # of the newest latency in the mean
         latency = seconds if self.latency is None else self.latency + newest_weight * (seconds - self.latency)
         return replace(
@@ -67,7 +69,7 @@ class ProviderHealth:
             successes=self.successes + 1,
             latency=latency,
             quota_left=self.quota_left if quota_left is None else quota_left,
-            limited_until=None,
+            limited_until=now + pause_s if pause_s else None,
             streak=0,
             open_until=None,
             updated_at=now,

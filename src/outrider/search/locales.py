@@ -88,19 +88,28 @@ def build_google_time_filter(query: Query) -> str | None:
 
 def choose_duckduckgo_region(query: Query) -> str | None:
     """Return DuckDuckGo's code for a country with its language (`kl`), for instance `at-de`; None without any."""
-    # duckduckgo.com/duckduckgo-help-pages/settings/params: the first of a country is its main language.
+    # duckduckgo.com/duckduckgo-help-pages/settings/params, and the site's own menu as github.com/searxng/searxng
+    # records it in searx/data/engine_traits.json, read on 2026-11-22. The first of a country is its main language.
     regions = (
         "ar-es au-en at-de be-nl be-fr br-pt bg-bg ca-en ca-fr cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et fi-fi fr-fr "
-        "de-de gr-el hk-tzh hu-hu in-en id-id id-en ie-en il-he it-it jp-jp kr-kr lv-lv lt-lt my-ms my-en mx-es nl-nl "
-        "nz-en no-no pe-es ph-en ph-tl pl-pl pt-pt ro-ro ru-ru sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr "
-        "ch-it tw-tzh th-th tr-tr ua-uk uk-en us-en us-es ve-es vn-vi xa-ar ct-ca"
+        "de-de gr-el hk-tzh hu-hu is-is in-en id-id id-en ie-en il-he il-en it-it jp-jp kr-kr lv-lv lt-lt my-ms my-en "
+        "mx-es nl-nl nz-en no-no pk-en pe-es ph-en ph-tl pl-pl pt-pt ro-ro ru-ru sg-en sk-sk sl-sl za-en es-es es-ca "
+        "se-sv ch-de ch-fr ch-it tw-tzh th-th th-en tr-tr ua-uk uk-en us-en us-es ve-es vn-vi vn-en xa-ar xa-en xl-es "
+        "ct-ca"
     )
     codes = regions.split()
-    own_countries = {"gb": "uk", "si": "sl"}
+    # `xa` and `xl` stand for the Arab countries and for those of Latin America that have no code of their own.
+    groups = {
+        "uk": "gb",
+        "sl": "si",
+        "xa": "ae bh dz eg iq jo kw lb ly ma om qa sa sy tn ye",
+        "xl": "bo cr cu do ec gt hn ni pa pr py sv uy",
+    }
+    own_countries = {country: own for own, members in groups.items() for country in members.split()}
     own_languages = {"ja": "jp", "ko": "kr", "nb": "no", "nn": "no", "fil": "tl"}
     homes = {"en": "us", "zh": "cn", "pt": "pt", "es": "es", "fr": "fr", "ar": "xa", "ca": "ct", "de": "de", "nl": "nl"}
     language = own_languages.get(query.language_code or "", query.language_code or "")
-    country = (query.country_code or homes.get(language, "")).lower()
+    country = (query.country_code or ("xl" if query.language == "es-419" else homes.get(language, ""))).lower()
     country = own_countries.get(country, country)
     language = "tzh" if language == "zh" and country in {"hk", "tw"} else language
     own = [code for code in codes if code.startswith(f"{country}-")] if country else []

@@ -8,7 +8,7 @@ from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.search.fusion import Ranking, deduplicate_hits, fuse_rankings
 from outrider.search.provider import Query, SearchHit
 from outrider.search.provider_request import ProviderAnswer
-from outrider.search.selection import Candidate, SearchPlan, load_providers
+from outrider.search.selection import Candidate, SearchPlan, load_providers, load_providers_and_sources
 
 HARMLESS_OUTCOMES = frozenset({"ok", "unsupported"})  # they say nothing against the provider
 
@@ -168,7 +168,7 @@ class SearchState:
         """Return the shortest remedy, or the machine's network if no provider's name resolves."""
         failed = [attempt for attempt in last_attempts if attempt.outcome not in HARMLESS_OUTCOMES]
         # Providers with `run_search` dial through a proxy and never see whether a name resolves.
-        dialled = [attempt for attempt in failed if not load_providers()[attempt.provider].run_search]
+        dialled = [attempt for attempt in failed if not load_providers_and_sources()[attempt.provider].run_search]
         if dialled and all(attempt.message.endswith("does not resolve") for attempt in dialled):
             return "no name resolves: check the network of the machine that Outrider runs on"
         default_hint = "try later, or set a key for another provider"

@@ -6,7 +6,7 @@ entry-point group `outrider.search_providers`.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from outrider.core.context import Call
@@ -95,6 +95,11 @@ class Query:
     def excluded_hosts(self) -> list[str] | None:
         """The hosts of `exclude` that are excluded as a whole; None if there are none."""
         return [site for site in self.exclude if not split_site(site)[1]] or None
+
+    def find_first_day(self, today: date) -> date | None:
+        """Return the first day of publication, also for an age, for providers that take no ages."""
+        days = {"day": 1, "week": 7, "month": 31, "year": 366}
+        return today - timedelta(days=days[self.freshness]) if self.freshness else self.since
 
     @property
     def offset(self) -> int:
@@ -267,10 +272,11 @@ class SearchServices:
 
 @dataclass(frozen=True)
 class EngineResults:
-    """Items from a search engine's result page, and the engine's name."""
+    """Items without HTTP of ours, the engine whose result page was read, and notes on what could not be expressed."""
 
     items: list[ResultItem]
-    engine: str
+    engine: str = ""
+    notes: tuple[str, ...] = ()
 
 
 RunSearch = Callable[[Query, ProviderAccess, SearchServices], Awaitable[list[ResultItem] | EngineResults]]
@@ -304,7 +310,9 @@ class SearchProvider:
         parse_results: Maps parsed JSON to items with the field names of `SearchHit`; may raise a typed failure.
         decode_reply: Maps a response to the argument of `parse_results`.
         error_rules: The meaning of its errors where HTTP's own meaning does not hold.
+        no_results_pattern: What the text of a failing answer has if it means that nothing was found.
         read_quota: Returns the calls left in the plan, if the response says so.
+        read_pause: Returns the seconds to wait before the next call, if a successful response asks for them.
         send_requests: Replaces the single request, for protocols of several steps.
         run_search: Replaces HTTP altogether.
         explain_unavailable: Returns why it cannot be used with these services; "" if it can.
@@ -340,7 +348,9 @@ class SearchProvider:
     parse_results: Callable[[Any, Query], list[ResultItem]] | None = None
     decode_reply: Callable[[HttpResponse], Any] = HttpResponse.json
     error_rules: tuple[ErrorRule, ...] = ()
+    no_results_pattern: str = ""
     read_quota: Callable[[HttpResponse], int | None] = lambda _response: None
+    read_pause: Callable[[HttpResponse], float | None] = lambda _response: None
     send_requests: Callable[[SendRequest, Query, ProviderAccess], Awaitable[HttpResponse]] | None = None
     run_search: RunSearch | None = None
     explain_unavailable: Callable[[SearchServices], str] = lambda _services: ""

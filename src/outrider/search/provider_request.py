@@ -21,6 +21,7 @@ from outrider.search.provider import (
     ProviderRequest,
     Query,
     QueryFeature,
+    ResultItem,
     SearchHit,
     SearchProvider,
     SearchServices,
@@ -47,14 +48,27 @@ MAX_REPLY_CHARS = 2_000  # of a provider's error text; less is shown once the ke
 
 @dataclass(frozen=True)
 class ProviderAnswer:
-    """One provider's answer: hits in its order, notes on what it could not do, and the calls left in its plan.
+    """One provider's answer: hits in its order, and notes on what it could not do.
 
+    `quota_left` are the calls left in its plan, `pause_s` the seconds that it asks to wait before the next one, and
     `engine` names the search engine if the provider read a result page.
     """
 
     hits: tuple[SearchHit, ...]
     notes: tuple[str, ...] = ()
     quota_left: int | None = None
+    pause_s: float | None = None
+    engine: str = ""
+
+
+@dataclass(frozen=True)
+class FetchedItems:
+    """A provider's items before they are cleaned; the other fields are those of its answer."""
+
+    items: list[ResultItem]
+    notes: tuple[str, ...] = ()
+    quota_left: int | None = None
+    pause_s: float | None = None
     engine: str = ""
 
 
@@ -70,15 +84,17 @@ async def query_provider(
         raise build_failure("sunset", f"{provider.title} ended on {provider.sunset_date}", hint=provider.remedy)
     adapted, notes = adapt_query(provider, access, query)
     try:
-        items, request_notes, quota_left, engine = await _fetch_page(provider, access, adapted, http, services)
+        fetched = await _fetch_page(provider, access, adapted, http, services)
     except OutriderError as error:
         raise _sanitize_error(error, provider, access) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         # The provider decides what it sends; a mapping that fails on it has met a bad reply.
         raise build_failure("bad_reply", f"{provider.title} answered in an unknown shape") from None
-    hits = [hit for hit in to_hits(items, query, provider.name, access.secrets) if _is_within_dates(hit, query)]
+    hits = [hit for hit in to_hits(fetched.items, query, provider.name, access.secrets) if _is_within_dates(hit, query)]
     hits = hits if provider.supports("page", query, keyless=access.keyless) else hits[query.offset :]
-    return ProviderAnswer(tuple(hits[: query.count]), (*notes, *request_notes), quota_left, engine)
+    return ProviderAnswer(
+        tuple(hits[: query.count]), (*notes, *fetched.notes), fetched.quota_left, fetched.pause_s, fetched.engine
+    )
 
 
 def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, tuple[str, ...]]:
@@ -182,7 +198,7 @@ def _is_within_dates(hit: SearchHit, query: Query) -> bool:
 
 async def _fetch_page(
     provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
-) -> tuple[list[dict[str, Any]], tuple[str, ...], int | None, str]:
+) -> FetchedItems:
     """Return the items of a page; one that the provider cuts otherwise is cut from all of its pages so far."""
     max_own_pages = 5
     if not provider.has_own_pages:
@@ -191,24 +207,23 @@ async def _fetch_page(
     notes: tuple[str, ...] = ()
     for number in range(1, max_own_pages + 1):
         own_page = replace(query, page=number)
-        items, notes, _, _ = await _fetch_results(provider, access, own_page, http, services)
-        known = len(found)
-        for item in items:
+        fetched = await _fetch_results(provider, access, own_page, http, services)
+        known, notes = len(found), fetched.notes
+        for item in fetched.items:
             found.setdefault(f"{item.get('url')} {item.get('image_url')}", item)
         if len(found) == known or len(found) >= query.offset + query.count:
             break
-    return list(found.values())[query.offset :], notes, None, ""
+    return FetchedItems(list(found.values())[query.offset :], notes)
 
 
 async def _fetch_results(
     provider: SearchProvider, access: ProviderAccess, query: Query, http: HttpClient, services: SearchServices
-) -> tuple[list[dict[str, Any]], tuple[str, ...], int | None, str]:
-    """Return the items, notes about the request, the quota left, and the engine whose result page was read."""
+) -> FetchedItems:
     if provider.run_search is not None:
         results = await provider.run_search(query, access, services)
         if isinstance(results, EngineResults):
-            return results.items, (), None, results.engine
-        return results, (), None, ""
+            return FetchedItems(results.items, results.notes, engine=results.engine)
+        return FetchedItems(results)
     if provider.build_request is None or provider.parse_results is None:
         raise build_failure("unsupported", f"{provider.title} has no request mapping")
     notes: list[str] = []
@@ -226,9 +241,14 @@ async def _fetch_results(
     if is_html_page(reply.content_type, text):
         _raise_page_error(provider, access, reply, text)
     if not 200 <= reply.status < 300:
+        if provider.no_results_pattern and re.search(provider.no_results_pattern, text[:MAX_REPLY_CHARS]):
+            return FetchedItems([], tuple(notes))
         _raise_status_error(provider, access, reply, text)
     body = provider.decode_reply(reply)
-    return provider.parse_results(body, query), tuple(notes), provider.read_quota(reply), ""
+    items = provider.parse_results(body, query)
+    return FetchedItems(
+        items, tuple(dict.fromkeys(notes)), provider.read_quota(reply), pause_s=provider.read_pause(reply)
+    )
 
 
 async def _send_request(request: ProviderRequest, access: ProviderAccess, http: HttpClient) -> HttpResponse:

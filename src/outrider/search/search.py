@@ -4,6 +4,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +19,14 @@ from outrider.search.failures import build_failure
 from outrider.search.outcome import SearchAttempt, SearchOutcome, SearchState
 from outrider.search.provider import Query, SearchServices
 from outrider.search.provider_request import ProviderAnswer, query_provider
-from outrider.search.selection import Candidate, ProviderStatus, explain_providers, plan_search
+from outrider.search.selection import (
+    Candidate,
+    ProviderStatus,
+    explain_providers,
+    list_source_candidates,
+    plan_search,
+    plan_source,
+)
 from outrider.search.settings import SearchSettings
 
 if TYPE_CHECKING:  # these modules load SQLAlchemy and aiolimiter
@@ -60,7 +68,13 @@ class Search:
         self._clock = clock
 
     async def find(
-        self, query: Query, *, depth: SearchDepth = "quick", profile: str | None = None, browse: bool = False
+        self,
+        query: Query,
+        *,
+        depth: SearchDepth = "quick",
+        profile: str | None = None,
+        browse: bool = False,
+        source: str = "",
     ) -> SearchOutcome:
         """Search; a provider that fails is followed by the next.
 
@@ -69,6 +83,7 @@ class Search:
             depth: `quick` takes the first answer, `balanced` fuses up to three, `wide` up to six.
             profile: A profile's name instead of the one in the settings.
             browse: Whether result pages in a browser come first (see `selection.plan_search`).
+            source: The service to search instead of the web, for instance `github` (see `selection.load_sources`).
 
         Raises:
             NotConfigured: no provider can be used, or the profile or a setting is wrong.
@@ -76,9 +91,12 @@ class Search:
                 the hint is the shortest remedy.
         """
         parallelism: Mapping[SearchDepth, int] = {"quick": 1, "balanced": 3, "wide": 6}
-        plan = plan_search(
-            self._settings, self._environ, self._services, now=self._clock(), profile=profile, browse=browse
-        )
+        if source:
+            plan = plan_source(self._settings, self._environ, source, now=self._clock())
+        else:
+            plan = plan_search(
+                self._settings, self._environ, self._services, now=self._clock(), profile=profile, browse=browse
+            )
         if not plan.candidates:
             raise NotConfigured(
                 "no search provider is configured: no API key is set and search.keyless is off",
@@ -102,16 +120,19 @@ class Search:
         return explain_providers(self._settings, self._environ, services=self._services, health=health)
 
     async def ask_every_provider(self, query: Query) -> list[SearchAttempt]:
-        """Ask each usable provider, also paused ones, and return what came of it; for a check before a release.
+        """Ask each usable provider and source, also paused ones, and return what came of it; for a check of a release.
 
-        The message of a successful attempt is the title of the first result.
+        Sources are asked for `requests`, which all of them know. The message of a successful attempt is the title of
+        the first result.
         """
         plan = plan_search(self._settings, self._environ, self._services, now=self._clock())
+        sources = list_source_candidates(self._settings, self._environ)
         attempts: list[SearchAttempt] = []
-        for candidate in plan.candidates:
+        for candidate in (*plan.candidates, *sources):
             name, started_at = candidate.provider.name, self._clock()
+            asked = replace(query, text="requests") if candidate in sources else query
             try:
-                hits = (await self._query_provider(query, candidate)).hits
+                hits = (await self._query_provider(asked, candidate)).hits
             except OutriderError as error:
                 attempts.append(SearchAttempt(name, error.code, error.message, self._clock() - started_at))
                 continue
@@ -186,7 +207,7 @@ class Search:
         state.pending.remove(candidate)
         state.cancel_scope.deadline = min(state.cancel_scope.deadline, anyio.current_time() + grace_period_s)
         await self._health.update(
-            access_id, lambda health: health.record_success(self._clock(), seconds, answer.quota_left)
+            access_id, lambda health: health.record_success(self._clock(), seconds, answer.quota_left, answer.pause_s)
         )
 
     async def _query_provider(self, query: Query, candidate: Candidate) -> ProviderAnswer:

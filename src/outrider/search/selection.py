@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from outrider.core.discovery import discover_instances
-from outrider.core.errors import NotConfigured
-from outrider.search import providers
+from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.search import providers, sources
 from outrider.search.health import ProviderHealth
 from outrider.search.page_providers import PAGE_SUFFIX, build_page_provider, load_engines, resolve_engines
 from outrider.search.placeholder import is_placeholder
@@ -75,14 +75,26 @@ def load_providers() -> Mapping[str, SearchProvider]:
     return {provider.name: provider for provider in discovered}
 
 
+@lru_cache(maxsize=1)
+def load_sources() -> Mapping[str, SearchProvider]:
+    """Return every service that is searched only where a search names it, by name."""
+    return {source.name: source for source in discover_instances(sources, SearchProvider)}
+
+
+@lru_cache(maxsize=1)
+def load_providers_and_sources() -> Mapping[str, SearchProvider]:
+    """Return everything that the settings can name, by name."""
+    return {**load_providers(), **load_sources()}
+
+
 def resolve_provider(name: str, setting: str) -> SearchProvider:
-    """Return the provider of that name or alias. Raises NotConfigured, which lists the known ones."""
+    """Return the provider or source of that name or alias. Raises NotConfigured, which lists the known ones."""
     aliases = {"google": "google_cse", "you_com": "you", "duckduckgo": "ddgs", "web_iq": "webiq"}
-    provider = load_providers().get(aliases.get(name, name))
+    provider = load_providers_and_sources().get(aliases.get(name, name))
     if provider is not None:
         return provider
-    close = get_close_matches(name, load_providers(), n=1)
-    known = f"the providers are {', '.join(sorted(load_providers()))}"
+    close = get_close_matches(name, load_providers_and_sources(), n=1)
+    known = f"the providers are {', '.join(sorted(load_providers()))}; the sources {', '.join(sorted(load_sources()))}"
     raise NotConfigured(
         f"{setting}: no search provider {name!r}; {known}",
         hint=f"did you mean {close[0]!r}?" if close else known,
@@ -119,6 +131,33 @@ def plan_search(
     return SearchPlan(candidates, profile_name, tuple(warnings))
 
 
+def plan_source(settings: SearchSettings, environ: Mapping[str, str], name: str, *, now: float) -> SearchPlan:
+    """Return a plan that asks one source. Raises InvalidInput for an unknown one, NotConfigured for one turned off."""
+    if name not in load_sources():
+        raise InvalidInput(f"source: must be one of {', '.join(load_sources())}, not {name!r}")
+    found = [each for each in list_source_candidates(settings, environ) if each.provider.name == name]
+    if not found:
+        raise NotConfigured(
+            f"source: {name} is turned off here by search.disabled or search.keyless",
+            hint="leave out `source` to search the web",
+            code="source_disabled",
+        )
+    return SearchPlan(tuple(Candidate(each.provider, each.access.with_time(now)) for each in found))
+
+
+def list_source_candidates(settings: SearchSettings, environ: Mapping[str, str]) -> list[Candidate]:
+    """Return the sources that this installation can use."""
+    disabled = {resolve_provider(name, "search.disabled").name for name in settings.disabled}
+    candidates: list[Candidate] = []
+    for source in load_sources().values():
+        content = settings.providers.get(source.name, {})
+        _check_fields(source, content)
+        candidate = _build_candidate(source, content, environ, settings, SearchServices())
+        if candidate is not None and source.name not in disabled:
+            candidates.append(candidate)
+    return candidates
+
+
 def explain_providers(
     settings: SearchSettings,
     environ: Mapping[str, str],
@@ -126,7 +165,7 @@ def explain_providers(
     services: SearchServices | None = None,
     health: Mapping[str, ProviderHealth] | None = None,
 ) -> list[ProviderStatus]:
-    """Return every known provider and whether it can be used here, in the order of the chain.
+    """Return every known provider and whether it can be used here, in the order of the chain, and then every source.
 
     Raises NotConfigured if the settings name a provider that does not exist.
     """
@@ -134,13 +173,13 @@ def explain_providers(
     usable = plan_search(
         settings.model_copy(update={"profile": ""}), environ, services, now=0.0, browse=True
     ).candidates
-    usable = sorted(usable, key=lambda each: each.provider.uses_browser)
-    ready = {each.provider.name: each.access for each in usable}
+    chain = sorted(usable, key=lambda each: each.provider.uses_browser)
+    ready = {each.provider.name: each.access for each in (*chain, *list_source_candidates(settings, environ))}
     disabled = {resolve_provider(name, "search.disabled").name for name in settings.disabled}
-    names = [*ready, *sorted(set(load_providers()) - set(ready))]
-    return [
-        _build_status(load_providers()[name], settings, environ, services, ready, disabled, health) for name in names
-    ]
+    in_chain = [each.provider.name for each in chain]
+    names = [*in_chain, *sorted(set(load_providers()) - set(in_chain)), *sorted(load_sources())]
+    known = load_providers_and_sources()
+    return [_build_status(known[name], settings, environ, services, ready, disabled, health) for name in names]
 
 
 def _build_status(  # noqa: PLR0917 - one row of a report needs everything

@@ -237,8 +237,45 @@ def answer_as_searxng(request: ProviderRequest, behaviour: ProviderBehaviour) ->
     return {"query": request.get_parameter("q"), "results": rows, "unresponsive_engines": []}
 
 
+def answer_as_kagi(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
+    count = int(request.get_parameter("limit"))
+    start = (int(request.get_parameter("page", 1)) - 1) * count
+    found = _select_documents(request, behaviour, count, start, text="query")
+    list_name = {"search": "search", "images": "image", "news": "news"}[request.get_parameter("workflow")]
+    rows = [
+        _build_web_result(doc, title="title", url="url", snippet="snippet")
+        | {"image": {"url": doc.image, "width": 640, "height": 480}, "props": {"thumbnail": {"url": doc.image}}}
+        for doc in found
+    ]
+    return {"meta": {"trace": "t"}, "data": {list_name: rows} if rows else {}}
+
+
+def answer_as_jina(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
+    count = int(request.get_parameter("num"))
+    found = _select_documents(request, behaviour, count, (int(request.get_parameter("page", 1)) - 1) * count)
+    names = {"title": "title", "url": "url", "snippet": "description"}
+    image = {"image": "imageUrl"} if request.get_parameter("type") == "images" else {}
+    rows = [_build_web_result(doc, **names, **image) | {"content": ""} for doc in found]
+    return {"code": 200, "status": 20000, "data": rows}
+
+
+def answer_as_parallel(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
+    settings = request.get_parameter("advanced_settings")
+    size = MAX_RESULTS_PER_QUERY if behaviour.ignores_count else settings["max_results"]
+    found = generate_documents(request.get_parameter("search_queries")[0], 0, size)
+    rows = [{"title": doc.title, "url": doc.url, "excerpts": [doc.snippet], "publish_date": None} for doc in found]
+    return {"search_id": "s", "session_id": "s", "results": rows}
+
+
+def answer_as_linkup(request: ProviderRequest, behaviour: ProviderBehaviour) -> Any:
+    found = _select_documents(request, behaviour, request.get_parameter("maxResults"))
+    rows = [{"type": "text", "name": doc.title, "url": doc.url, "content": doc.snippet} for doc in found]
+    return {"results": [{"type": "image", "name": "a picture", "url": "https://img.example/a.png"}, *rows]}
+
+
 ANSWER_BUILDERS: dict[str, AnswerBuilder] = {
     "tavily": _build_flat_answer("max_results", "results", "content"),
+    "perplexity": _build_flat_answer("max_results", "results", "snippet"),
     "webiq": _build_flat_answer("maxResults", "webResults", "content"),
     "brave": answer_as_brave,
     "exa": answer_as_exa,
@@ -249,15 +286,21 @@ ANSWER_BUILDERS: dict[str, AnswerBuilder] = {
     "you": answer_as_you,
     "firecrawl": answer_as_firecrawl,
     "searxng": answer_as_searxng,
+    "kagi": answer_as_kagi,
+    "jina": answer_as_jina,
+    "parallel": answer_as_parallel,
+    "linkup": answer_as_linkup,
 }
 KEY_HEADERS = {
     "bing": "ocp-apim-subscription-key",
     "brave": "x-subscription-token",
     "exa": "x-api-key",
+    "parallel": "x-api-key",
     "serper": "x-api-key",
     "webiq": "x-apikey",
     "you": "x-api-key",
 }
+EMPTY_STATUSES = {"jina": 422, "linkup": 400}  # of those that call nothing found an error
 EMPTY_ANSWERS: dict[str, Any] = json.loads((WIRE_DATA_FOLDER / "empty.json").read_text())
 
 
@@ -371,7 +414,7 @@ async def _serve_answer(request: ProviderRequest, behaviour: ProviderBehaviour, 
     elif request.path.endswith("/mcp"):
         await _serve_exa_mcp(request, behaviour, way, send)
     elif way == "empty":
-        await _send_reply(send, 200, EMPTY_ANSWERS[request.provider])
+        await _send_reply(send, EMPTY_STATUSES.get(request.provider, 200), EMPTY_ANSWERS[request.provider])
     else:
         body = ANSWER_BUILDERS[request.provider](request, behaviour)
         await _send_reply(send, 200, _spoil_lists(body, way))

@@ -187,3 +187,26 @@ async def test_an_engine_that_is_not_chosen_says_where_to_choose_it():
     assert rows["google_page"].usable
     assert "search.browser.engines" in rows["yandex_page"].reason
     assert "add 'yandex'" in rows["yandex_page"].remedy
+
+
+async def test_duckduckgo_gets_its_own_code_for_a_country_and_its_language():
+    codes = {
+        ("de-AT", None): "at-de",
+        ("en", "GB"): "uk-en",
+        ("ja", None): "jp-jp",
+        ("fr", "CH"): "ch-fr",
+        ("zh", "TW"): "tw-tzh",
+        ("sl", "SI"): "sl-sl",
+        ("es", "UY"): "xl-es",
+        ("es-419", None): "xl-es",
+        ("ar", "EG"): "xa-ar",
+        ("en", "AE"): "xa-en",
+        (None, "IS"): "is-is",
+        (None, "PK"): "pk-en",
+        ("ka", "GE"): None,
+    }
+    behaviour = result_pages.EngineBehaviour()
+    async with searching(behaviour, browser={"engines": ["duckduckgo"]}) as search:
+        for (language, region), code in codes.items():
+            await search.find(Query("oolong tea", language=language, region=region), browse=True)
+            assert behaviour.requests[-1][2].get("kl") == code, (language, region)

@@ -61,9 +61,39 @@ WISH = Query("tea", count=5, freshness="week", language="de-AT", region="at", sa
 SENT = {
     "bing": {"mkt": "de-AT", "freshness": "Week", "safeSearch": "Strict", "q": "tea site:a.example", "count": "5"},
     "brave": {"country": "AT", "search_lang": "de", "freshness": "pw", "safesearch": "strict"},
-    "exa": {"userLocation": "AT", "includeDomains": ["a.example"], "startPublishedDate": "2026-11-13T00:00:00.000Z"},
+    "exa": {
+        "userLocation": "AT",
+        "includeDomains": ["a.example"],
+        "startPublishedDate": "2026-11-13T00:00:00.000Z",
+        "moderation": True,
+    },
     "firecrawl": {"country": "AT", "tbs": "qdr:w", "includeDomains": ["a.example"], "sources": ["web"], "limit": 5},
     "google_cse": {"gl": "at", "lr": "lang_de", "dateRestrict": "w1", "safe": "active", "q": "tea site:a.example"},
+    "jina": {"gl": "at", "hl": "de", "num": "5", "q": "tea site:a.example"},
+    "kagi": {
+        "filters": {"region": "at", "after": "2026-11-13"},
+        "lens": {"sites_included": ["a.example"]},
+        "limit": 5,
+        "safe_search": True,
+        "workflow": "search",
+    },
+    "linkup": {"fromDate": "2026-11-13", "includeDomains": ["a.example"], "maxResults": 5, "depth": "standard"},
+    "parallel": {
+        "search_queries": ["tea"],
+        "advanced_settings": {
+            "max_results": 5,
+            "location": "at",
+            "excerpt_settings": {"max_chars_per_result": 1000},
+            "source_policy": {"include_domains": ["a.example"], "after_date": "2026-11-13"},
+        },
+    },
+    "perplexity": {
+        "country": "AT",
+        "search_language_filter": ["de"],
+        "search_recency_filter": "week",
+        "search_domain_filter": ["a.example"],
+        "max_results": 5,
+    },
     "searxng": {"language": "de-AT", "time_range": "week", "safesearch": "2", "categories": "general"},
     "serpapi": {"gl": "at", "hl": "de", "tbs": "qdr:w", "safe": "active", "engine": "google"},
     "serper": {"gl": "at", "hl": "de", "tbs": "qdr:w", "num": 5, "q": "tea site:a.example"},
@@ -98,6 +128,12 @@ LOCALES = [
     ("no", "no", {"brave": ("nb", "NO"), "google_cse": ("lang_no", "no")}),
     ("he", "il", {"brave": ("he", "ALL"), "you": ("HE", None), "google_cse": ("lang_iw", "il")}),
     ("de-AT", None, {"brave": ("de", "AT"), "serpapi": ("de", "at"), "tavily": (None, "austria")}),
+    ("ja", "JP", {"bing": ("jp", "ja-JP"), "searxng": ("ja-JP",), "jina": ("ja", "jp")}),
+    ("no", "NO", {"bing": ("nb", "no-NO"), "searxng": ("nb-NO",), "jina": ("no", "no")}),
+    ("de", None, {"bing": ("de", "de-DE"), "searxng": ("de",)}),
+    ("zh-Hant", None, {"bing": ("zh-hant", "zh-TW"), "searxng": ("zh-TW",), "jina": ("zh-tw", None)}),
+    (None, "CH", {"bing": (None, "de-CH"), "searxng": ("de-CH",), "tavily": (None, "switzerland")}),
+    ("fr", "BE", {"bing": ("fr", "fr-BE"), "searxng": ("fr-BE",)}),
 ]
 LOCALE_FIELDS = {
     "brave": ("search_lang", "country"),
@@ -106,6 +142,9 @@ LOCALE_FIELDS = {
     "serper": ("hl", "gl"),
     "google_cse": ("lr", "gl"),
     "tavily": ("language", "country"),
+    "bing": ("setLang", "mkt"),
+    "searxng": ("language",),
+    "jina": ("hl", "gl"),
 }
 
 
@@ -119,10 +158,22 @@ async def test_languages_and_countries_are_the_providers_own_codes():
 
 async def test_a_language_or_country_without_a_code_is_named_in_a_note():
     async with wire() as w:
-        for name in ("brave", "you"):
+        for name in ("bing", "brave", "you"):
             notes = " ".join((await w.find(name, Query("tea", language="ka", region="GE"))).notes)
             assert "cannot choose the language ka" in notes, name
             assert "cannot choose the region GE" in notes, name
+        for name, wish, told in (
+            ("searxng", Query("tea", language="ka"), "SearXNG cannot choose the language ka"),
+            ("searxng", Query("tea", language="de", region="LU"), "SearXNG cannot choose the region LU for de"),
+            ("searxng", Query("tea", region="AT"), "de-AT was searched"),
+            ("searxng", Query("tea", region="GE"), "SearXNG cannot choose the region GE"),
+            ("bing", Query("tea", language="de", region="US"), "Bing cannot choose the region US"),
+            ("tavily", Query("tea", region="AQ"), "Tavily cannot choose the region AQ"),
+            ("jina", Query("tea", language="hsb"), "Jina cannot choose the language hsb"),
+            ("perplexity", Query("tea", language="hsb"), "Perplexity cannot choose the language hsb"),
+            ("parallel", RANGE, "Parallel takes a first day only"),
+        ):
+            assert told in " ".join((await w.find(name, wish)).notes), (name, told)
 
 
 RANGE = Query("tea", count=5, since=date(2026, 3, 1), until=date(2026, 3, 31), exclude=("b.example", "c.example/old"))
@@ -139,6 +190,17 @@ RANGE_SENT = {
     "serper": {"tbs": "cdr:1,cd_min:03/01/2026,cd_max:03/31/2026"},
     "tavily": {"start_date": "2026-03-01", "end_date": "2026-03-31", "exclude_domains": ["b.example"]},
     "you": {"freshness": "2026-03-01to2026-03-31", "exclude_domains": "b.example"},
+    "bing": {"freshness": "2026-03-01..2026-03-31", "q": "tea -site:b.example -site:c.example/old"},
+    "kagi": {
+        "filters": {"after": "2026-03-01", "before": "2026-03-31"},
+        "lens": {"sites_excluded": ["b.example"]},
+    },
+    "linkup": {"fromDate": "2026-03-01", "toDate": "2026-03-31", "excludeDomains": ["b.example"]},
+    "perplexity": {
+        "search_after_date_filter": "3/1/2026",
+        "search_before_date_filter": "3/31/2026",
+        "search_domain_filter": ["-b.example"],
+    },
     "searxng": {"time_range": "year", "q": "tea -site:b.example -site:c.example/old"},
     "webiq": {"query": "tea -site:b.example -site:c.example/old"},
 }
@@ -295,6 +357,17 @@ TOLD = [
         "unavailable",
         None,
     ),
+    ("kagi", "402", {"error": [{"code": "billing.credit", "message": "Insufficient credit"}]}, "quota", None),
+    ("jina", "402", {"code": 402, "message": "Account balance not enough to run this query"}, "quota", None),
+    (
+        "linkup",
+        "429",
+        {"statusCode": 429, "error": {"code": "INSUFFICIENT_FUNDS_CREDITS", "message": "Not enough credits"}},
+        "quota",
+        None,
+    ),
+    ("linkup", "429", {"error": {"code": "TOO_MANY_REQUESTS", "message": "Too many requests"}}, "rate_limited", None),
+    ("parallel", "402", {"type": "error", "error": {"message": "Insufficient credit in account"}}, "quota", None),
     ("webiq", "430", {"errorCode": "X", "userMessage": "no more"}, "quota", None),
     ("webiq", "429", {"errorCode": "X", "userMessage": "slow down", "retryAfter": "2"}, "rate_limited", 2),
     ("google_cse", "403", {"error": {"message": "Quota exceeded for quota metric"}}, "quota", None),

@@ -5,7 +5,7 @@ import pytest
 from outrider.core.errors import NotConfigured
 from outrider.search.placeholder import is_placeholder
 from outrider.search.provider import SearchServices
-from outrider.search.selection import SearchPlan, explain_providers, load_providers, plan_search
+from outrider.search.selection import SearchPlan, explain_providers, load_providers, load_sources, plan_search
 from outrider.search.settings import SearchSettings
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
@@ -167,7 +167,7 @@ def test_doctor_hears_what_is_missing_and_how_to_get_it():
         SearchSettings(disabled=["you"]), {"BRAVE_API_KEY": "k"}, services=SearchServices(search_local=_local)
     )
     rows = {row.name: row for row in report}
-    assert set(rows) == set(load_providers())
+    assert set(rows) == {*load_providers(), *load_sources()}
     assert (rows["brave"].usable, rows["brave"].key, rows["brave"].missing) == (True, True, ())
     assert (rows["tavily"].usable, rows["tavily"].key, rows["tavily"].keyless) == (True, False, True)
     assert (rows["google_cse"].usable, rows["google_cse"].missing) == (False, ("api_key", "cse_id"))

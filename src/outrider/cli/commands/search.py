@@ -22,6 +22,7 @@ from outrider.cli.output import EXIT_PARTIAL, async_command, print_json, print_n
 @click.option("--exclude", help="Not these domains, with commas between them.")
 @click.option("--language", help="Language of results, for instance de.")
 @click.option("--region", help="Country of results, for instance at.")
+@click.option("--source", help="Instead of the web: github, stackexchange, arxiv, wikipedia, pypi, npm, crates, …")
 @click.option("--depth", type=click.Choice(["quick", "balanced", "wide"]), default="quick", show_default=True)
 @click.option("--content", is_flag=True, help="Also read the best pages and show the passages that answer.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")

@@ -1,4 +1,7 @@
-"""Bing Web Search API v7 (learn.microsoft.com/bing/search-apis).
+"""Bing Web Search API v7.
+
+"Web Search API v7 query parameters" and "Market and language codes used by Bing Web Search API" (learn.microsoft.com/
+bing/search-apis/bing-web-search/reference, source github.com/MicrosoftDocs/bing-docs), read on 2026-11-22.
 
 Microsoft ended the API in August 2025. The provider stays for gateways that speak its format.
 """
@@ -6,6 +9,7 @@ Microsoft ended the API in August 2025. The provider stays for gateways that spe
 from datetime import date, timedelta
 from typing import Any
 
+from outrider.search.locales import choose_language, describe_missing
 from outrider.search.provider import (
     CallRate,
     Credential,
@@ -19,27 +23,52 @@ from outrider.search.provider import (
     require_keys,
 )
 
+# The first market of a country is that of its main language, and the first of a language that of its main country.
+MARKETS = (
+    "es-ES es-AR es-CL es-MX en-US en-GB en-AU en-CA en-IN en-ID en-MY en-NZ en-PH en-ZA de-DE de-AT de-CH nl-NL nl-BE "
+    "fr-FR fr-BE fr-CA fr-CH pt-BR da-DK fi-FI zh-CN zh-HK zh-TW it-IT ja-JP ko-KR no-NO pl-PL ru-RU sv-SE tr-TR es-US"
+)
+LANGUAGES = (
+    "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it jp kn ko lv lt ms ml mr nb "
+    "pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi"
+)
+
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """Map the query; language and region together are a market, alone each has its own parameter."""
-    freshness: str | None = {"day": "Day", "week": "Week", "month": "Month"}.get(query.freshness or "")
-    if query.freshness == "year":  # has no name, but a range of days is allowed
-        freshness = f"{(access.today - timedelta(days=366)).isoformat()}..{access.today.isoformat()}"
-    market = f"{query.language_code}-{query.country_code}" if query.language_code and query.country_code else None
+    """Map the query; a market decides whose results come, `setLang` only the language of a few labels."""
+    language = choose_language(query, LANGUAGES.split(), {"ja": "jp"})
+    market = _choose_market(query, is_traditional=language == "zh-hant")
     params = {
         "q": query.text,
         "count": query.count,
         "offset": query.offset or None,
-        "freshness": freshness,
+        "freshness": _build_freshness(query, access.today),
         "safeSearch": query.safe.capitalize(),
         "mkt": market,
-        "setLang": query.language_code if not market else None,
-        "cc": query.country_code if not market else None,
+        "setLang": language,
     }
     path = "images/search" if query.mode == "image" else "search"
-    return ProviderRequest(
-        f"{access.endpoint}/{path}", params=params, headers={"Ocp-Apim-Subscription-Key": access.api_key}
-    )
+    headers = {"Ocp-Apim-Subscription-Key": access.api_key}
+    country = market if market and market.endswith(f"-{query.country_code}") else None
+    notes = describe_missing("Bing", query, market if language else None, country)
+    return ProviderRequest(f"{access.endpoint}/{path}", params=params, headers=headers, notes=notes)
+
+
+def _choose_market(query: Query, *, is_traditional: bool) -> str | None:
+    """Return the market of the language and the country, of the language alone, or of the country alone."""
+    language = {"nb": "no", "nn": "no"}.get(query.language_code or "", query.language_code)
+    any_country = "zh-TW" if is_traditional else f"{language}-"
+    wanted = (f"{language}-{query.country_code}", any_country, f"-{query.country_code}")
+    markets = MARKETS.split()
+    return next((market for part in wanted for market in markets if part in f"{market}-"), None)
+
+
+def _build_freshness(query: Query, today: date) -> str | None:
+    """Return the age by its name, or a range of days; a year is a range, because it has no name."""
+    since = today - timedelta(days=366) if query.freshness == "year" else query.since
+    if since or query.until:
+        return f"{since or date(1970, 1, 1)}..{query.until or today}"
+    return query.freshness.capitalize() if query.freshness else None
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
@@ -75,7 +104,8 @@ provider = SearchProvider(
     endpoint="https://api.bing.microsoft.com/v7.0",
     credentials=(Credential(aliases=("subscription_key",), env=("BING_API_KEY", "BING_SUBSCRIPTION_KEY")),),
     modes=frozenset({"web", "image"}),
-    features=frozenset({"freshness", "language", "region", "safe", "page"}),
+    features=frozenset({"freshness", "dates", "language", "region", "safe", "page"}),
+    missing_features={"image": frozenset({"dates"})},
     site_operator=True,
     max_count=20,
     rate=CallRate(3, 1.0),

@@ -1,4 +1,6 @@
-"""DuckDuckGo and others through the `ddgs` library (github.com/deedy5/ddgs).
+"""DuckDuckGo and others through the `ddgs` library.
+
+The library's own description of its methods (github.com/deedy5/ddgs, README.md), read on 2026-11-22.
 
 The library opens its own sockets, past the egress guard. So it is only offered if the app has a guarded proxy for it,
 and everything that it does goes through that.
@@ -14,24 +16,38 @@ import anyio
 from outrider.core.errors import OutriderError
 from outrider.core.installation import suggest_extra
 from outrider.search.failures import build_failure
-from outrider.search.locales import choose_duckduckgo_region
-from outrider.search.provider import CallRate, ProviderAccess, Query, ResultItem, SearchProvider, SearchServices
+from outrider.search.locales import choose_duckduckgo_region, describe_missing
+from outrider.search.provider import (
+    CallRate,
+    EngineResults,
+    ProviderAccess,
+    Query,
+    ResultItem,
+    SearchProvider,
+    SearchServices,
+)
 
 RATE_LIMITED = re.compile(r"\b(?:202|429)\b|rate ?limit", re.IGNORECASE)
 NO_RESULTS = re.compile(r"no results found", re.IGNORECASE)
 
 
-async def search_ddgs(query: Query, access: ProviderAccess, services: SearchServices) -> list[ResultItem]:
+async def search_ddgs(query: Query, access: ProviderAccess, services: SearchServices) -> EngineResults:
     """Search in a thread, which is abandoned when the search is cancelled because the library cannot be stopped."""
     proxy = services.get_proxy_url() if services.get_proxy_url else None
     if not proxy:
         raise build_failure("not_configured", "DuckDuckGo needs the guarded proxy", hint=provider.remedy)
-    return await anyio.to_thread.run_sync(_search_blocking, query, access.timeout, proxy, abandon_on_cancel=True)
+    items = await anyio.to_thread.run_sync(_search_blocking, query, access.timeout, proxy, abandon_on_cancel=True)
+    region = choose_duckduckgo_region(query)
+    notes = describe_missing("DuckDuckGo", query, region, region)
+    if query.mode == "news" and query.freshness == "year":
+        notes += ("DuckDuckGo cannot limit news to a year",)
+    return EngineResults(items, notes=notes)
 
 
 def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultItem]:
     safe_search_levels = {"off": "off", "moderate": "moderate", "strict": "on"}
     method_names = {"web": "text", "image": "images", "news": "news"}
+    has_no_limit = query.mode == "news" and query.freshness == "year"  # its engines for news raise for a year
     from ddgs import DDGS
 
     method = getattr(DDGS(proxy=proxy, timeout=max(1, ceil(timeout))), method_names[query.mode])
@@ -40,7 +56,7 @@ def _search_blocking(query: Query, timeout: float, proxy: str) -> list[ResultIte
             query.text,
             region=choose_duckduckgo_region(query) or "us-en",
             safesearch=safe_search_levels[query.safe],
-            timelimit=query.freshness[0] if query.freshness else None,
+            timelimit=query.freshness[0] if query.freshness and not has_no_limit else None,
             max_results=query.count,
             page=query.page,
         )

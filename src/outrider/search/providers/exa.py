@@ -10,7 +10,6 @@ models: blocks that begin with `Title:`.
 
 import json
 import re
-from datetime import timedelta
 from typing import Any
 
 from outrider.core.http import HttpResponse
@@ -51,8 +50,7 @@ RATE_LIMITED = re.compile(r"rate.?limit|too many|quota|free.{0,20}limit|429", re
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     """Map the query to the REST request."""
-    days = {"day": 1, "week": 7, "month": 31, "year": 366}
-    since = access.today - timedelta(days=days[query.freshness]) if query.freshness else query.since
+    since = query.find_first_day(access.today)
     body = {
         "query": query.text,
         "numResults": query.count,
@@ -60,6 +58,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
         "endPublishedDate": f"{query.until.isoformat()}T23:59:59.999Z" if query.until else None,
         "category": "news" if query.mode == "news" else None,
         "userLocation": query.country_code,
+        "moderation": True if query.safe == "strict" else None,
         "includeDomains": query.site_hosts,
         "excludeDomains": query.excluded_hosts,
         "contents": {"highlights": True},
@@ -165,7 +164,7 @@ provider = SearchProvider(
     keyless_rank=3,
     modes=frozenset({"web", "news"}),
     keyless_modes=frozenset({"web"}),
-    features=frozenset({"freshness", "dates", "region", "site", "exclude"}),
+    features=frozenset({"freshness", "dates", "region", "site", "exclude", "safe"}),
     keyless_features=frozenset(),
     max_count=100,
     rate=CallRate(5, 1.0),

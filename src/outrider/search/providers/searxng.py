@@ -1,4 +1,8 @@
-"""SearXNG, a self-hosted metasearch engine (docs.searxng.org/dev/search_api.html).
+"""SearXNG, a self-hosted metasearch engine.
+
+"Search API" (docs.searxng.org/dev/search_api.html) and SearXNG's own checks of parameters and list of locales
+(github.com/searxng/searxng, searx/webadapter.py and searx/sxng_locales.py), read on 2026-11-22: ages are day, week,
+month and year, ranges of days are unknown, and a country is part of a locale such as `de-AT`.
 
 Its pages are as long as its engines make them, so a page of ours is cut from all of its pages so far.
 """
@@ -7,6 +11,7 @@ import re
 from typing import Any
 
 from outrider.search.failures import FailureCode, build_failure
+from outrider.search.locales import choose_language
 from outrider.search.provider import (
     CallRate,
     Credential,
@@ -23,24 +28,49 @@ from outrider.search.provider import (
 RESOLUTION = re.compile(r"(\d+)\s*[x×]\s*(\d+)")
 
 
+# The first locale of a country is that of its main language.
+LOCALES = (
+    "af ar ar-SA bg bg-BG ca cs cs-CZ cy da da-DK de de-DE de-AT de-CH nl-BE de-BE el el-GR en en-US en-GB en-AU en-CA "
+    "en-IE en-IN en-NZ en-PH en-PK en-SG en-ZA es es-ES es-AR es-CL es-CO es-MX es-PE es-VE ca-ES et et-EE fa fi fi-FI "
+    "fil fil-PH fr fr-FR fr-BE fr-CA fr-CH gl hi hi-IN hr hr-HR hu hu-HU id id-ID it it-IT it-CH ja ja-JP ko ko-KR lt "
+    "lt-LT lv lv-LV mi mi-NZ nb nb-NO nl nl-NL nn nn-NO pl pl-PL pt pt-BR pt-PT ro ro-RO ru ru-RU sk sk-SK sl sl-SI sq "
+    "sv sv-SE sv-FI th th-TH tr tr-TR uk uk-UA vi vi-VN zh zh-CN zh-HK en-HK zh-TW"
+)
+
+
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     safe_search_levels = {"off": 0, "moderate": 1, "strict": 2}
     categories = {"web": "general", "image": "images", "news": "news"}
-    language = query.language_code
-    if language and query.country_code:
-        language = f"{language}-{query.country_code}"
+    locale, notes = _choose_locale(query)
     params = {
         "format": "json",
         "q": query.text,
         "pageno": query.page,
         "time_range": query.freshness,
-        "language": language,
+        "language": locale,
         "safesearch": safe_search_levels[query.safe],
         "categories": categories[query.mode],
     }
-    has_region_alone = query.region and not query.language
-    notes = ("SearXNG takes a region only with a language",) if has_region_alone else ()
     return ProviderRequest(f"{access.endpoint.removesuffix('/search')}/search", params=params, notes=notes)
+
+
+def _choose_locale(query: Query) -> tuple[str | None, tuple[str, ...]]:
+    """Return SearXNG's locale for the language and the region, and notes on what it has no locale for."""
+    locales = {locale.lower(): locale for locale in LOCALES.split()}
+    region = query.country_code
+    if query.language:
+        locale = locales.get(choose_language(query, locales) or "")
+        if locale is None:
+            return None, (f"SearXNG cannot choose the language {query.language}",)
+        locale = locale if locale.endswith(f"-{region}") or locale.startswith("zh") else locale.split("-")[0]
+        is_missing = query.region is not None and "-" not in locale
+        return locale, (f"SearXNG cannot choose the region {region} for {locale}",) if is_missing else ()
+    if region is None:
+        return None, ()
+    locale = next((locale for locale in locales.values() if locale.endswith(f"-{region}")), None)
+    if locale is None:
+        return None, (f"SearXNG cannot choose the region {region}",)
+    return locale, (f"SearXNG takes a region only with a language: {locale} was searched",)
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:

@@ -1,4 +1,7 @@
-"""Serper, Google's results as JSON (serper.dev).
+"""Serper, Google's results as JSON.
+
+Its reference is behind a login (serper.dev/playground); the fields were checked on 2026-11-22 against the adapters of
+LiteLLM and LangChain (docs.litellm.ai/docs/search/serper): `q`, `num`, `page`, `gl`, `hl`, `tbs`, and no safe search.
 
 A call for more than ten results costs two credits, therefore ten are the most that one call asks for.
 """

@@ -1,6 +1,8 @@
 """Tavily; a header replaces the key in keyless mode.
 
-"Tavily Search" (docs.tavily.com/documentation/api-reference/endpoint/search).
+"Tavily Search" (docs.tavily.com/documentation/api-reference/endpoint/search) and Tavily's own clients
+(github.com/tavily-ai/tavily-mcp, tavily-python), read on 2026-11-22: an age and a range of days exclude one another, a
+country is only taken with the topic `general`, and a language cannot be chosen.
 """
 
 from typing import Any

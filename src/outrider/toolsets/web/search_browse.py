@@ -17,7 +17,8 @@ from outrider.core.server_record import ServerRecord
 from outrider.core.text import count_tokens, cut_tokens
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
-from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.fetched_page import FetchedPage, describe_remote_reading
+from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
 from outrider.search.provider import Query
 from outrider.search.search import Search
@@ -125,7 +126,7 @@ async def _read_pages(pages: Pages, urls: list[str], call: Call) -> dict[str, Fe
     async def read_page(url: str) -> None:
         async with limiter:
             try:
-                outcomes[url] = await pages.read(url)
+                outcomes[url] = await pages.read(url, ReadOptions(remote_reader=True))
             except OutriderError as error:
                 outcomes[url] = error
         await call.progress(len(outcomes), len(urls), f"{len(outcomes)} of {len(urls)} pages")
@@ -209,6 +210,8 @@ def _build_page_resource(
         text = f"[offset {offset} is past the end of this page ({piece.total:,} characters)]"
     if piece.truncated:
         text += f"\n\n[Truncated to {MAX_PAGE_TOKENS} tokens of this page; read on with offset={piece.next_offset}]"
+    if note := describe_remote_reading(page):
+        text += f"\n\n[{note}]"
     fields = {"html": text} if html else {}
     meta = {f"outrider/{name}": value for name, value in piece.to_dict().items()}
     return _build_resource(options.build_output_type("browse-result"), url, page, text, fields, meta)

@@ -17,7 +17,7 @@ from outrider.core.server_record import ServerRecord
 from outrider.core.text import DEFAULT_CUT_CHARS, TextSlice, cut_text
 from outrider.core.tool import Toolset
 from outrider.core.untrusted import clean_untrusted
-from outrider.pages.fetched_page import FetchedPage
+from outrider.pages.fetched_page import FetchedPage, describe_remote_reading
 from outrider.pages.fetching.failures import LOGIN_HINT
 from outrider.pages.options import ReadOptions
 from outrider.pages.pages import Pages
@@ -43,6 +43,9 @@ web = Toolset(
     usual_names=USUAL_TOOL_NAMES["web"],
     record=ServerRecord(category="search", availability="auto"),
 )
+
+
+SourceName = Literal["web", "github", "github_issues", "stackexchange", "arxiv", "wikipedia", "pypi", "npm", "crates"]
 
 
 class SearchResults(BaseModel, defer_build=True):
@@ -82,6 +85,9 @@ async def web_search(
     exclude: Annotated[str | None, Field(max_length=500, description="Not these domains")] = None,
     language: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)?$", description="e.g. de")] = None,
     region: Annotated[str | None, Field(pattern=r"^[A-Za-z]{2}$", description="Country, e.g. at")] = None,
+    source: Annotated[
+        SourceName, Field(description="Search this, not the web: code, issues, answers, papers, articles, packages")
+    ] = "web",
     depth: Annotated[
         Literal["quick", "balanced", "wide"], Field(description="Ask more providers and merge: slower, finds more")
     ] = "quick",
@@ -102,7 +108,10 @@ async def web_search(
         region=region,
         caller=call,
     )
-    results = _build_search_results(search_query, await search.find(search_query, depth=depth))
+    if source != "web" and mode != "web":
+        raise InvalidInput(f"mode: must be web with source={source}, not {mode}", hint="leave out `mode`")
+    outcome = await search.find(search_query, depth=depth, source="" if source == "web" else source)
+    results = _build_search_results(search_query, outcome)
     if content and mode != "image":
         passages = await read_passages(pages, [result["url"] for result in results.results], search_query.text)
         results.results = [
@@ -145,7 +154,7 @@ async def web_fetch(
     if mode == "image":
         return await _save_picture(pages, options, saver, call, url, output_dir, filename)
     try:
-        page = await pages.read(url, ReadOptions(render=render))
+        page = await pages.read(url, ReadOptions(render=render, remote_reader=True))
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _save_picture(pages, options, saver, call, url, output_dir, filename)
@@ -291,7 +300,7 @@ def _describe_caveats(page: FetchedPage) -> str:
     """Tell how the page was fetched and what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
-    rendered = "rendered in a browser" if page.is_rendered else ""
+    rendered = "rendered in a browser" if page.is_rendered else describe_remote_reading(page)
     missing = _describe_missing_content(page)
     # Compared without scheme and `www.`; another path matters only where the page is not what was wanted.
     requested, final = (url.partition("://")[2].removeprefix("www.") for url in (page.requested_url, page.url))
