@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from outrider.app.lazy_clients import LazyRemoteServers
+from outrider.app.lazy_remote_servers import LazyRemoteServers
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
 from outrider.core.result import Result, TextBlock
