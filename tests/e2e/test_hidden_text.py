@@ -21,6 +21,7 @@ HIDDEN = {
     "visibility": "<p style='visibility:hidden'>{}</p>",
     "hidden": "<p hidden>{}</p>",
     "opacity": "<p style='opacity:0'>{}</p>",
+    "opacity with a transition": "<p style='position:absolute;top:9px;opacity:0;transition:opacity 1s'>{}</p>",
     "opacity around": "<div style='opacity:0'><section><p>{}</p></section></div>",
     "clip": "<p style='position:absolute;clip:rect(0,0,0,0)'>{}</p>",
     "clip of a pixel": "<p style='position:absolute;clip:rect(1px,1px,1px,1px)'>{}</p>",
