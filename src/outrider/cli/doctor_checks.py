@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from outrider.app import App
 from outrider.cli.finding import Finding
 from outrider.core.database.address import get_sqlite_path
+from outrider.core.database.sqlite_failures import DatabaseLocked
+from outrider.core.database.sqlite_locks import describe_process, find_writer
 from outrider.core.egress.guard import EgressGuard
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.http import HttpClient
@@ -36,6 +38,8 @@ async def _check_database(app: "App") -> AsyncGenerator[Finding]:
     except OutriderError as error:
         place = get_sqlite_path(app.database.url)
         yield Finding("bad", f"{error.message} ({place})" if place else error.message, error.hint)
+        if place and isinstance(error, DatabaseLocked) and (writer := find_writer(place)):
+            yield Finding("note", f"{describe_process(writer)} holds the write lock", "wait for it, or end it")
         return
     if app.database.is_shared:
         yield Finding("ok", f"the database {found.place} can be written")

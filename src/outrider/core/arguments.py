@@ -1,6 +1,7 @@
 """Read the arguments that a model sent: understand what is meant, and explain what cannot be understood."""
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
@@ -17,6 +18,10 @@ from outrider.core.parameter_names import find_nested_model, find_parameter, has
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
 WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
+# Parameters that name files: no system takes a NUL there, and libraries answer it with errors of their own.
+FILE_PARAMETER = re.compile(
+    r"path|file|folder|glob|pattern|dir(?:_|$)|state_?id|(?:package|display)_name", re.IGNORECASE
+)
 JSON_TYPE_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # else a number
 
 
@@ -83,6 +88,7 @@ def read_arguments(
     Raises InvalidInput, which lists the wrong fields with their remedies.
     """
     parsed = parse_arguments(arguments)
+    _check_file_names(name, parsed)
     is_complete = not (defaults or {}).keys() - parsed.keys()
     if None not in parsed.values() and is_complete and not has_lenient_object(model):
         with suppress(ValidationError):  # else it is read more carefully
@@ -91,6 +97,16 @@ def read_arguments(
     named = reader.rename_fields(model, reader.unwrap_arguments(model, parsed))
     left_out = {parameter: value for parameter, value in (defaults or {}).items() if named.get(parameter) is None}
     return reader.validate_repaired(model, named | left_out)
+
+
+def _check_file_names(tool: str, arguments: Mapping[str, Any]) -> None:
+    """Raise InvalidInput for a NUL character in an argument that names files."""
+    for field, value in arguments.items():
+        names = value if isinstance(value, list) else [value]
+        if any(isinstance(name, str) and "\0" in name for name in names) and FILE_PARAMETER.search(str(field)):
+            raise InvalidInput(
+                f"{tool}: {field}: holds a NUL character", hint="leave it out: no file has it in its name"
+            )
 
 
 class _ArgumentReader:

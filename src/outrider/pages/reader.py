@@ -1,6 +1,7 @@
 """Readers, which turn bodies into documents."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,6 +11,7 @@ from typing import Literal
 from outrider.pages.document import Document
 from outrider.pages.mime.charset import decode_body
 
+NUL_RUN = re.compile("\0{2,}")
 READ_TIME_SHARE = 0.7  # of a document's time, after which the pages read so far are returned
 
 
@@ -53,7 +55,9 @@ class ReaderInput:
     def text(self) -> str:
         """The body decoded, at most `max_chars` characters."""
         markup = not self.content_type.startswith(("text/plain", "application/json"))
-        return decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]
+        text = decode_body(self.body[: self.max_chars * 4], self.charset, markup=markup)[0][: self.max_chars]
+        # Each would become a replacement character of three bytes before it is dropped.
+        return NUL_RUN.sub("\0", text) if "\0\0" in text else text
 
     @property
     def is_cut(self) -> bool:

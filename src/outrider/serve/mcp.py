@@ -35,6 +35,7 @@ from outrider import __version__
 from outrider.core import approval_required
 from outrider.core.artifacts import ArtifactStore
 from outrider.core.context import Call
+from outrider.core.error_length import shorten_error
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
@@ -171,6 +172,7 @@ class McpHandlers:
         try:
             return await tool_names.resolve_tool(name, self._toolbox)
         except NotFound as error:
+            error = shorten_error(error)
             raise MCPError(code=INVALID_PARAMS, message=f"{error.message}; {error.hint}") from None
 
     async def _answer_call(

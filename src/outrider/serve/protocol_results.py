@@ -15,6 +15,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from outrider.core.error_length import shorten_error
 from outrider.core.errors import OutriderError
 from outrider.core.result import ImageBlock, LinkBlock, ResourceBlock, Result, ResultBlock, TextBlock
 from outrider.core.text import count_tokens
@@ -60,6 +61,7 @@ def to_call_result(result: Result, tool: OutriderTool) -> CallToolResult:
 
 def to_error_result(error: OutriderError) -> CallToolResult:
     """Convert an error to text (the problem, then what to do) and the same as data."""
+    error = shorten_error(error)
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
     return CallToolResult(
         content=[TextContent(text=text)], structured_content={"error": error.to_dict()}, is_error=True

@@ -20,7 +20,7 @@ ORDINARY_PAGE_HTML = b"<title>x</title><nav>y</nav><article>" + PARAGRAPHS_HTML
 
 def count_excerpts(body: bytes) -> int:
     """The number of excerpts of what is read."""
-    mime = detect_mime_type("", body)
+    mime = detect_mime_type("text/html" if body.startswith(b"<!DOCTYPE") else "", body)
     document = find_reader(mime).read(ReaderInput(body, "https://a.b/", mime))
     return len(find_excerpts(document.markdown, "hello text x", max_tokens=500))
 

@@ -152,12 +152,14 @@ async def keys(database: Database) -> list[str]:
         return sorted((await connection.execute(select(counters.c.key))).scalars())
 
 
-async def unusable(database: Database) -> str:
+async def unusable(database: Database, *, damaged: bool = False) -> str:
     with anyio.fail_after(20), pytest.raises(Unavailable) as caught:
         async with database.read():
             pass
-    assert (caught.value.code, caught.value.retryable) == ("database", True)
-    assert caught.value.hint
+    assert (caught.value.code, caught.value.retryable) == (
+        ("database_damaged", False) if damaged else ("database", True)
+    )
+    assert ("`outrider db repair`" in caught.value.hint) is damaged
     assert "Traceback" not in caught.value.message
     assert "\n" not in caught.value.message
     return caught.value.message
@@ -416,8 +418,10 @@ async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is
         else:
             await insert(database, "late")
 
-    with anyio.fail_after(20), pytest.raises(Unavailable, match="database is locked"):
+    with anyio.fail_after(20), pytest.raises(Unavailable, match="database is locked") as caught:
         await write()
+    assert (caught.value.code, caught.value.retryable) == ("database_locked", True)
+    assert "`outrider doctor` names" in caught.value.hint
     assert await keys(database) == ["before"]
     holder.rollback()
     holder.close()
@@ -439,7 +443,8 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Pa
 
 async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Database):
     file_of(database).write_bytes(os.urandom(10_000))
-    assert await unusable(database) == f"the database {file_of(database).name} cannot be used: file is not a database"
+    message = await unusable(database, damaged=True)
+    assert message == f"the database {file_of(database).name} is damaged: file is not a database"
     file_of(database).unlink()
     assert await keys(database) == []
 
@@ -451,7 +456,7 @@ async def test_a_damaged_file_is_told_in_a_sentence(database: Database):
     content = bytearray(file_of(database).read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     file_of(database).write_bytes(content)
-    assert await unusable(database)
+    assert await unusable(database, damaged=True)
 
 
 @pytest.mark.parametrize("place", ["a file/outrider.db", "a file/below/outrider.db", "a folder"])

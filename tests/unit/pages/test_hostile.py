@@ -61,6 +61,13 @@ PAGES = {
     "just below the model's limit": b"<h2>hello</h2><p>x y z</p>" * 2_900,
     "a feed of entries": b"<rss><channel>" + b"<item><title>x</title>" * 200_000,
     "a feed of entities": b'<!DOCTYPE r [<!ENTITY a "' + b"&b;" * 500_000 + b'">]><rss><channel><title>&a;</title>',
+    "a list of small objects": b"[" + b'{"a":1,"b":[1,2,3],"c":"x"},' * 170_000 + b"1]",
+    "lines of small objects": b'{"a":1,"b":[1,2,3],"c":"x"}\n' * 170_000,
+    "deep lists of data": b"[" * 2_400_000 + b"]" * 2_400_000,
+    "data of one text": b'{"a":"' + b"x" * 4_900_000 + b'"}',
+    "xml of small elements": b'<?xml version="1.0"?><r>' + b'<a b="c">d</a>' * 340_000 + b"</r>",
+    "xml of deep elements": b'<?xml version="1.0"?><r>' + b"<a>" * 1_600_000,
+    "zeros in a page": b"<!DOCTYPE html><p>" + b"\0" * 4_900_000,
 }
 
 

@@ -223,7 +223,7 @@ function isClosedBox(element, out, style, inline) {
 
 // Some of it is invisible: a part may still be visible, or it fades in when the page is scrolled to it.
 function walkPartlyVisible(element, out, style, parentContext, inline) {
-  const muted = style.opacity === "0" && !fadesIn(style) ? 1 : 0;
+  const muted = style.opacity === "0" && !fadesIn(element, style) ? 1 : 0;
   out.muted += muted;
   emitInFlow(element, out, style, parentContext, inline, style.visibility === "visible");
   out.muted -= muted;
@@ -235,8 +235,12 @@ function isCollapsedBox(element, style) {
   return (element.clientHeight === 0 || element.clientWidth === 0) && tagOf(element) !== "body" && element.firstChild;
 }
 
-function fadesIn(style) {
-  return /opacity|all/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration);
+// Content below the fold fades in when the page is scrolled to it. What stays transparent in sight of the reader is hidden.
+function fadesIn(element, style) {
+  if (!/opacity|all/.test(style.transitionProperty) || !/[1-9]/.test(style.transitionDuration)) return false;
+  const { top, bottom, left, right } = element.getBoundingClientRect();
+  const isInView = bottom > 0 && top < innerHeight && right > 0 && left < innerWidth;
+  return !isInView || element.getAnimations().length > 0;
 }
 
 function emitInFlow(element, out, style, parentContext, inline, seen) {

@@ -9,7 +9,7 @@ const MAX_SCREEN_READER_CHARS = 100;
 function hidesContent(element, style) {
   const { display } = style;
   if (display === "none" || style.contentVisibility === "hidden") return true;
-  if (style.opacity === "0" && !fadesIn(style)) return true;
+  if (style.opacity === "0" && !fadesIn(element, style)) return true;
   return isClippedAway(element, style, display);
 }
 

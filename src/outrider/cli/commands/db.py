@@ -1,5 +1,6 @@
-"""`outrider db`: migrate, check and copy the database."""
+"""`outrider db`: migrate, check, repair and copy the database."""
 
+import sqlite3
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -24,13 +25,14 @@ from outrider.settings import LoadedSettings
 
 if TYPE_CHECKING:
     from outrider.core.database.copier import DatabaseCopy
+    from outrider.core.database.repair import DatabaseRepair
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
 
 @click.group()
 def command() -> None:
-    """Migrate and check the database, or copy it between SQLite and Postgres."""
+    """Migrate, check and repair the database, or copy it between SQLite and Postgres."""
 
 
 @command.command()
@@ -136,6 +138,58 @@ async def check(sets: tuple[str, ...], *, repair: bool, as_json: bool) -> None:
         sys.exit(EXIT_PARTIAL)
 
 
+@command.command()
+@JSON_OPTION
+@add_settings_option
+@async_command
+async def repair(sets: tuple[str, ...], *, as_json: bool) -> None:
+    """Save what can be read of a damaged SQLite file into a new one. Exit code 1: some rows are lost.
+
+    The damaged file stays beside it under another name, with the date. Stop Outrider first.
+    """
+    path = _find_sqlite_file(load_settings(sets).settings.database_url)
+    repaired = await anyio.to_thread.run_sync(_repair_file, path)
+    if as_json:
+        tables = [asdict(table) for table in repaired.tables]
+        print_json({"kept": repaired.kept and str(repaired.kept), "whole": repaired.is_whole, "tables": tables})
+    else:
+        _print_repair(repaired)
+    if not repaired.is_whole:
+        sys.exit(EXIT_PARTIAL)
+
+
+def _find_sqlite_file(url: str) -> Path:
+    """Return the file of the database. Raises Refused for a server, and NotFound."""
+    path = get_sqlite_path(normalize_url(url))
+    if path is None:
+        raise Refused("only a file of SQLite can be repaired here", hint="repair a server with its own tools")
+    if not path.is_file():
+        raise NotFound(f"no database at {path}", hint="it is created by any use; `outrider config` shows `data_dir`")
+    return path
+
+
+def _repair_file(path: Path) -> "DatabaseRepair":
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from outrider.core.database.repair import repair_database
+
+    try:
+        return repair_database(path)
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        raise explain_error(build_sqlite_url(path), error) from error
+
+
+def _print_repair(repaired: "DatabaseRepair") -> None:
+    if repaired.kept is None:
+        click.echo("nothing is damaged, and nothing was changed")
+        return
+    for table in repaired.tables:
+        lost = "an unknown number of rows is lost" if table.lost is None else f"{table.lost:,} lost"
+        click.echo(f"{table.saved:>12,}  {table.table}" + ("" if table.is_whole else f"  ({lost})"))
+    click.echo(f"the damaged file is kept as {repaired.kept}; delete it once you miss nothing")
+    click.echo("look for rows that lost what they belong to: outrider db check --repair")
+
+
 async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[dict[str, Any]]:
     from outrider.content.lexical.consistency import find_mismatches
     from outrider.core.database import integrity
@@ -144,7 +198,7 @@ async def _check_database(settings: "LoadedSettings", *, repair: bool) -> list[d
     fix = "outrider db check --repair"
     async with _open_configured(settings, migrates=False) as database:
         problems = [each async for each in integrity.check_database(database)]
-        sound = not any(each.code in ("revision", "missing") for each in problems)
+        sound = not any(each.code in ("revision", "missing", "damaged") for each in problems)
         if sound:
             problems += [each async for each in integrity.check_artifact_files(database, _open_storage(settings))]
         for each in problems:

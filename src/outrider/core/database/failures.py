@@ -5,6 +5,7 @@ the outcome cannot be known on this side: such a transaction is never repeated, 
 """
 
 from outrider.core.database.address import get_dialect, get_sqlite_path
+from outrider.core.database.sqlite_failures import explain_sqlite_error
 from outrider.core.errors import OutriderError, Unavailable
 
 
@@ -36,9 +37,7 @@ def explain_error(url: str, error: Exception, *, committing: bool = False) -> Ou
     reason = format_reason(error)
     if get_dialect(url) != "postgresql":
         place = path.name if (path := get_sqlite_path(url)) else get_dialect(url)
-        # Remote callers are not told the path; `outrider doctor` shows it.
-        hint = "free space or fix the permissions of `data_dir`, or set another one; `outrider doctor` tests it"
-        return Unavailable(f"the database {place} cannot be used: {reason}", code="database", hint=hint)
+        return explain_sqlite_error(place, error, reason)
     connection_lost = is_connection_lost(error)
     if committing and connection_lost:
         return TransactionOutcomeUnknown(

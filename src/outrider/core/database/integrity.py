@@ -11,11 +11,13 @@ from outrider.core.database.database import Database
 from outrider.core.database.migration import find_head_revision, read_revision
 from outrider.core.database.references import TableReference, count_orphans, delete_orphans, list_usable_references
 from outrider.core.database.schema import compare_schema, list_tables
+from outrider.core.database.sqlite_failures import DatabaseDamaged
 from outrider.core.storage.storage import Storage
 from outrider.core.tables import artifacts
 
 # Names of the files that we write; others in the storage are not ours.
 ARTIFACT_FILE_NAME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.part)?")
+REPAIR_COMMAND = "outrider db repair"
 Repair = Callable[[], Awaitable[str]]
 
 
@@ -45,24 +47,42 @@ async def check_database(database: Database) -> AsyncGenerator[DatabaseProblem]:
     Raises:
         Unavailable: The database cannot be read.
     """
+    try:
+        async for problem in _check_readable_database(database):
+            yield problem
+    except DatabaseDamaged as error:
+        yield DatabaseProblem("damaged", error.message, REPAIR_COMMAND)
+
+
+async def _check_readable_database(database: Database) -> AsyncGenerator[DatabaseProblem]:
     revision = await database.run_transaction(read_revision, write=False)
+    damage = await database.run_transaction(_find_damage, write=False)
+    for message in damage:
+        yield DatabaseProblem("damaged", message, REPAIR_COMMAND)
+    if damage:
+        return
     if revision != find_head_revision():
         message = f"the database is of revision {revision or 'none'}, not {find_head_revision()}"
         yield DatabaseProblem("revision", message, "outrider db migrate")
         return
+    missing = False
+    async for problem in _check_schema(database):
+        missing = missing or problem.code == "missing"
+        yield problem
+    if missing:
+        return
+    for message in await database.run_transaction(_find_broken_references, write=False):
+        yield DatabaseProblem("reference", message, "restore a backup if rows were not removed by hand")
+    async for problem in _check_orphans(database):
+        yield problem
+
+
+async def _check_schema(database: Database) -> AsyncGenerator[DatabaseProblem]:
     schema = await database.run_transaction(compare_schema, write=False)
     for name in schema.missing:
         yield DatabaseProblem("missing", f"{name} is missing", "restore a backup: a migration was undone by hand")
     for name in schema.extra:
         yield DatabaseProblem("extra", f"{name} is unknown to Outrider", "drop it if no other program uses it")
-    if schema.missing:
-        return
-    if database.dialect == "sqlite":
-        remedy = "restore a backup, or `outrider db copy` what can be read"
-        for message in await database.run_transaction(_find_sqlite_damage, write=False):
-            yield DatabaseProblem("damaged", f"SQLite: {message}", remedy)
-    async for problem in _check_orphans(database):
-        yield problem
 
 
 async def check_artifact_files(database: Database, storage: Storage) -> AsyncGenerator[DatabaseProblem]:
@@ -116,13 +136,18 @@ def _build_orphan_repair(database: Database, tables: dict[str, Table], reference
     return remove_rows
 
 
-def _find_sqlite_damage(connection: Connection) -> list[str]:
-    pages = connection.exec_driver_sql("PRAGMA quick_check(5)").scalars().all()
+def _find_damage(connection: Connection) -> list[str]:
+    if connection.dialect.name != "sqlite":
+        return []
+    findings = "\n".join(connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars()).splitlines()
+    return [f"SQLite: {finding}" for finding in findings[:5] if finding != "ok" and not finding.startswith("***")]
+
+
+def _find_broken_references(connection: Connection) -> list[str]:
+    if connection.dialect.name != "sqlite":
+        return []
     rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-    return [
-        *(finding for finding in pages if finding != "ok"),
-        *(f"a row of {row[0]} refers to nothing" for row in rows[:5]),
-    ]
+    return [f"a row of {row[0]} refers to nothing" for row in rows[:5]]
 
 
 async def _delete_artifact_rows(database: Database, ids: Sequence[str]) -> str:

@@ -29,15 +29,15 @@ async def migrate_engine(engine: "AsyncEngine") -> None:
         MIGRATION_THREAD_LOCK.release()
 
 
-def migrate_schema(connection: "Connection") -> None:
-    """Bring the schema to the newest revision, inside the caller's transaction.
+def migrate_schema(connection: "Connection", target: str | None = None) -> None:
+    """Bring the schema to a revision, by default the newest, inside the caller's transaction.
 
     Alembic, which is slow to import, is loaded only when there is something to do. Raises Unavailable when a newer
     Outrider made the database.
     """
     lock_timeout_s = 600  # for processes that wait while another one migrates
     lock_id = 0x6F757472  # any number, the same in every process
-    revision, newest = read_revision(connection), find_head_revision()
+    revision, newest = read_revision(connection), target or find_head_revision()
     if revision == newest:
         return
     if connection.dialect.name == "postgresql":  # SQLite's write lock is held already
@@ -58,7 +58,7 @@ def migrate_schema(connection: "Connection") -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS_DIR))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, newest)
 
 
 def find_head_revision() -> str:

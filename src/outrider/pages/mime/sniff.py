@@ -24,6 +24,13 @@ UNKNOWN_TYPES = frozenset(
 BINARY_TYPES = frozenset(
     {"application/pdf", "application/zip", "application/x-zip-compressed", "application/gzip", "application/x-gzip"}
 )
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+# Kilobits per second by index: of MPEG-1 layers III and II, and of MPEG-2.
+MP3_BITRATES = (
+    (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    (0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
+)
+MP2_BITRATES = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 # Atomic groups never read a comment twice, however many there are.
 XML_PROLOG = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->)\s*+)*+"
 XML_PROLOG_WITH_DOCTYPE = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->|<!doctype[^>\[]*+>)\s*+)*+"
@@ -32,6 +39,10 @@ PAGE_START = re.compile(XML_PROLOG + rb"<(?:!doctype\s+html|html)[\s>]", PATTERN
 HTML_START = re.compile(
     XML_PROLOG + rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p)[\s/>]",
     PATTERN_FLAGS,
+)
+HTML_TAG = re.compile(
+    rb"<(?:!doctype\s+html|/?(?:html|head|body|title|meta|link|script|div|span|table|main|article|h[1-6]|ul|ol|p|a|br))[\s/>]",
+    re.IGNORECASE,
 )
 FEED_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<(?:rss|feed|rdf:rdf)[\s>]", PATTERN_FLAGS)
 ODF_START = re.compile(XML_PROLOG_WITH_DOCTYPE + rb"<office:document[\s>]", PATTERN_FLAGS)
@@ -130,9 +141,20 @@ MAGIC_NUMBERS = (
     MagicNumber("application/x-hdf5", b"\x89HDF\r\n\x1a\n"),
     MagicNumber("application/x-numpy", b"\x93NUMPY"),
     MagicNumber("image/vnd.adobe.photoshop", b"8BPS\x00"),
-    MagicNumber("audio/mpeg", b"\xff\xfb", is_distinctive=False),
-    MagicNumber("audio/mpeg", b"\xff\xf3", is_distinctive=False),
     MagicNumber("audio/midi", b"MThd\x00"),
+    MagicNumber("audio/basic", b".snd\x00"),
+    MagicNumber("audio/aiff", b"AIFF", 8, is_distinctive=False),
+    MagicNumber("audio/aiff", b"AIFC", 8, is_distinctive=False),
+    MagicNumber("audio/aac", b"\xff\xf1", is_distinctive=False),
+    MagicNumber("audio/aac", b"\xff\xf9", is_distinctive=False),
+    MagicNumber("audio/amr", b"#!AMR", is_distinctive=False),
+    MagicNumber("video/mp2p", b"\x00\x00\x01\xba"),
+    MagicNumber("video/mpeg", b"\x00\x00\x01\xb3"),
+    MagicNumber("video/x-flv", b"FLV\x01"),
+    MagicNumber("video/x-ms-asf", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11"),
+    MagicNumber("video/quicktime", b"moov", 4, is_distinctive=False),
+    MagicNumber("video/quicktime", b"mdat", 4, is_distinctive=False),
+    MagicNumber("video/quicktime", b"wide", 4, is_distinctive=False),
     MagicNumber(COMPOUND_TYPE, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     *(MagicNumber(EXCEL_TYPE, start) for start in BARE_WORKBOOK_STARTS),
     MagicNumber("font/woff", b"wOFF"),
@@ -215,8 +237,9 @@ def detect_mime_type(declared: str, body: bytes, url: str = "") -> str:
     if charset := detect_wide_charset(head):
         return _detect_text_type(declared, head.decode(charset, "replace").encode(), url)
     if BINARY_BYTE.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        is_page = declared in HTML_TYPES and _is_page_with_controls(head)
         may_be_binary = declared not in UNKNOWN_TYPES and not is_textual(declared)
-        return declared if may_be_binary else "application/octet-stream"
+        return declared if is_page or may_be_binary else "application/octet-stream"
     return _detect_text_type(declared, head, url)
 
 
@@ -224,7 +247,43 @@ def match_magic_number(head: bytes) -> str:
     """Return the type whose magic number a body begins with, or ""."""
     if b"%PDF-" in head[:1024] and not head.lstrip().startswith(b"<"):
         return "application/pdf"
-    return next((magic.mime for magic in MAGIC_NUMBERS if magic.matches(head)), "")
+    found = next((magic.mime for magic in MAGIC_NUMBERS if magic.matches(head)), "")
+    return found or _match_frames(head)
+
+
+def _match_frames(head: bytes) -> str:
+    """Return the type of audio and video without a header, which begin with frames or packets of known length."""
+    packet_bytes = 188  # of an MPEG transport stream (ISO 13818-1)
+    if (
+        len(head) > 2 * packet_bytes
+        and head[: 2 * packet_bytes + 1 : packet_bytes] == b"GGG"
+        and BINARY_BYTE.search(head)
+    ):
+        return "video/mp2t"
+    first = _measure_mp3_frame(head, 0)
+    return "audio/mpeg" if first and _measure_mp3_frame(head, first) else ""
+
+
+def _measure_mp3_frame(head: bytes, at: int) -> int:
+    """Return the length of the MP3 frame there, or 0 (mimesniff.spec.whatwg.org, section 6.2.4)."""
+    if len(head) < at + 4 or head[at] != 0xFF or head[at + 1] & 0xE6 not in (0xE2, 0xE4):
+        return 0
+    version, bitrate_index, rate_index = head[at + 1] >> 3 & 3, head[at + 2] >> 4, head[at + 2] >> 2 & 3
+    if bitrate_index in (0, 15) or rate_index == 3 or version == 1:
+        return 0
+    is_first_version, is_layer_2 = version == 3, head[at + 1] & 0x06 == 0x04
+    rates = MP3_BITRATES[1 if is_layer_2 else 0] if is_first_version else MP2_BITRATES
+    sample_rate = (44_100, 48_000, 32_000)[rate_index] // {3: 1, 2: 2, 0: 4}[version]
+    scale = 144 if is_first_version or is_layer_2 else 72
+    return rates[bitrate_index] * 1_000 * scale // sample_rate + (head[at + 2] >> 1 & 1)
+
+
+def _is_page_with_controls(head: bytes) -> bool:
+    """Return whether a declared page is one in spite of control characters, which browsers drop or replace.
+
+    It has a tag, or hardly any control characters: one byte in nine of other files is one.
+    """
+    return HTML_TAG.search(head.replace(b"\0", b"")) is not None or len(BINARY_BYTE.findall(head)) * 20 < len(head)
 
 
 def is_svg(head: bytes) -> bool:
@@ -273,7 +332,9 @@ def _detect_text_type(declared: str, head: bytes, url: str) -> str:
     if may_be_json and b"//jsonfeed.org/version/" in start and JSON_START.match(start):
         return "application/feed+json"
     if declared in UNKNOWN_TYPES or (start and _is_binary_type(declared)):
-        return _detect_undeclared_type(start, url)
+        detected = _detect_undeclared_type(start, url)
+        is_media = declared.startswith(("audio/", "video/")) and not start.startswith(b"#EXTM3U")
+        return declared if is_media and detected == "text/plain" else detected
     if declared == "text/html" and not start.lstrip().startswith(b"<"):  # the default of many servers
         detected = _detect_undeclared_type(start, url)
         return detected if detected != "text/plain" or _has_text_suffix(start, url) else declared

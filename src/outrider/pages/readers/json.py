@@ -11,6 +11,8 @@ from outrider.pages.readers.text import format_code_block, mark_cut
 def read_json(source: ReaderInput) -> Document:
     """Return JSON, indented; text that does not parse is read as JSON Lines. Never raises."""
     text = source.text.strip()
+    if _has_too_many_values(text):
+        return _build_document(source, text)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -31,14 +33,20 @@ def read_json_lines(source: ReaderInput) -> Document:
     """Return one compact JSON value a line; show what does not parse as it is. Never raises."""
     lines = [line for line in source.text.split("\n") if line.strip()]
     lines = lines[:-1] if source.is_cut and len(lines) > 1 else lines
+    if _has_too_many_values(source.text):
+        return _build_document(source, source.text)
     try:
-        values = [json.loads(line) for line in lines]
+        compact = "\n".join([json.dumps(json.loads(line), ensure_ascii=False) for line in lines])
     except (ValueError, RecursionError):
         return (
             _build_document(source, source.text) if source.is_cut else _build_document(source, source.text, valid=False)
         )
-    compact = "\n".join(json.dumps(value, ensure_ascii=False) for value in values)
     return _build_document(source, compact, lines=len(lines))
+
+
+def _has_too_many_values(text: str) -> bool:
+    max_values = 200_000  # each takes up to a hundred bytes once it is parsed
+    return sum(text.count(mark) for mark in ",:[{") > max_values
 
 
 def _build_document(source: ReaderInput, text: str, *, title: str = "", **facts: Any) -> Document:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from outrider import extract
 from outrider.core.errors import Refused
 from outrider.pages.mime.sniff import detect_mime_type
 from outrider.pages.registry import find_reader
@@ -122,3 +123,37 @@ def test_a_text_that_is_called_a_page_is_a_text_where_its_name_and_its_signs_say
     url: str, body: bytes, read_as: str
 ):
     assert detect_mime_type("text/html", body, url) == read_as
+
+
+def test_a_declared_page_with_control_characters_is_read_as_browsers_do():
+    for body in (
+        b"<!DOCTYPE html><title>a</title><p>one\x00two\x1bthree",
+        b"\x00\x00<html><p>words",
+        b"<\x00p>words" + b"\x00" * 400,
+        b"words without a tag\x00 and more of them " * 4,
+    ):
+        assert detect_mime_type("text/html", body) == "text/html", body[:40]
+    assert detect_mime_type("text/html", bytes(range(256)) * 4) == "application/octet-stream"
+    text = extract(b"<!DOCTYPE html><title>a</title><p>The tide\x00 comes \x1bin twice a day.<p>Always.").markdown
+    assert "The tide comes in twice a day." in text
+
+
+def test_audio_and_video_are_never_text_whatever_they_are_called():
+    frame = b"\xff\xfb\x90\x64" + b"U" * 413  # 128 kbit/s at 44.1 kHz: 417 bytes, none of them a control character
+    silence = (b"\x7f\x00" * 700)[:1_400]
+    for body, kind in (
+        (frame * 3, "audio/mpeg"),
+        (b"FORM\x00\x00\x10\x00AIFFCOMM" + silence, "audio/aiff"),
+        (b".snd\x00\x00\x00\x18" + silence, "audio/basic"),
+        (b"RIFF\x24\x08\x00\x00WAVEfmt " + silence, "audio/wave"),
+        (b"OggS\x00\x02" + silence, "application/ogg"),
+        (b"\x00\x00\x00\x20ftypisom" + silence, "video/mp4"),
+        (b"\x1a\x45\xdf\xa3" + silence, "video/webm"),
+        ((b"G\x40\x00\x10" + b"a" * 184) * 8, "video/mp2t"),
+        (b"FLV\x01\x05" + silence, "video/x-flv"),
+    ):
+        for declared in ("", "text/html", "text/plain", "application/json", "application/octet-stream"):
+            assert detect_mime_type(declared, body) == kind, (kind, declared)
+    assert detect_mime_type("video/mp4", b"Only letters, but served as a film") == "video/mp4"
+    assert detect_mime_type("video/mp4", HTML) == "text/html", "an error page of the server"
+    assert detect_mime_type("audio/x-mpegurl", b"#EXTM3U\nsong.mp3") == "text/plain"

@@ -100,6 +100,22 @@ def _is_hiding_style(style: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1_000)
+def is_white_text(style: str) -> bool:
+    """Return whether an inline style sets the text's color to white, or nearly so, and no background."""
+    colors = dict(COLOR_PATTERN.findall(style.lower())) if "color" in style.lower() else {}
+    return "color" in colors and "background" not in style.lower() and is_white(colors["color"])
+
+
+def is_white(color: str) -> bool:
+    """Return whether a reader cannot tell a color from white."""
+    min_channel = 247  # of 255
+    if color in {"inherit", "initial", "unset", "revert", "none", "currentcolor"}:
+        return False
+    channels = _parse_color(color)
+    return len(channels) == 3 and all(min_channel <= channel <= 255 for channel in channels)
+
+
 def _parse_color(color: str) -> list[int]:
     """Return red, green and blue from 0 to 255. An unknown name gives numbers above that, from its letters."""
     names = {"white": "#fff", "black": "#000", "red": "#f00", "yellow": "#ff0", "gray": "#808080", "grey": "#808080"}

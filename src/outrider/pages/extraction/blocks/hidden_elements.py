@@ -5,7 +5,8 @@ from typing import Any
 
 from outrider.pages.extraction.blocks.block_builder import BlockBuilder
 from outrider.pages.extraction.blocks.class_words import CATEGORY_NUMBERS as CATEGORY
-from outrider.pages.extraction.blocks.hidden_attributes import HIDING_ATTRIBUTES, is_hidden_by_attributes
+from outrider.pages.extraction.blocks.hidden_attributes import HIDING_ATTRIBUTES, is_hidden_by_attributes, is_white_text
+from outrider.pages.extraction.blocks.page_background import PageBackground
 from outrider.pages.extraction.blocks.page_blocks import Attributes
 from outrider.pages.extraction.blocks.panels import (
     find_controlled_ids,
@@ -29,11 +30,20 @@ class HiddenElements(BlockBuilder):
         revealed_nodes: Memory ids of nodes that count as shown although they are hidden.
         hidden_by_rule: Whether a style sheet hid the last hidden element.
         body: The page's body node.
+        background: What is behind the page's text, None until first needed.
         panel_chars_left: Budget for reading hidden text in search of panels, which may be nested.
         controlled_ids: Ids of elements that buttons open, None until first needed.
     """
 
-    __slots__ = ("body", "by_rule", "controlled_ids", "hidden_by_rule", "panel_chars_left", "revealed_nodes")
+    __slots__ = (
+        "background",
+        "body",
+        "by_rule",
+        "controlled_ids",
+        "hidden_by_rule",
+        "panel_chars_left",
+        "revealed_nodes",
+    )
 
     def __init__(self, by_rule: HidingRule | None, revealed: frozenset[int]) -> None:
         super().__init__()
@@ -41,12 +51,15 @@ class HiddenElements(BlockBuilder):
         self.revealed_nodes = revealed
         self.hidden_by_rule = False
         self.body: Any = None
+        self.background: PageBackground | None = None
         self.controlled_ids: frozenset[str] | None = None
         self.panel_chars_left = 1_500_000
 
     def is_hidden(self, node: Any, tag: str, attributes: Attributes) -> bool:
         """Return whether an element is hidden."""
-        own = not HIDING_ATTRIBUTES.isdisjoint(attributes) and is_hidden_by_attributes(attributes)
+        own = not HIDING_ATTRIBUTES.isdisjoint(attributes) and (
+            is_hidden_by_attributes(attributes) or self._is_white_on_white(node, attributes)
+        )
         if not own and (self.by_rule is None or not self.by_rule(attributes, tag)):
             return False
         names = attributes.get("class") or ""
@@ -58,6 +71,13 @@ class HiddenElements(BlockBuilder):
             return False
         self.hidden_by_rule = not own
         return True
+
+    def _is_white_on_white(self, node: Any, attributes: Attributes) -> bool:
+        if not is_white_text(attributes.get("style") or ""):
+            return False
+        if self.background is None:
+            self.background = PageBackground(self.body)
+        return self.background.is_white_behind(node)
 
     def _is_openable_panel(self, node: Any, attributes: Attributes) -> bool:
         """Return whether a button or its place among questions makes a hidden element a panel."""

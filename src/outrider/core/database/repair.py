@@ -1,0 +1,130 @@
+"""Replace a damaged SQLite file by a new one with its readable rows, and keep the damaged one aside."""
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from outrider.core.database.salvage import (
+    SavedTable,
+    create_empty_database,
+    open_damaged,
+    read_saved_revision,
+    restore_header,
+    salvage_tables,
+)
+from outrider.core.database.sqlite_locks import hold_exclusively
+from outrider.core.errors import Refused, Unavailable
+
+
+@dataclass(frozen=True)
+class DatabaseRepair:
+    """What a repair did.
+
+    Attributes:
+        kept: The damaged file under its new name, beside the new one; None if there was nothing to repair.
+        tables: What was saved, by table; tables that were empty and whole are left out.
+    """
+
+    kept: Path | None
+    tables: Sequence[SavedTable] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no row was lost."""
+        return all(table.is_whole for table in self.tables)
+
+
+def repair_database(path: Path) -> DatabaseRepair:
+    """Repair the file, which no other process may have open.
+
+    Raises:
+        Refused: Another process has it open, or nothing in it can be read as a database of Outrider.
+        Unavailable: The disk has too little space for the copies.
+    """
+    with hold_exclusively(path) as damaged, tempfile.TemporaryDirectory(prefix=".repair-", dir=path.parent) as folder:
+        _check_free_space(path)
+        copy, new = Path(folder) / "damaged.db", Path(folder) / "new.db"
+        with copy.open("wb") as target:
+            shutil.copyfileobj(damaged, target)
+        if _get_wal(path).exists():
+            shutil.copyfile(_get_wal(path), _get_wal(copy))
+        if _is_sound(copy):
+            return DatabaseRepair(None)
+        tables = _salvage(copy, new)
+        if not any(table.saved for table in tables):
+            kept = _build_kept_path(path)
+            raise Refused(
+                f"nothing in {path} can be read as a database of Outrider, so it is left as it is",
+                hint=f"restore a backup, or start with an empty one: mv {path} {kept}",
+                code="not_repairable",
+            )
+        kept = _replace(path, new)
+    return DatabaseRepair(kept, [table for table in tables if table.saved or not table.is_whole])
+
+
+def _check_free_space(path: Path) -> None:
+    needed = 2 * sum(part.stat().st_size for part in (path, _get_wal(path)) if part.exists())
+    if (free := shutil.disk_usage(path.parent).free) < needed:
+        raise Unavailable(
+            f"a repair needs {needed / 1e6:.0f} MB on the disk of {path.parent}, which has {free / 1e6:.0f} MB free",
+            code="database",
+            hint="free space there, then repeat the command; nothing was changed",
+        )
+
+
+def _is_sound(copy: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(copy)) as connection:
+            return connection.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)]
+    except sqlite3.Error:
+        return False
+
+
+def _salvage(copy: Path, new: Path) -> list[SavedTable]:
+    tables = _salvage_once(copy, new)
+    if any(table.saved for table in tables):
+        return tables
+    new.unlink()
+    create_empty_database(new, None)
+    restore_header(copy, new)
+    new.unlink()
+    return _salvage_once(copy, new)
+
+
+def _salvage_once(copy: Path, new: Path) -> list[SavedTable]:
+    with closing(open_damaged(copy)) as source:
+        create_empty_database(new, read_saved_revision(source))
+        return list(salvage_tables(source, new))
+
+
+def _replace(path: Path, new: Path) -> Path:
+    """Put the new file in the place of the damaged one, and return where that is now."""
+    kept = _build_kept_path(path)
+    shutil.copymode(path, new)
+    # The log first: SQLite would replay it into the new file.
+    for suffix in ("-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(kept.with_name(kept.name + suffix))
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    path.rename(kept)
+    new.rename(path)
+    return kept
+
+
+def _build_kept_path(path: Path) -> Path:
+    """Return a name that says when, and that is not taken."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    names = (f"{path.name}.damaged-{stamp}{suffix}" for suffix in ("", *(f"-{number}" for number in range(2, 1_000))))
+    return next(kept for name in names if not (kept := path.with_name(name)).exists())
+
+
+def _get_wal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")

@@ -1,0 +1,251 @@
+"""Save the readable rows of a damaged SQLite file into a new one.
+
+Rows are read in the order of their rowids, without indexes, because those may be damaged too. Behind a damaged page the
+next readable rowid is looked for, so that only the rows of that page are lost.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import JSON, Table
+
+from outrider.core.database.address import build_sqlite_url
+from outrider.core.database.engines import build_sync_engine
+from outrider.core.database.migration import find_head_revision, migrate_schema
+from outrider.core.database.schema import PROCESS_TABLES, list_tables
+
+READ_ERRORS = (sqlite3.Error, OverflowError, MemoryError)
+HEADER_BYTES = 100  # of a database file: sqlite.org/fileformat.html#the_database_header
+MAX_ROWID = 2**63 - 1
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class SavedTable:
+    """Rows of one table that were saved.
+
+    Attributes:
+        saved: Rows in the new file.
+        lost: Rows that were read but hold damaged or contradictory values, and those that an index still counts;
+            None where nothing tells how many there were.
+    """
+
+    table: str
+    saved: int
+    lost: int | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of it was lost."""
+        return self.lost == 0
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A table in the damaged file and the columns to read from it."""
+
+    name: str
+    columns: Sequence[str]
+    target: str
+    is_sound: Callable[[Row], bool]
+
+
+def create_empty_database(path: Path, revision: str | None) -> None:
+    """Create a file with all tables as of a revision; None for the newest."""
+    engine = build_sync_engine(build_sqlite_url(path))
+    try:
+        with engine.connect().execution_options(outrider_write=True) as connection, connection.begin():
+            migrate_schema(connection, revision)
+    finally:
+        engine.dispose()
+
+
+def restore_header(damaged: Path, sound: Path) -> None:
+    """Give a file whose header is damaged that of a sound one, with its own number of pages."""
+    header = bytearray(sound.read_bytes()[:HEADER_BYTES])
+    page_size = int.from_bytes(header[16:18])
+    header[28:32] = (damaged.stat().st_size // page_size).to_bytes(4)
+    header[32:40] = bytes(8)  # no list of free pages
+    with damaged.open("r+b") as file:
+        file.write(header)
+
+
+def open_damaged(path: Path) -> sqlite3.Connection:
+    """Open a file so that as much as possible of its schema and its pages can be read."""
+    connection = sqlite3.connect(path)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.execute("PRAGMA writable_schema = ON")  # an unreadable part of the schema is no error
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def read_saved_revision(source: sqlite3.Connection) -> str | None:
+    """Return the revision of a damaged database, or None if it cannot be read."""
+    try:
+        row = source.execute("SELECT version_num FROM alembic_version").fetchone()
+    except READ_ERRORS:
+        return None
+    known = row is not None and isinstance(row[0], str) and row[0].isdigit() and row[0] <= find_head_revision()
+    return row[0] if known else None
+
+
+def find_readable_tables(source: sqlite3.Connection) -> set[str]:
+    """Return the names of Outrider's tables that the damaged file's schema still has."""
+    try:
+        names = {row[0] for row in source.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    except READ_ERRORS:
+        names = {table.name for table in list_tables() if _read_columns(source, table.name)}
+    return names & {*(table.name for table in list_tables()), "page_words_content"}
+
+
+def salvage_tables(source: sqlite3.Connection, target: Path) -> Generator[SavedTable]:
+    """Copy every readable row into the new file, and yield each table's counts."""
+    readable = find_readable_tables(source)
+    with closing(sqlite3.connect(target)) as connection:
+        for each in _list_sources(source, connection):
+            if each.name in readable:
+                yield _salvage_table(source, connection, each)
+            elif not each.name.startswith("page_words") and each.name not in PROCESS_TABLES:
+                yield SavedTable(each.target, 0, None)
+
+
+def _list_sources(source: sqlite3.Connection, target: sqlite3.Connection) -> Generator[_Source]:
+    for table in list_tables():
+        wanted = set(_read_columns(target, table.name))
+        columns = [name for name in _read_columns(source, table.name) if name in wanted]
+        if wanted and table.name not in PROCESS_TABLES:
+            yield _Source(table.name, columns, table.name, _build_row_check(table, columns))
+    # The words of cached pages are a full-text index, which keeps its texts in a table of its own.
+    yield _Source("page_words_content", ["id", "c0", "c1", "c2"], "page_words (rowid, key, title, body)", bool)
+
+
+def _salvage_table(source: sqlite3.Connection, target: sqlite3.Connection, table: _Source) -> SavedTable:
+    names = ", ".join(f'"{name}"' for name in table.columns)
+    places = ", ".join("?" * len(table.columns))
+    into = table.target if table.name != table.target else f'"{table.target}" ({names})'
+    insert = f"INSERT OR IGNORE INTO {into} VALUES ({places})"  # noqa: S608 - names of our own tables
+    saved = dropped = 0
+    select = f'SELECT rowid, {names} FROM "{table.name}" NOT INDEXED WHERE rowid > ? AND rowid < ?'  # noqa: S608
+    reader = _TableReader(source, select)
+    with target:
+        for _, *row in reader.iter_rows():
+            try:
+                inserted = table.is_sound(row) and target.execute(insert, row).rowcount
+            except sqlite3.IntegrityError:
+                inserted = 0
+            saved += inserted
+            dropped += not inserted
+    lost: int | None = dropped
+    if reader.has_gaps:
+        expected = _count_by_index(source, table.name)
+        lost = None if expected is None or expected < saved else expected - saved
+    return SavedTable(table.target.partition(" ")[0], saved, lost)
+
+
+@dataclass
+class _TableReader:
+    """Reads a table around its damaged pages.
+
+    Attributes:
+        select: The query without its order, of rows between two rowids; the rowid is its first column.
+        has_gaps: Whether some part could not be read.
+    """
+
+    source: sqlite3.Connection
+    select: str
+    has_gaps: bool = False
+
+    def iter_rows(self) -> Generator[Row]:
+        """Yield all rows that can be read."""
+        last = -1
+        while True:
+            is_complete, last = yield from self._read_run(last, MAX_ROWID, "ASC")
+            if is_complete:
+                return
+            self.has_gaps = True
+            following = self._find_readable(last)
+            # Looking for it may have passed over readable rows: they are read backwards, up to the damaged page.
+            yield from self._read_run(last, MAX_ROWID if following is None else following + 1, "DESC")
+            if following is None:
+                return
+            last = following
+
+    def _read_run(self, after: int, before: int, order: str) -> Generator[Row, None, tuple[bool, int]]:
+        """Yield rows between two rowids until one cannot be read; return whether that was all, and the last rowid."""
+        sql = f"{self.select} ORDER BY rowid {order}"
+        last = after if order == "ASC" else before
+        # The driver reads one row ahead, so an error may come before a readable row is returned: it is asked for alone.
+        for limit in ("", " LIMIT 1"):
+            bounds = (last, before) if order == "ASC" else (after, last)
+            try:
+                for row in self.source.execute(sql + limit, bounds):
+                    if not bounds[0] < row[0] < bounds[1]:
+                        return False, last
+                    yield row
+                    last = row[0]
+            except READ_ERRORS:
+                if limit:
+                    return False, last
+            else:
+                if not limit:
+                    return True, last
+        return False, last
+
+    def _find_readable(self, last: int) -> int | None:
+        """Return a rowid after the unreadable part, behind which reading works; None if there is none."""
+        step = 1
+        while last + step < MAX_ROWID:
+            try:
+                self.source.execute(f"{self.select} ORDER BY rowid LIMIT 1", (last + step, MAX_ROWID)).fetchone()
+            except READ_ERRORS:
+                step = max(step + 1, step * 11 // 10)
+            else:
+                return last + step
+        return None
+
+
+def _count_by_index(source: sqlite3.Connection, table: str) -> int | None:
+    """Return the number of rows that the table's smallest index has."""
+    try:
+        return source.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]  # noqa: S608 - as above
+    except READ_ERRORS:
+        return None
+
+
+def _read_columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    try:
+        return [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    except READ_ERRORS:
+        return []
+
+
+def _build_row_check(table: Table, columns: Sequence[str]) -> Callable[[Row], bool]:
+    """Return a check that a row's values are of their columns' types, which those of a damaged page often are not."""
+    checks = [_get_value_check(table.columns[name].type if name in table.columns else None) for name in columns]
+
+    def is_sound(row: Row) -> bool:
+        return all(value is None or check(value) for value, check in zip(row, checks, strict=True))
+
+    return is_sound
+
+
+def _get_value_check(kind: Any) -> Callable[[Any], bool]:
+    if kind is None:
+        return lambda _: True
+    if isinstance(kind, JSON):
+        return _is_json
+    expected = {float: (int, float), int: (int,), bool: (int,)}.get(kind.python_type, (kind.python_type,))
+    return lambda value: isinstance(value, expected)
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

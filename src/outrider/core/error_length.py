@@ -1,0 +1,31 @@
+"""Keep errors short enough for a model's context, whatever they quote."""
+
+from outrider.core.errors import OutriderError
+from outrider.core.text import count_tokens
+
+MAX_ERROR_TOKENS = 120  # of message and hint together
+MAX_HINT_TOKENS = 60
+MAX_COUNTED_CHARS = 10_000  # longer messages are too long in any language
+
+
+def shorten_error(error: OutriderError) -> OutriderError:
+    """Cut the middle out of a long message, and of its hint, in place; their beginnings and ends say most."""
+    min_bytes_per_token = 2  # shorter errors, which most are, need no tokenizer
+    size = len(f"{error.message}{error.hint}".encode("utf-8", "replace"))
+    if size < min_bytes_per_token * MAX_ERROR_TOKENS:
+        return error
+    if len(error.message) > MAX_COUNTED_CHARS or count_tokens(f"{error.message}\n{error.hint}") > MAX_ERROR_TOKENS:
+        error.hint = shorten_middle(error.hint, MAX_HINT_TOKENS)
+        error.message = shorten_middle(error.message, MAX_ERROR_TOKENS - 2 - count_tokens(error.hint))
+    return error
+
+
+def shorten_middle(text: str, max_tokens: int) -> str:
+    """Return a text of at most so many tokens, its middle replaced by `…`."""
+    max_chars = 8 * max_tokens
+    shown = text if len(text) <= max_chars else f"{text[: max_chars // 2]}…{text[-max_chars // 2 :]}"
+    while count_tokens(shown) > max_tokens:
+        head, tail = max_chars * 2 // 3, max_chars // 3
+        shown = f"{text[:head]}…{text[-tail:]}" if len(text) > max_chars else text
+        max_chars = max_chars * 9 // 10
+    return shown

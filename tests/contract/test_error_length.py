@@ -1,0 +1,60 @@
+"""No error is longer than a model needs, whatever was sent."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import TextContent, Tool
+
+from outrider.core.text import count_tokens
+from support.apps import loopback_app
+
+pytestmark = pytest.mark.anyio
+MAX_ERROR_TOKENS = 120
+LONG_WORDS = "several words that say nothing at all " * 500
+SCRIPT = "漢字かな交じり文" * 2_000  # a token or more each
+UNKNOWN_FIELDS = {f"unknown_{number}": number for number in range(500)}
+CONTROLS = "\0\x1b" * 400
+VALUES: list[Any] = [SCRIPT, LONG_WORDS, CONTROLS, [LONG_WORDS] * 50, {"a": UNKNOWN_FIELDS}, [[[]]], -1]
+
+
+def list_wrong_calls(tool: Tool) -> list[dict[str, Any]]:
+    """Each parameter with control characters; all at once with each value; and fields that no tool has."""
+    names = list(tool.input_schema.get("properties", {}))
+    calls = [{name: CONTROLS} for name in names] + [dict.fromkeys(names, value) for value in VALUES]
+    return [*calls, UNKNOWN_FIELDS, {LONG_WORDS: 1, SCRIPT: SCRIPT}]
+
+
+async def test_no_error_of_any_tool_is_long(home: Path):
+    too_long: dict[str, str] = {}
+    errors = 0
+    async with (
+        loopback_app.open_loopback_app(home, more={"assistant": "tester", "toolsets": ["all"]}) as house,
+        Client(house.app.build_server()) as client,
+    ):
+        for tool in (await client.list_tools()).tools:
+            for arguments in list_wrong_calls(tool):
+                with anyio.fail_after(60):
+                    text = await read_error_text(client, tool.name, arguments)
+                errors += bool(text)
+                if count_tokens(text) > MAX_ERROR_TOKENS:
+                    too_long[f"{tool.name} {', '.join(arguments)[:40]}"] = f"{count_tokens(text)}: {text[:400]}"
+        for name in (LONG_WORDS, SCRIPT, "\0" * 500):
+            text = await read_error_text(client, name, {})
+            if count_tokens(text) > MAX_ERROR_TOKENS:
+                too_long[name[:20]] = f"{count_tokens(text)}: {text[:400]}"
+    assert errors > 800
+    assert too_long == {}
+
+
+async def read_error_text(client: Client, tool: str, arguments: dict[str, Any]) -> str:
+    """Returns the text of an error; empty where there is none."""
+    try:
+        result = await client.call_tool(tool, arguments)
+    except MCPError as error:
+        return error.message
+    return (
+        "\n".join(block.text for block in result.content if isinstance(block, TextContent)) if result.is_error else ""
+    )
