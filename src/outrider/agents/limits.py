@@ -1,10 +1,7 @@
-"""Limits that stop a run: steps, tokens, cost, time and repetition."""
+"""Limits that stop a run: steps, tokens, cost and time."""
 
-import json
 import time
-from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import blake2s
 from typing import Any, Literal
 
 from outrider.agents.definition import Budgets
@@ -114,28 +111,3 @@ class BudgetMeter:
             raise RunStopped("tokens", f"the run has used {used.tokens:,} of {limits.tokens:,} tokens")
         if limits.cost is not None and used.cost is not None and used.cost >= limits.cost:
             raise RunStopped("cost", f"the run has cost ${used.cost:.4f} of ${limits.cost:g}")
-
-
-@dataclass
-class RepetitionDetector:
-    """Detects calls that are repeated with the same result."""
-
-    call_counts: Counter[str] = field(default_factory=Counter)
-
-    def check_call(self, tool: str, arguments: Any, result: str) -> str:
-        """Count a call; return a reminder for the model after repetitions. Raises RunStopped."""
-        remind_at_calls = 3
-        stop_at_calls = 5
-        serialized = json.dumps([tool, arguments, result], sort_keys=True, default=str)
-        key = blake2s(serialized.encode("utf-8", "replace")).hexdigest()
-        self.call_counts[key] += 1
-        if self.call_counts[key] >= stop_at_calls:
-            raise RunStopped(
-                "repetition", f"{tool} was called {stop_at_calls} times with the same arguments and result"
-            )
-        if self.call_counts[key] < remind_at_calls:
-            return ""
-        return (
-            f"\n\n(You have made the same call {self.call_counts[key]} times with the same result. "
-            "Try something else, or answer with what you have.)"
-        )

@@ -4,7 +4,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import anyio
 from outrider.agents.approvals import Questions, build_agent_key
 from outrider.agents.events.stream import EventWriter
 from outrider.agents.exfiltration_guard import ExfiltrationGuard
-from outrider.agents.limits import RepetitionDetector
+from outrider.agents.repetition import RepetitionDetector
 from outrider.agents.run import Run
 from outrider.agents.steps import RunSteps, ToolStep
 from outrider.core.context import Call
@@ -51,6 +51,7 @@ class ToolOutput:
     text: str
     outcome: str = "ok"
     is_handover: bool = False  # the conversation was handed over, so the run is done
+    references: Collection[str] = ()  # of its sources
 
 
 class ToolExecutor:
@@ -106,7 +107,7 @@ class ToolExecutor:
             step = await self._steps.start_step(self.run, call_id, number, name, redacted)
             output = await self._execute_step(tool, name, arguments, step, number)
         self.handed_over = output.text if output.is_handover else self.handed_over
-        return output.text + self._repetitions.check_call(name, redacted, output.text)
+        return output.text + self._repetitions.check_call(name, redacted, output.text, output.references)
 
     def _find_tool(self, name: str) -> Tool | None:
         try:
@@ -122,8 +123,10 @@ class ToolExecutor:
             "First find out whether it took effect, and repeat it only if it did not."
         )
         if step.has_ended:
-            self._collect_sources(step.result.get("sources", {}), step.result.get("files", []))
-            return ToolOutput(step.result["text"], step.outcome or "ok", step.result.get("leaves", False))
+            sources = step.result.get("sources", {})
+            self._collect_sources(sources, step.result.get("files", []))
+            leaves = step.result.get("leaves", False)
+            return ToolOutput(step.result["text"], step.outcome or "ok", leaves, tuple(sources))
         if tool and not (step.is_new or step.outcome == "asks" or _is_repeatable(tool)):
             result = {"text": interrupted_message, "sources": {}}
             await self._steps.finish_step(self.run, step.key, outcome="interrupted", seconds=0.0, result=result)
@@ -180,8 +183,9 @@ class ToolExecutor:
         text = result.text if is_handover else _render_result(tool, result)
         if self._exfiltration_guard is not None:
             self._exfiltration_guard.record_result(tool, text)
-        output = ToolOutput(text, "error" if result.is_error else "ok", is_handover)
-        return output, _extract_sources(result), _extract_files(result)
+        sources = _extract_sources(result)
+        output = ToolOutput(text, "error" if result.is_error else "ok", is_handover, tuple(sources))
+        return output, sources, _extract_files(result)
 
     async def _mark_resumed(self, name: str, step: ToolStep, call: Call) -> None:
         """Mark a paused call as started again, so that it is not repeated if the process dies during it."""

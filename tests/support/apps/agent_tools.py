@@ -1,10 +1,12 @@
 """A toolset for agents under test, installed as a plugin: its side effects are lines of a file that survives."""
 
 import itertools
+import uuid
 from pathlib import Path
 
 import anyio
 
+from outrider.core.citations import build_references
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Unavailable
 from outrider.core.result import ResourceBlock, Result
@@ -42,6 +44,20 @@ async def read_page(number: int) -> Result:
     fields = {"reference": f"p{number:02}", "title": f"Page {number}"}
     text = f"Page {number} begins. {'Tea is grown on hills. ' * 130}Page {number} ends."
     return Result((ResourceBlock(f"https://pages.example/{number}", "text/plain", text, fields),))
+
+
+@ledger.tool(untrusted=True)
+async def find_anew() -> Result:
+    """Find the same page under a new reference."""
+    reference = build_references()[next(CALL_COUNTER)]
+    fields = {"reference": reference, "title": "Tea"}
+    return Result((ResourceBlock("https://pages.example/tea", "text/plain", "Tea is grown on hills.", fields),))
+
+
+@ledger.tool(untrusted=True)
+async def open_anew() -> str:
+    """Open the same thing under a new id."""
+    return f"session {uuid.uuid4()} of run_{uuid.uuid4().hex} is open"
 
 
 @ledger.tool()
