@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from outrider.agents.conversations import Conversation, ConversationMessage, insert_message
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import RunUsage
+from outrider.agents.start_keys import ClaimedKey, StartKey, StartKeys, require_same_request
 from outrider.core.context import Call, RunContext
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound
@@ -143,16 +144,34 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._start_keys = StartKeys(database)
 
-    async def add_run(self, row: Mapping[str, Any]) -> tuple[Run, bool]:
-        """Add a run and return it with True, or with False if the same call of its parent added it before."""
+    async def add_run(
+        self, row: Mapping[str, Any], message: ConversationMessage | None = None, start_key: StartKey | None = None
+    ) -> tuple[Run, bool]:
+        """Add a run and the message that it answers; return the run with True.
+
+        Returns the earlier run with False if the same call of its parent, or the same idempotency key, added it before.
+        Raises InvalidInput if the key came with another request.
+        """
         from outrider.agents.tables import runs
 
         insert = self._database.build_insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
-        is_new = await self._database.run_transaction(
-            lambda connection: connection.execute(insert).first() is not None, write=True
-        )
-        if is_new:
+
+        def insert_run(connection: "Connection") -> ClaimedKey | bool:
+            claimed = self._start_keys.claim(connection, start_key, row["id"]) if start_key else None
+            if claimed is not None:
+                return claimed
+            is_new = connection.execute(insert).first() is not None
+            if is_new and message is not None:
+                insert_message(connection, message)
+            return is_new
+
+        added = await self._database.run_transaction(insert_run, write=True)
+        if isinstance(added, ClaimedKey):
+            assert start_key is not None
+            return await self.get(require_same_request(added, start_key).run_id), False
+        if added:
             return await self.get(row["id"]), True
         existing = await self.find_by_parent_call(row["parent_run_id"], row["parent_call_id"])
         assert existing is not None  # it is what the insertion collided with
@@ -188,6 +207,11 @@ class RunStore:
 
         found = await self.list_runs(runs.c.parent_run_id == parent_run_id, runs.c.parent_call_id == call_id)
         return found[0] if found else None
+
+    async def find_started(self, start_key: StartKey) -> Run | None:
+        """Return the run that an idempotency key has started. Raises InvalidInput if it came with another request."""
+        run_id = await self._start_keys.find_run_id(start_key)
+        return None if run_id is None else await self.get(run_id)
 
     async def find_by_message(self, conversation_id: str, message_id: str) -> Run | None:
         """Return the newest run that answers a message, if any."""
