@@ -47,6 +47,13 @@ class RunUsage:
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTED_FIELDS}
         return RunUsage(**counts, cost=sum(costs) if costs else None)
 
+    def describe(self) -> str:
+        """Return tokens and cost for people and models, such as `1,230 tokens (1,000 from the cache), $0.0123`."""
+        cached = f" ({self.cached_tokens:,} from the cache)" if self.cached_tokens else ""
+        at_least = "at least " if self.unpriced else ""
+        cost = "" if self.cost is None else f", {at_least}${self.cost:.4f}"
+        return f"{self.tokens:,} tokens{cached}{cost}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the usage as JSON, without the cost if it is unknown."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in COUNTED_FIELDS} | {"tokens": self.tokens}

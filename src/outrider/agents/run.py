@@ -4,11 +4,12 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from outrider.agents.conversations import Conversation, ConversationMessage, insert_message
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import RunUsage
+from outrider.agents.run_status import ACTIVE_STATUSES, ENDED_STATUSES, RunStatus
 from outrider.agents.start_keys import ClaimedKey, StartKey, StartKeys, require_same_request
 from outrider.core.context import Call, RunContext
 from outrider.core.database.database import Database, to_storable_text
@@ -18,12 +19,6 @@ from outrider.core.tracing import capture_trace_context
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
-
-
-RunStatus = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
-ENDED_STATUSES = frozenset({"completed", "partial", "failed", "cancelled"})
-RESTING_STATUSES = ENDED_STATUSES | {"blocked"}  # nothing happens until a person or caller acts
-ACTIVE_STATUSES = ("queued", "running")
 
 
 @dataclass(frozen=True)
@@ -278,16 +273,19 @@ class RunStore:
         return await self._database.run_transaction(update_and_post, write=True)
 
     async def list_descendants(self, run_id: str) -> list[DescendantRun]:
-        """Return all runs below this one, at any depth."""
+        """Return all runs below this one, at any depth; the usage of active ones is that of their steps so far."""
         from sqlalchemy import select
 
+        from outrider.agents.live_usage import load_live_usage, merge_usage
         from outrider.agents.tables import runs
 
         root = select(runs.c.root_run_id).where(runs.c.id == run_id).scalar_subquery()
         query = select(runs.c.id, runs.c.parent_run_id, runs.c.usage).where(runs.c.root_run_id == root)
 
         def load_tree(connection: "Connection") -> list[DescendantRun]:
-            return [DescendantRun(*row) for row in connection.execute(query)]
+            live = load_live_usage(connection, runs.c.root_run_id == root)
+            rows = [merge_usage(row, live) for row in connection.execute(query).mappings()]
+            return [DescendantRun(row["id"], row["parent_run_id"], row["usage"]) for row in rows]
 
         tree = await self._database.run_transaction(load_tree, write=False)
         descendants: list[DescendantRun] = []
@@ -297,6 +295,22 @@ class RunStore:
             descendants += children
             parent_ids = {run.id for run in children}
         return descendants
+
+    async def load_usage(self, run_ids: Sequence[str]) -> dict[str, RunUsage]:
+        """Return the own usage of runs by id; that of active ones is that of their steps so far."""
+        from sqlalchemy import select
+
+        from outrider.agents.live_usage import load_live_usage
+        from outrider.agents.tables import runs
+
+        is_wanted = runs.c.id.in_(run_ids)
+
+        def load_rows(connection: "Connection") -> dict[str, RunUsage]:
+            rows = connection.execute(select(runs.c.id, runs.c.usage).where(is_wanted))
+            saved = {run_id: RunUsage.from_dict(usage) for run_id, usage in rows}
+            return saved | load_live_usage(connection, is_wanted)
+
+        return await self._database.run_transaction(load_rows, write=False)
 
     async def list_active(self) -> list[ActiveRun]:
         """Return the runs that are queued or running, in any process."""

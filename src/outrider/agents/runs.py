@@ -140,8 +140,8 @@ class RunService:
         return await self._rows.get(run_id)
 
     async def sum_usage(self, run_id: str) -> RunUsage:
-        """Return the usage of the run and all runs below it."""
-        own_usage = RunUsage.from_dict((await self._rows.get(run_id)).usage)
+        """Return the usage of the run and all runs below it, so far. Raises NotFound."""
+        own_usage = (await self._rows.load_usage([(await self._rows.get(run_id)).id]))[run_id]
         return own_usage + await self._worker.sum_descendant_usage(run_id)
 
     async def resume(self, run_id: str) -> Run:

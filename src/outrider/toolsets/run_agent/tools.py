@@ -144,7 +144,12 @@ async def agent_run(
     if runId:
         return await delegation.wait_for_run(await delegation.find_own_run(runId, call), call, seconds=waitSeconds)
     recent = await delegation.list_recent_runs(call)
-    lines = [f"- {run.id} ({run.status}) {run.agent}: {' '.join(run.query.split())[:120]}" for run in recent]
+    usage = {run.id: await delegation.runs.sum_usage(run.id) for run in recent if not run.has_ended}
+    used = {run_id: f", {tree.describe()}" for run_id, tree in usage.items() if tree.requests}
+    lines = [
+        f"- {run.id} ({run.status}{used.get(run.id, '')}) {run.agent}: {' '.join(run.query.split())[:120]}"
+        for run in recent
+    ]
     return "\n".join(("Your last runs, newest first:", *lines)) if lines else "You have not run any agent yet."
 
 
