@@ -156,6 +156,7 @@ class AttemptRunner:
         self, run: Run, executor: ToolExecutor, event_writer: EventWriter, meter: BudgetMeter
     ) -> AttemptOutcome:
         chain = await self._resolve_chain(run)
+        executor.sees_pictures = any(access.sees_pictures for access in chain)
         runtime = await anyio.to_thread.run_sync(
             _import_runtime, [access.api for access in chain if access.client_model is None]
         )
