@@ -81,7 +81,8 @@ async def run_cluster(
             serve_on_network(pages, net) as shown,
         ):
             settings = _build_settings(thinks, shown)
-            settings += [f"artifacts.storage={disks[ARTIFACT_DISK].folder}"] if ARTIFACT_DISK in disks else []
+            shared = disks[ARTIFACT_DISK].folder if ARTIFACT_DISK in disks else _create_folder(folder / "artifacts")
+            settings += [f"artifacts.storage={shared}"]  # of all replicas, also where no disk can be mounted
             path = os.pathsep.join((str(Path(__file__).parent.parent), str(plugins)))
             environment = {"PYTHONPATH": path, "SCRIPTED_KEY": "sk-x", "BANK": f"{till}/book"}
             more: dict[str, Any] = {"settings": settings, "environment": environment, "prepare": _prepare_home}
@@ -114,6 +115,11 @@ def _build_settings(thinks: str, shown: str) -> list[str]:
         f"egress.allow={shown.removeprefix('http://')}",
         "pages.per_host_rate=1000",
     ]
+
+
+def _create_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def _prepare_home(home: Path) -> None:
@@ -195,6 +201,9 @@ async def print_unfinished_work(load: LoadClients) -> None:
 
 async def audit_results(load: LoadClients, bank: EffectCounter) -> None:
     journal, house = load.journal, load.cluster
+    assert journal.bugs == [], "a fault became a bug"
+    broken_calls = house.query_rows("SELECT run_id, tool, result FROM run_steps WHERE outcome = 'bug'")
+    assert broken_calls == [], "a fault became a bug of an agent's tool"
     assert [key for key, count in bank.counts_by_key.items() if count > 1] == [], "an effect came twice"
     states = {row[0]: row[1] for row in house.query_rows("SELECT id, status FROM runs WHERE parent_run_id IS NULL")}
     assert set(states.values()) <= {"completed", "blocked", "cancelled"}, Counter(states.values())
