@@ -21,6 +21,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from support.busy_machine import scale_to_load
 from support.databases import postgres
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer
@@ -178,7 +179,7 @@ async def watch_progress(load: LoadClients, scope: anyio.CancelScope) -> None:
             load.cluster.query_rows("SELECT status, count(*) FROM runs GROUP BY 1 ORDER BY 1"),
         )
         if now != seen:
-            seen, scope.deadline = now, anyio.current_time() + RECOVERY_TIMEOUT_S
+            seen, scope.deadline = now, anyio.current_time() + scale_to_load(RECOVERY_TIMEOUT_S)
         await anyio.sleep(0.5)
 
 
@@ -236,8 +237,11 @@ async def audit_stored_content(load: LoadClients) -> None:
     for address, text in load.journal.stored_files.items():
         assert await load.read_stored_file(address) == text, "a file was confirmed and is not there"
     wish = {"url": f"{load.site_url}/p0", "max_pages": 100, "max_depth": 9}
-    crawled = await load.call_until_success("web_crawl", wish, session="crawl")
-    assert read_first_text(crawled).startswith("finished"), read_first_text(crawled)[:200]
+    said = [""]
+    while not said[-1].startswith("finished"):
+        crawled = read_first_text(await load.call_until_success("web_crawl", wish, session="crawl"))
+        assert crawled.startswith("finished") or (crawled.startswith("time") and crawled not in said), crawled[:200]
+        said.append(crawled)  # a busy machine needs several calls, each of which reads on
 
 
 def print_summary(journal: LoadJournal, bank: EffectCounter, recovered: float) -> None:
