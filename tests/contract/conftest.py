@@ -68,6 +68,7 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_citations_come_in_the_slice_that_the_host_reserved",
         }
     ),
+    "test_run_agent_once": None,
     "test_run_agent_restart": frozenset(
         {
             "test_a_question_is_answered_after_everything_was_stopped_and_started_again",

@@ -114,6 +114,30 @@ async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: 
     assert "dev_excerpts" not in data
 
 
+async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home: Path):
+    """The agent sees the page in a picture; the missing icon of the site is not an error of the page."""
+    finding = "The total of the cart is negative (-5)."
+    play = build_session_script(
+        build_browser_turn("takeScreenshot"),
+        build_done_turn(success=True, result="The bug is there.", findings=[finding]),
+    )
+    with anyio.fail_after(PATIENCE):
+        async with serve_evaluation_app(home, play) as (app, server, url), Client(app.build_server()) as client:
+            profiles = app.loaded.settings.models.profiles
+            profiles["scripted"] = profiles["scripted"].model_copy(update={"pictures": True})
+            result = await call(client, "web_eval_agent", url=f"{url}/cart", task="Is the total ever negative?")
+            events = (await call(client, "get_run_events", last_n=200)).structured_content["events"]
+    data = result.structured_content
+    assert (data["status"], data["stop_reason"], data["findings"]) == ("success", "done", [finding])
+    assert not result.is_error
+    assert f"\nFindings:\n- {finding}\n" in read_first_text(result)
+    icon = [event for event in events if "favicon" in event["summary"] and event["event_type"] == "network"]
+    assert icon
+    assert (data["errors_top"], [event for event in events if event["has_error"]]) == ([], [])
+    shown = server.requests[1].body["messages"][-1]
+    assert shown["content"][1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+
+
 async def test_an_answer_without_done_is_no_success(home: Path):
     play = build_session_script(ModelTurn(text="All went well, trust me."))
     with anyio.fail_after(PATIENCE):

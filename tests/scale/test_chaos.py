@@ -21,6 +21,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from support.busy_machine import scale_to_load
 from support.databases import postgres
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer
@@ -81,7 +82,8 @@ async def run_cluster(
             serve_on_network(pages, net) as shown,
         ):
             settings = _build_settings(thinks, shown)
-            settings += [f"artifacts.storage={disks[ARTIFACT_DISK].folder}"] if ARTIFACT_DISK in disks else []
+            shared = disks[ARTIFACT_DISK].folder if ARTIFACT_DISK in disks else _create_folder(folder / "artifacts")
+            settings += [f"artifacts.storage={shared}"]  # of all replicas, also where no disk can be mounted
             path = os.pathsep.join((str(Path(__file__).parent.parent), str(plugins)))
             environment = {"PYTHONPATH": path, "SCRIPTED_KEY": "sk-x", "BANK": f"{till}/book"}
             more: dict[str, Any] = {"settings": settings, "environment": environment, "prepare": _prepare_home}
@@ -114,6 +116,11 @@ def _build_settings(thinks: str, shown: str) -> list[str]:
         f"egress.allow={shown.removeprefix('http://')}",
         "pages.per_host_rate=1000",
     ]
+
+
+def _create_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def _prepare_home(home: Path) -> None:
@@ -172,7 +179,7 @@ async def watch_progress(load: LoadClients, scope: anyio.CancelScope) -> None:
             load.cluster.query_rows("SELECT status, count(*) FROM runs GROUP BY 1 ORDER BY 1"),
         )
         if now != seen:
-            seen, scope.deadline = now, anyio.current_time() + RECOVERY_TIMEOUT_S
+            seen, scope.deadline = now, anyio.current_time() + scale_to_load(RECOVERY_TIMEOUT_S)
         await anyio.sleep(0.5)
 
 
@@ -195,6 +202,9 @@ async def print_unfinished_work(load: LoadClients) -> None:
 
 async def audit_results(load: LoadClients, bank: EffectCounter) -> None:
     journal, house = load.journal, load.cluster
+    assert journal.bugs == [], "a fault became a bug"
+    broken_calls = house.query_rows("SELECT run_id, tool, result FROM run_steps WHERE outcome = 'bug'")
+    assert broken_calls == [], "a fault became a bug of an agent's tool"
     assert [key for key, count in bank.counts_by_key.items() if count > 1] == [], "an effect came twice"
     states = {row[0]: row[1] for row in house.query_rows("SELECT id, status FROM runs WHERE parent_run_id IS NULL")}
     assert set(states.values()) <= {"completed", "blocked", "cancelled"}, Counter(states.values())
@@ -227,8 +237,11 @@ async def audit_stored_content(load: LoadClients) -> None:
     for address, text in load.journal.stored_files.items():
         assert await load.read_stored_file(address) == text, "a file was confirmed and is not there"
     wish = {"url": f"{load.site_url}/p0", "max_pages": 100, "max_depth": 9}
-    crawled = await load.call_until_success("web_crawl", wish, session="crawl")
-    assert read_first_text(crawled).startswith("finished"), read_first_text(crawled)[:200]
+    said = [""]
+    while not said[-1].startswith("finished"):
+        crawled = read_first_text(await load.call_until_success("web_crawl", wish, session="crawl"))
+        assert crawled.startswith("finished") or (crawled.startswith("time") and crawled not in said), crawled[:200]
+        said.append(crawled)  # a busy machine needs several calls, each of which reads on
 
 
 def print_summary(journal: LoadJournal, bank: EffectCounter, recovered: float) -> None:

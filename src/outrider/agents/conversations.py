@@ -185,6 +185,17 @@ class Conversations:
             hint="use a conversationId from an agent's result, or leave it out to start a new conversation",
         )
 
+    async def delete_if_empty(self, conversation_id: str) -> None:
+        """Delete a conversation without messages, whose run another process has started elsewhere."""
+        from sqlalchemy import delete, exists
+
+        from outrider.agents.tables import conversations, messages
+
+        has_messages = exists().where(messages.c.conversation_id == conversation_id)
+        query = delete(conversations).where(conversations.c.id == conversation_id, ~has_messages)
+        async with self._database.write() as connection:
+            await connection.execute(query)
+
     async def post_message(
         self, conversation_id: str, role: MessageRole, text: str, **fields: Any
     ) -> ConversationMessage:

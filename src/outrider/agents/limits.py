@@ -1,10 +1,7 @@
-"""Limits that stop a run: steps, tokens, cost, time and repetition."""
+"""Limits that stop a run: steps, tokens, cost and time."""
 
-import json
 import time
-from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import blake2s
 from typing import Any, Literal
 
 from outrider.agents.definition import Budgets
@@ -49,6 +46,13 @@ class RunUsage:
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTED_FIELDS}
         return RunUsage(**counts, cost=sum(costs) if costs else None)
+
+    def describe(self) -> str:
+        """Return tokens and cost for people and models, such as `1,230 tokens (1,000 from the cache), $0.0123`."""
+        cached = f" ({self.cached_tokens:,} from the cache)" if self.cached_tokens else ""
+        at_least = "at least " if self.unpriced else ""
+        cost = "" if self.cost is None else f", {at_least}${self.cost:.4f}"
+        return f"{self.tokens:,} tokens{cached}{cost}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the usage as JSON, without the cost if it is unknown."""
@@ -114,28 +118,3 @@ class BudgetMeter:
             raise RunStopped("tokens", f"the run has used {used.tokens:,} of {limits.tokens:,} tokens")
         if limits.cost is not None and used.cost is not None and used.cost >= limits.cost:
             raise RunStopped("cost", f"the run has cost ${used.cost:.4f} of ${limits.cost:g}")
-
-
-@dataclass
-class RepetitionDetector:
-    """Detects calls that are repeated with the same result."""
-
-    call_counts: Counter[str] = field(default_factory=Counter)
-
-    def check_call(self, tool: str, arguments: Any, result: str) -> str:
-        """Count a call; return a reminder for the model after repetitions. Raises RunStopped."""
-        remind_at_calls = 3
-        stop_at_calls = 5
-        serialized = json.dumps([tool, arguments, result], sort_keys=True, default=str)
-        key = blake2s(serialized.encode("utf-8", "replace")).hexdigest()
-        self.call_counts[key] += 1
-        if self.call_counts[key] >= stop_at_calls:
-            raise RunStopped(
-                "repetition", f"{tool} was called {stop_at_calls} times with the same arguments and result"
-            )
-        if self.call_counts[key] < remind_at_calls:
-            return ""
-        return (
-            f"\n\n(You have made the same call {self.call_counts[key]} times with the same result. "
-            "Try something else, or answer with what you have.)"
-        )

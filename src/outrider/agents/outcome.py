@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from outrider.agents.limits import PARTIAL_STOP_REASONS, StopReason
-from outrider.agents.run import Run, RunStatus
+from outrider.agents.run import Run
+from outrider.agents.run_status import RunStatus
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)

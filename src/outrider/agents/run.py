@@ -4,11 +4,13 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from outrider.agents.conversations import Conversation, ConversationMessage, insert_message
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import RunUsage
+from outrider.agents.run_status import ACTIVE_STATUSES, ENDED_STATUSES, RunStatus
+from outrider.agents.start_keys import ClaimedKey, StartKey, StartKeys, require_same_request
 from outrider.core.context import Call, RunContext
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import NotFound
@@ -17,12 +19,6 @@ from outrider.core.tracing import capture_trace_context
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
-
-
-RunStatus = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
-ENDED_STATUSES = frozenset({"completed", "partial", "failed", "cancelled"})
-RESTING_STATUSES = ENDED_STATUSES | {"blocked"}  # nothing happens until a person or caller acts
-ACTIVE_STATUSES = ("queued", "running")
 
 
 @dataclass(frozen=True)
@@ -143,16 +139,34 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._start_keys = StartKeys(database)
 
-    async def add_run(self, row: Mapping[str, Any]) -> tuple[Run, bool]:
-        """Add a run and return it with True, or with False if the same call of its parent added it before."""
+    async def add_run(
+        self, row: Mapping[str, Any], message: ConversationMessage | None = None, start_key: StartKey | None = None
+    ) -> tuple[Run, bool]:
+        """Add a run and the message that it answers; return the run with True.
+
+        Returns the earlier run with False if the same call of its parent, or the same idempotency key, added it before.
+        Raises InvalidInput if the key came with another request.
+        """
         from outrider.agents.tables import runs
 
         insert = self._database.build_insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
-        is_new = await self._database.run_transaction(
-            lambda connection: connection.execute(insert).first() is not None, write=True
-        )
-        if is_new:
+
+        def insert_run(connection: "Connection") -> ClaimedKey | bool:
+            claimed = self._start_keys.claim(connection, start_key, row["id"]) if start_key else None
+            if claimed is not None:
+                return claimed
+            is_new = connection.execute(insert).first() is not None
+            if is_new and message is not None:
+                insert_message(connection, message)
+            return is_new
+
+        added = await self._database.run_transaction(insert_run, write=True)
+        if isinstance(added, ClaimedKey):
+            assert start_key is not None
+            return await self.get(require_same_request(added, start_key).run_id), False
+        if added:
             return await self.get(row["id"]), True
         existing = await self.find_by_parent_call(row["parent_run_id"], row["parent_call_id"])
         assert existing is not None  # it is what the insertion collided with
@@ -188,6 +202,11 @@ class RunStore:
 
         found = await self.list_runs(runs.c.parent_run_id == parent_run_id, runs.c.parent_call_id == call_id)
         return found[0] if found else None
+
+    async def find_started(self, start_key: StartKey) -> Run | None:
+        """Return the run that an idempotency key has started. Raises InvalidInput if it came with another request."""
+        run_id = await self._start_keys.find_run_id(start_key)
+        return None if run_id is None else await self.get(run_id)
 
     async def find_by_message(self, conversation_id: str, message_id: str) -> Run | None:
         """Return the newest run that answers a message, if any."""
@@ -254,16 +273,19 @@ class RunStore:
         return await self._database.run_transaction(update_and_post, write=True)
 
     async def list_descendants(self, run_id: str) -> list[DescendantRun]:
-        """Return all runs below this one, at any depth."""
+        """Return all runs below this one, at any depth; the usage of active ones is that of their steps so far."""
         from sqlalchemy import select
 
+        from outrider.agents.live_usage import load_live_usage, merge_usage
         from outrider.agents.tables import runs
 
         root = select(runs.c.root_run_id).where(runs.c.id == run_id).scalar_subquery()
         query = select(runs.c.id, runs.c.parent_run_id, runs.c.usage).where(runs.c.root_run_id == root)
 
         def load_tree(connection: "Connection") -> list[DescendantRun]:
-            return [DescendantRun(*row) for row in connection.execute(query)]
+            live = load_live_usage(connection, runs.c.root_run_id == root)
+            rows = [merge_usage(row, live) for row in connection.execute(query).mappings()]
+            return [DescendantRun(row["id"], row["parent_run_id"], row["usage"]) for row in rows]
 
         tree = await self._database.run_transaction(load_tree, write=False)
         descendants: list[DescendantRun] = []
@@ -273,6 +295,22 @@ class RunStore:
             descendants += children
             parent_ids = {run.id for run in children}
         return descendants
+
+    async def load_usage(self, run_ids: Sequence[str]) -> dict[str, RunUsage]:
+        """Return the own usage of runs by id; that of active ones is that of their steps so far."""
+        from sqlalchemy import select
+
+        from outrider.agents.live_usage import load_live_usage
+        from outrider.agents.tables import runs
+
+        is_wanted = runs.c.id.in_(run_ids)
+
+        def load_rows(connection: "Connection") -> dict[str, RunUsage]:
+            rows = connection.execute(select(runs.c.id, runs.c.usage).where(is_wanted))
+            saved = {run_id: RunUsage.from_dict(usage) for run_id, usage in rows}
+            return saved | load_live_usage(connection, is_wanted)
+
+        return await self._database.run_transaction(load_rows, write=False)
 
     async def list_active(self) -> list[ActiveRun]:
         """Return the runs that are queued or running, in any process."""

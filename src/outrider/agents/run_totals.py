@@ -2,7 +2,7 @@
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from outrider.agents.run import ACTIVE_STATUSES
+from outrider.agents.run_status import ACTIVE_STATUSES
 from outrider.agents.tables import run_steps, runs
 from outrider.core.database.database import Database
 

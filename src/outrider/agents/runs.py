@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.agents.assignment import Assignment
-from outrider.agents.conversations import Conversation
+from outrider.agents.conversations import Conversation, build_message
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.dependencies import AgentDependencies
 from outrider.agents.events.stream import EventStreams, RunEvent
@@ -77,7 +77,9 @@ class RunService:
 
     @reserve_before_start
     async def start(self, agent: Agent, work: Assignment, call: Call, conversation: Conversation) -> Run:
-        """Start a run and return at once; repeating the same call of a parent run starts it only once.
+        """Start a run and return at once.
+
+        Repetitions of a parent run's call, or with the same idempotency key, return the run that they started.
 
         Args:
             agent: The agent; its tools, stakes and budgets are fixed from now on.
@@ -88,6 +90,7 @@ class RunService:
         Raises:
             NotFound: A tool or toolset is not offered.
             NotConfigured: No model is configured, or the libraries for agents are missing.
+            InvalidInput: The idempotency key came with another request.
         """
         parent_run = await self._rows.get(call.run.id) if call.run else None
         agent = await self._freeze_agent(agent, work.toolsets, parent_run, call.grant)
@@ -96,12 +99,7 @@ class RunService:
         here = parent_run is not None or client_model is not None
         if here or self._settings.runs:
             await self._worker.ensure_engine()
-        message_id = work.message_id
-        if not message_id:
-            message = await self.conversations.post_message(
-                conversation.id, "user", work.query, agent=agent.name, files=work.files
-            )
-            message_id = message.id
+        message = build_message(conversation.id, "user", work.message or work.query, agent=agent.name, files=work.files)
         state: dict[str, Any] = {"given": [dict(file) for file in work.files]}
         state |= {"lent": True} if client_model is not None else {}
         state |= {"grant": call.grant.to_dict()} if call.grant else {}
@@ -110,17 +108,19 @@ class RunService:
             work.query,
             call,
             conversation,
-            message_id=message_id,
+            message_id=message.id,
             budgets=self._compute_budgets(agent, call, work.budget),
             state=state,
             history=await self._load_history(conversation.id, agent.name),
         )
         row |= {"model": model, "executor": self._worker.name if here else None}
-        run, is_new = await self._rows.add_run(row)
-        if is_new:
-            if client_model is not None:
-                self._worker.client_models[run.id] = client_model
-            await self._worker.start_attempt(run.id, run.attempt, here=here)
+        run, is_new = await self._rows.add_run(row, message, work.start_key)
+        if not is_new:
+            await self.conversations.delete_if_empty(conversation.id)
+            return run
+        if client_model is not None:
+            self._worker.client_models[run.id] = client_model
+        await self._worker.start_attempt(run.id, run.attempt, here=here)
         return run
 
     async def check_agent(self, agent: Agent) -> None:
@@ -140,8 +140,8 @@ class RunService:
         return await self._rows.get(run_id)
 
     async def sum_usage(self, run_id: str) -> RunUsage:
-        """Return the usage of the run and all runs below it."""
-        own_usage = RunUsage.from_dict((await self._rows.get(run_id)).usage)
+        """Return the usage of the run and all runs below it, so far. Raises NotFound."""
+        own_usage = (await self._rows.load_usage([(await self._rows.get(run_id)).id]))[run_id]
         return own_usage + await self._worker.sum_descendant_usage(run_id)
 
     async def resume(self, run_id: str) -> Run:

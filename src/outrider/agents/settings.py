@@ -31,6 +31,9 @@ class ModelProfile(BaseModel):
     context: int | None = Field(
         None, ge=1_000, description="The model's context window in tokens, if the built-in table does not know it"
     )
+    pictures: bool | None = Field(
+        None, description="Whether the model sees pictures, if that does not follow from its provider and name"
+    )
     price: TokenPrice | None = Field(
         None, description="The price of tokens, if the built-in table does not know the model"
     )

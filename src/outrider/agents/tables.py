@@ -117,6 +117,17 @@ run_turns = Table(
     Column("served_at", Float, nullable=False),
 )
 
+# Idempotency keys, by a hash of key and owner.
+run_keys = Table(
+    "run_keys",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("fingerprint", String(64), nullable=False),  # of the request that the key came with
+    Column("run_id", String(40), nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Index("ix_run_keys_expires_at", "expires_at"),
+)
+
 run_events = Table(
     "run_events",
     metadata,

@@ -4,7 +4,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,8 @@ import anyio
 from outrider.agents.approvals import Questions, build_agent_key
 from outrider.agents.events.stream import EventWriter
 from outrider.agents.exfiltration_guard import ExfiltrationGuard
-from outrider.agents.limits import RepetitionDetector
+from outrider.agents.pictures import collect_pictures, explain_hidden_pictures, hash_pictures
+from outrider.agents.repetition import RepetitionDetector
 from outrider.agents.run import Run
 from outrider.agents.steps import RunSteps, ToolStep
 from outrider.core.context import Call
@@ -51,6 +52,8 @@ class ToolOutput:
     text: str
     outcome: str = "ok"
     is_handover: bool = False  # the conversation was handed over, so the run is done
+    references: Collection[str] = ()  # of its sources
+    pictures: Sequence[dict[str, str]] = ()  # each with `mime_type` and base64 `data`
 
 
 class ToolExecutor:
@@ -65,6 +68,7 @@ class ToolExecutor:
         citations: Citations of all results by reference.
         files: Files that the calls made, each with `title`: published ones with `id`, others with `path`.
         handed_over: The result of a call that handed the conversation over; empty before.
+        sees_pictures: Whether a model of the run sees pictures, so that those of results are kept for it.
     """
 
     def __init__(
@@ -82,6 +86,7 @@ class ToolExecutor:
         self.citations: dict[str, dict[str, Any]] = dict(run.citations)
         self.files: list[dict[str, Any]] = list(run.files)
         self.handed_over = ""
+        self.sees_pictures = False
         self._steps = steps
         self._questions = questions
         self._event_writer = event_writer
@@ -89,11 +94,11 @@ class ToolExecutor:
         self._exfiltration_guard: ExfiltrationGuard | None = None
         self._call_slots = anyio.Semaphore(max_parallel_calls)
 
-    async def call(self, name: str, arguments: Mapping[str, Any], call_id: str, number: int) -> str:
+    async def call(self, name: str, arguments: Mapping[str, Any], call_id: str, number: int) -> ToolOutput:
         """Call a tool, or return the saved result if this call has ended before.
 
         Returns:
-            The text for the model, which may describe a failure.
+            Text and pictures for the model; the text may describe a failure.
 
         Raises:
             CallPaused: A person must be asked first.
@@ -106,7 +111,9 @@ class ToolExecutor:
             step = await self._steps.start_step(self.run, call_id, number, name, redacted)
             output = await self._execute_step(tool, name, arguments, step, number)
         self.handed_over = output.text if output.is_handover else self.handed_over
-        return output.text + self._repetitions.check_call(name, redacted, output.text)
+        compared = output.text + hash_pictures(output.pictures)
+        reminder = self._repetitions.check_call(name, redacted, compared, output.references)
+        return replace(output, text=output.text + reminder)
 
     def _find_tool(self, name: str) -> Tool | None:
         try:
@@ -122,8 +129,10 @@ class ToolExecutor:
             "First find out whether it took effect, and repeat it only if it did not."
         )
         if step.has_ended:
-            self._collect_sources(step.result.get("sources", {}), step.result.get("files", []))
-            return ToolOutput(step.result["text"], step.outcome or "ok", step.result.get("leaves", False))
+            sources = step.result.get("sources", {})
+            self._collect_sources(sources, step.result.get("files", []))
+            leaves, pictures = step.result.get("leaves", False), step.result.get("pictures", ())
+            return ToolOutput(step.result["text"], step.outcome or "ok", leaves, tuple(sources), pictures)
         if tool and not (step.is_new or step.outcome == "asks" or _is_repeatable(tool)):
             result = {"text": interrupted_message, "sources": {}}
             await self._steps.finish_step(self.run, step.key, outcome="interrupted", seconds=0.0, result=result)
@@ -143,7 +152,8 @@ class ToolExecutor:
             step.key,
             outcome=output.outcome,
             seconds=seconds,
-            result={"text": output.text, "sources": sources, "files": files, "leaves": output.is_handover},
+            result={"text": output.text, "sources": sources, "files": files, "leaves": output.is_handover}
+            | ({"pictures": list(output.pictures)} if output.pictures else {}),
         )
         self._collect_sources(sources, files)
         event |= {"outcome": output.outcome, "seconds": seconds, "text": _truncate_text(output.text)}
@@ -177,11 +187,14 @@ class ToolExecutor:
             return ToolOutput(f"error: a bug in {name} (incident {incident}); continue without it", "bug"), {}, []
         tool = self.toolbox.get_tool(name)
         is_handover = bool(result.meta.get("outrider/early_exit"))
-        text = result.text if is_handover else _render_result(tool, result)
+        hidden = explain_hidden_pictures(result.content, sees_pictures=self.sees_pictures)
+        text = result.text if is_handover else _render_result(tool, result, hidden)
         if self._exfiltration_guard is not None:
             self._exfiltration_guard.record_result(tool, text)
-        output = ToolOutput(text, "error" if result.is_error else "ok", is_handover)
-        return output, _extract_sources(result), _extract_files(result)
+        sources = _extract_sources(result)
+        pictures = collect_pictures(result.content, hidden)
+        output = ToolOutput(text, "error" if result.is_error else "ok", is_handover, tuple(sources), pictures)
+        return output, sources, _extract_files(result)
 
     async def _mark_resumed(self, name: str, step: ToolStep, call: Call) -> None:
         """Mark a paused call as started again, so that it is not repeated if the process dies during it."""
@@ -270,10 +283,10 @@ def _describe_error(error: OutriderError) -> str:
     return f"error ({error.code}): {error.message}{hint}{retry}"
 
 
-def _render_result(tool: Tool, result: Result) -> str:
+def _render_result(tool: Tool, result: Result, hidden_pictures: Mapping[int, str]) -> str:
     """Return the text of a result for the model; text of untrusted tools is wrapped in marks."""
     max_chars = 40_000
-    blocks = [_render_block(block) for block in result.content]
+    blocks = [_render_block(block, hidden_pictures.get(index, "")) for index, block in enumerate(result.content)]
     text = "\n\n".join(blocks) or json.dumps(result.data, ensure_ascii=False, default=str)
     piece = cut_text(text, max_chars)
     if piece.truncated:
@@ -282,13 +295,13 @@ def _render_result(tool: Tool, result: Result) -> str:
     return wrap_untrusted(text, tool.name) if tool.untrusted else text
 
 
-def _render_block(item: ResultBlock) -> str:
-    """Return a block as text; a source also shows its reference, and other media only their type."""
+def _render_block(item: ResultBlock, hidden: str) -> str:
+    """Return a block as text; a source also shows its reference, and a picture why it is hidden, if it is."""
     match item:
         case TextBlock():
             return item.text
         case ImageBlock():
-            return f"[image, {item.mime_type}, {len(item.data):,} bytes: not shown]"
+            return f"[picture not shown: {hidden}]" if hidden else "[picture: shown after this text]"
         case LinkBlock():
             return f"[{item.name}] <{item.uri}> {item.mime_type}".rstrip()
     if item.fields.get("fileId"):

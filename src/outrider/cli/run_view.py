@@ -11,6 +11,7 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from outrider.agents.events.stream import RunEvent
+from outrider.agents.limits import RunUsage
 from outrider.agents.run import Run
 from outrider.app import App
 from outrider.core.questions import Decision
@@ -36,7 +37,7 @@ class TerminalRunView:
         self._allow = allow
         self._answer = answer
         self._console = Console(highlight=False, stderr=True)
-        self._thinking = self._text = ""
+        self._thinking = self._text = self._used = ""
         self._last_seq = 0
 
     async def follow_run(self, run: "Run") -> "Run":
@@ -49,15 +50,22 @@ class TerminalRunView:
                     self._last_seq = event.seq
                     if not self._quiet:
                         self._show_event(event)
-                        tail = clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:]
-                        live.update(Text(tail, style="" if self._text else "dim italic"))
+                        live.update(self._render_tail())
             run = await self._app.runs.get(run.id)
             if run.status != "blocked" or not await self._decide_questions(run):
                 break
             run = await self._app.runs.resume(run.id)
+        if not self._quiet:
+            self._console.print(Text((await self._app.runs.sum_usage(run.id)).describe(), style="dim"))
         if run.answer and self._answer:
             self._print_answer(run)
         return run
+
+    def _render_tail(self) -> Text:
+        """Return the end of what the model is writing, and what the run has used so far."""
+        tail = clean_untrusted(self._text or self._thinking)[-TAIL_CHARS:]
+        used = Text(f"\n{self._used}" if tail else self._used, style="dim")
+        return Text(tail, style="" if self._text else "dim italic") + used
 
     def _show_event(self, event: "RunEvent") -> None:
         match event.kind:
@@ -77,6 +85,7 @@ class TerminalRunView:
                 self._thinking = self._text = ""
             case "usage":
                 self._print_thinking()
+                self._used = RunUsage.from_dict(event.data["tree"]).describe()
 
     def _print_tool(self, data: dict[str, Any]) -> None:
         good = data["outcome"] == "ok"

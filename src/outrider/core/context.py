@@ -86,6 +86,7 @@ class Call:
         run: The agent's run that makes the call; None for calls of hosts and people.
         client_model: The caller's own language model, if it offers it during the call.
         is_cancelled: Returns whether the caller has cancelled the call; losing its connection does not count.
+        idempotency_key: The caller's key for this call: its repetitions start no second run.
         grant: The caller's permissions; None where callers need not sign in. With a grant, workspace and identity
             are authenticated.
         extra: Further fields that the host sent.
@@ -106,6 +107,7 @@ class Call:
     run: RunContext | None = None
     is_cancelled: Callable[[], bool] = lambda: False
     client_model: ClientModel | None = None
+    idempotency_key: str | None = None
     grant: Grant | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 

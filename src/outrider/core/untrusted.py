@@ -21,6 +21,7 @@ STRAY_SELECTOR = re.compile(
 )
 # The marks of this module and of citations, in any spelling that a model could take for them.
 BOUNDARY_MARK = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2215\u2044]*untrusted)", re.IGNORECASE)
+BOUNDARY_NUMBER = re.compile(r"(?<=<untrusted-)\d{12}(?= from=)|(?<=</untrusted-)\d{12}(?=>)")
 CITATION_MARK = re.compile(r"([:\uff1a]\s*cite)\s*(?=[\[\uff3b])", re.IGNORECASE)
 # Single joiners stay between letters of scripts that need them (Arabic to Indic) and between emoji.
 JOINING_LETTERS = (
@@ -96,6 +97,11 @@ def wrap_untrusted(text: str, origin: str) -> str:
     text = _disarm_boundaries(text)
     number = f"{secrets.randbelow(10**12):012}"  # digits cost the fewest tokens per random bit
     return f"<untrusted-{number} from={sanitize_url(origin)!r}>\n{text}\n</untrusted-{number}>"
+
+
+def remove_boundary_numbers(text: str) -> str:
+    """Return the text with boundaries that no longer differ, to compare the results of equal calls."""
+    return BOUNDARY_NUMBER.sub("", text)
 
 
 def sanitize_url(address: str) -> str:

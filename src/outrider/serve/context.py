@@ -11,11 +11,12 @@ from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotifica
 from outrider.core.context import Call
 from outrider.serve.client_model import find_client_model
 from outrider.serve.elicitation import parse_host_decisions
-from outrider.serve.request_headers import WORKSPACE_HEADER
+from outrider.serve.request_headers import IDEMPOTENCY_HEADER, WORKSPACE_HEADER
 
 if TYPE_CHECKING:
     from outrider.serve.auth import Caller
 
+IDEMPOTENCY_META_KEY = "outrider/idempotencyKey"
 SAMPLING_CAPABILITY = ClientCapabilities(sampling=SamplingCapability())
 
 
@@ -59,6 +60,7 @@ def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults =
         extra={name: step.get(name) for name in ("websearchResultCount", "resumeState", "agent", "depth")},
         progress=reporter,
         heartbeat=reporter.report_alive,
+        idempotency_key=_read_idempotency_key(context),
         answers=parse_host_decisions(decisions) if isinstance(decisions, list) else {},
         is_cancelled=lambda: _is_cancelled(context),
         client_model=(
@@ -144,6 +146,12 @@ def read_person(context: ServerRequestContext[Any, Any]) -> str | None:
     """Return the person for whom the host acts, from `_meta` or from the header of hosts with one key for all."""
     header = {"person": read_header(context, "x-api-user-email")}
     return _read_text(context.meta or {}, "identity") or _read_text(header, "person")
+
+
+def _read_idempotency_key(context: ServerRequestContext[Any, Any]) -> str | None:
+    """Return the caller's key from `_meta`, or from the header, where it is a string in quotation marks."""
+    key = (context.meta or {}).get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
+    return key.strip().removeprefix('"').removesuffix('"') or None if isinstance(key, str) else None
 
 
 def _is_cancelled(context: ServerRequestContext[Any, Any]) -> bool:

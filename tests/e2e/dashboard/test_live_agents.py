@@ -19,7 +19,7 @@ from support.fakes.model_apis import ModelTurn
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 120
+PATIENCE = 900  # seconds until a test counts as hanging, however busy the machine is
 HELD = 4.0  # seconds that the person takes
 
 
@@ -66,8 +66,8 @@ async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(hom
                 paused_at = time.monotonic()
                 with anyio.move_on_after(HELD):
                     await anyio.sleep_forever()
+                held = time.monotonic() - paused_at  # before the click, whose effect may precede its return by seconds
                 await view.pointer.click("#pause")
-                held = time.monotonic() - paused_at
             evaluation = await app.evaluator.evaluations.find(result[0].structured_content["session_id"])
             assert evaluation is not None
             assert evaluation.run_id

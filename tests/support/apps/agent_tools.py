@@ -1,13 +1,17 @@
 """A toolset for agents under test, installed as a plugin: its side effects are lines of a file that survives."""
 
 import itertools
+import struct
+import uuid
+import zlib
 from pathlib import Path
 
 import anyio
 
+from outrider.core.citations import build_references
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Unavailable
-from outrider.core.result import ResourceBlock, Result
+from outrider.core.result import ImageBlock, ResourceBlock, Result, TextBlock
 from outrider.core.tool import Toolset
 
 ledger = Toolset("ledger", "For tests.")
@@ -42,6 +46,36 @@ async def read_page(number: int) -> Result:
     fields = {"reference": f"p{number:02}", "title": f"Page {number}"}
     text = f"Page {number} begins. {'Tea is grown on hills. ' * 130}Page {number} ends."
     return Result((ResourceBlock(f"https://pages.example/{number}", "text/plain", text, fields),))
+
+
+@ledger.tool(untrusted=True)
+async def find_anew() -> Result:
+    """Find the same page under a new reference."""
+    reference = build_references()[next(CALL_COUNTER)]
+    fields = {"reference": reference, "title": "Tea"}
+    return Result((ResourceBlock("https://pages.example/tea", "text/plain", "Tea is grown on hills.", fields),))
+
+
+@ledger.tool(untrusted=True)
+async def open_anew() -> str:
+    """Open the same thing under a new id."""
+    return f"session {uuid.uuid4()} of run_{uuid.uuid4().hex} is open"
+
+
+@ledger.tool(untrusted=True)
+async def draw(shade: int, side: int = 2, noise: int = 0) -> Result:
+    """Draw a gray square."""
+    picture = build_png(shade, side) + bytes(noise)
+    return Result((TextBlock(f"square {shade}"), ImageBlock(picture, "image/png")))
+
+
+def build_png(shade: int, side: int) -> bytes:
+    """A gray square as PNG."""
+    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + bytes([shade]) * side) * side)
+    chunks = [(b"IHDR", header), (b"IDAT", rows), (b"IEND", b"")]
+    written = [struct.pack(">I", len(data)) + kind + data for kind, data in chunks]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk + struct.pack(">I", zlib.crc32(chunk[4:])) for chunk in written)
 
 
 @ledger.tool()

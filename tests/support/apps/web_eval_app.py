@@ -15,19 +15,21 @@ from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, ScriptedRequest, TurnScript
 
 ROBOT_CHECK_HTML = "<title>Just a moment...</title><p>Verify you are human</p>"
+ICONLESS_HTML = "<title>Cart</title><link rel=icon href=/favicon.ico><img src=/favicon.ico><h1>Total: -5</h1>"
 SESSION_ID_PATTERN = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
 
 
 def build_evaluation_site() -> Any:
-    """The browser's site, with a robot check at `/wall`."""
+    """The browser's site, with a robot check at `/wall`, and at `/cart` a page with a bug and without its icon."""
     shop = browser_site.build_site()
 
     async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["path"] != "/wall":
+        status, page = {"/wall": (403, ROBOT_CHECK_HTML), "/cart": (200, ICONLESS_HTML)}.get(scope.get("path"), (0, ""))
+        if not page:
             await shop(scope, receive, send)
             return
-        await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/html")]})
-        await send({"type": "http.response.body", "body": ROBOT_CHECK_HTML.encode()})
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/html")]})
+        await send({"type": "http.response.body", "body": page.encode()})
 
     return route_request
 

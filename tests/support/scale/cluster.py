@@ -15,6 +15,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from support.busy_machine import scale_to_load
 from support.databases import postgres
 from support.scale.networks import Machine, MachineNetwork
 from support.scale.proxies import FaultyProxy, balance_connections, proxy_to_socket
@@ -104,7 +105,7 @@ class ClusterProcess:
     async def wait_until_ready(self) -> None:
         """Waits until it says that it is there."""
         assert self._process is not None
-        end = time.monotonic() + START_TIMEOUT_S
+        end = time.monotonic() + scale_to_load(START_TIMEOUT_S)
         while lacks := await self._explain_not_ready():
             assert self._process.poll() is None, self.log_file.read_text()[-3_000:]
             assert time.monotonic() < end, f"{self.name} is not ready: {lacks}\n{self.log_file.read_text()[-3_000:]}"

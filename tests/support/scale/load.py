@@ -75,6 +75,7 @@ class LoadJournal:
         cancelled_runs: Runs that were told to be cancelled, and when.
         resumed_runs: Runs whose first caller dropped the connection.
         failures: How often a call failed, by reason: that may happen, and must be said.
+        bugs: Answers that blame a bug of the product, which no fault of its surroundings excuses.
         success_times: When calls succeeded.
         call_durations: How long each of them took, and which it was.
         events: What the chaos did.
@@ -88,6 +89,7 @@ class LoadJournal:
     cancelled_runs: dict[str, float] = field(default_factory=dict)
     resumed_runs: set[str] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
+    bugs: list[str] = field(default_factory=list)
     success_times: list[float] = field(default_factory=list)
     call_durations: list[tuple[float, str]] = field(default_factory=list)
     started_at: float = field(default_factory=time.monotonic)
@@ -160,7 +162,10 @@ class LoadClients:
         finally:
             del self.journal.inflight_calls[number]
         if result.is_error and not re.search(QUESTION_ID_PATTERN, str(result)):
-            self.journal.failures[read_first_text(result)[:160]] += 1
+            message = read_first_text(result)
+            self.journal.failures[message[:160]] += 1
+            if "failed on our side" in message:
+                self.journal.bugs.append(f"{tool}: {message[:400]}")
             return None
         self.journal.success_times.append(time.monotonic())
         self.journal.call_durations.append(

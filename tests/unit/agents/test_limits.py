@@ -63,6 +63,32 @@ async def test_going_in_circles_is_noticed_told_and_ended():
     assert "same call 3 times" in scripted.model_server.requests[3].results[-1]
 
 
+async def test_circles_are_noticed_whatever_is_random_in_results():
+    looping_calls = {
+        "boundary": ("overhear", {}),
+        "references of sources": ("find_anew", {}),
+        "made-up ids": ("open_anew", {}),
+        "number of a bug": ("break_down", {}),
+    }
+    for random_part, call in looping_calls.items():
+        async with open_scripted_app(play_turns(ModelTurn(text="Again.", calls=[call]))) as scripted:
+            run = await scripted.run_to_end()
+        assert (run.status, run.stop_reason) == ("partial", "repetition"), random_part
+        assert len(scripted.model_server.requests) == 5, random_part
+        assert "same call 3 times" in scripted.model_server.requests[3].results[-1], random_part
+
+
+async def test_going_back_to_a_list_between_its_entries_is_no_circle():
+    def browse(asked: ScriptedRequest) -> ModelTurn:
+        if asked.turn_count == 12:
+            return ModelTurn(text="Six.")
+        return ModelTurn(calls=[("count" if asked.turn_count % 2 else "overhear", {})])
+
+    async with open_scripted_app(browse) as scripted:
+        run = await scripted.run_to_end()
+    assert (run.status, run.answer) == ("completed", "Six.")
+
+
 async def test_the_same_call_with_new_results_is_no_circle():
     def patient(asked: ScriptedRequest) -> ModelTurn:
         return ModelTurn(calls=[("count", {})]) if asked.turn_count < 8 else ModelTurn(text="Eight.")

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from outrider.agents.events.event import EventKind, RunEvent
-from outrider.agents.run import RESTING_STATUSES
+from outrider.agents.run_status import RESTING_STATUSES
 from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 

@@ -17,7 +17,8 @@ import anyio
 
 from outrider.agents.events.event import DELTA_KINDS, EventKind, RunEvent
 from outrider.agents.events.event_log import EventLog, EventLogEnd, SequenceTakenError
-from outrider.agents.run import RESTING_STATUSES, RunStore
+from outrider.agents.run import RunStore
+from outrider.agents.run_status import RESTING_STATUSES
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.errors import OutriderError
 

@@ -31,6 +31,7 @@ class ModelAccess:
         name: The profile or `provider:model` that was asked for.
         is_trusted: Whether the URL comes from the operator or belongs to this machine.
         context_tokens: The context window, if the profile has it.
+        sees_pictures: Whether the model takes pictures.
         client_model: The client's own model, which has no URL.
     """
 
@@ -44,6 +45,7 @@ class ModelAccess:
     timeout_s: float = 120.0
     price: TokenPrice | None = None
     context_tokens: int | None = None
+    sees_pictures: bool = False
     client_model: ClientModel | None = field(default=None, repr=False)
 
     @property
@@ -105,6 +107,7 @@ class ModelResolver:
                 model=provider.default_model,
                 base_url=provider.base_url,
                 key=key,
+                sees_pictures=provider.can_see(provider.default_model),
             )
             for provider in list_providers().values()
             if (key := self._find_key(provider)) and provider.default_model
@@ -175,6 +178,7 @@ class ModelResolver:
             is_trusted=bool(profile.base_url) or provider.local,
             timeout_s=profile.timeout_s,
             context_tokens=profile.context,
+            sees_pictures=provider.can_see(model) if profile.pictures is None else profile.pictures,
             price=profile.price or (TokenPrice(input=0, output=0) if provider.local else None),
         )
 

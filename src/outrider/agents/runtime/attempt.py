@@ -20,6 +20,7 @@ from outrider.agents.runtime.agent_loop import MAX_MODEL_ERRORS, build_loop
 from outrider.agents.runtime.attempt_context import AttemptContext
 from outrider.agents.runtime.durable_model import DurableModel
 from outrider.agents.runtime.history import truncate_to_calls
+from outrider.agents.runtime.picture_messages import drop_old_pictures
 from outrider.core.metrics import RUN_COUNT
 from outrider.core.pausable_timeout import limit_time
 from outrider.core.tracing import restore_trace_context, start_span
@@ -64,13 +65,14 @@ async def _run_loop(context: AttemptContext) -> AttemptOutcome:
             except Exception as error:  # noqa: BLE001 - unexpected errors are raised again
                 return _convert_error(context, model, error, messages)
         if isinstance(result.output, DeferredToolRequests):
-            saved_history = encryption.encrypt_messages(truncate_to_calls(result.all_messages()))
+            saved_history = encryption.encrypt_messages(truncate_to_calls(drop_old_pictures(result.all_messages())))
             return AttemptOutcome("blocked", history=saved_history, model=model.label)
         reason: StopReason = "steps" if model.is_final_step else "done"
         answer = result.output.strip() or context.last_text
         if context.chain[0].client_model:
             answer += client_model_note
-        saved_history = encryption.serialize_redacted(model.context.render_messages(result.all_messages()))
+        rendered = model.context.render_messages(drop_old_pictures(result.all_messages(), limit=0))
+        saved_history = encryption.serialize_redacted(rendered)
         return AttemptOutcome(reason, answer, context.thoughts, history=saved_history, model=model.label)
 
 

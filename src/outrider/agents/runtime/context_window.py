@@ -21,6 +21,8 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 
+from outrider.agents.runtime.picture_messages import PICTURE_TOKENS, drop_old_pictures, get_pictures
+
 # Estimated bytes of UTF-8 per token: English text has four, Chinese three, JSON fewer. It rather overestimates tokens.
 BYTES_PER_TOKEN = 3.3
 # Share of the limit to use after something was removed, so that the start of the request stays cached for a while.
@@ -61,7 +63,8 @@ class ContextWindow:
 
     def render_messages(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """Return the messages for a request; each call keeps its result, and each result its call."""
-        recent = [self._shorten_message(message) for message in messages[self.summarized_count :]]
+        kept = drop_old_pictures(messages)
+        recent = [self._shorten_message(message) for message in kept[self.summarized_count :]]
         return [ModelRequest(parts=[UserPromptPart(self.summary)]), *recent] if self.summarized_count else recent
 
     def is_over_limit(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> bool:
@@ -81,9 +84,10 @@ class ContextWindow:
             if excess_tokens <= 0:
                 return
             text = _get_result_text(part)
-            if part.tool_call_id not in self.removed_call_ids and len(text) > min_chars:
+            pictures_tokens = len(get_pictures(part)) * PICTURE_TOKENS
+            if part.tool_call_id not in self.removed_call_ids and (len(text) > min_chars or pictures_tokens):
                 self.removed_call_ids.add(part.tool_call_id)
-                excess_tokens -= _count_bytes(text) / BYTES_PER_TOKEN
+                excess_tokens -= _count_bytes(text) / BYTES_PER_TOKEN + pictures_tokens
 
     def find_boundary(self, messages: Sequence[ModelMessage]) -> int:
         """Return the index of the first recent message, or 0 if there is nothing to summarize before it.
@@ -141,12 +145,15 @@ class ContextWindow:
         if tool_names not in self.tool_bytes:
             tools = [[tool.name, tool.description, tool.parameters_json_schema] for tool in parameters.function_tools]
             self.tool_bytes[tool_names] = len(json.dumps(tools, default=str))
-        parts_bytes = 0
+        parts_bytes = pictures_tokens = 0
         for part in (part for message in rendered for part in message.parts):
-            values = [value for name in ("content", "args", "tool_name") if (value := getattr(part, name, None))]
-            texts = [value if isinstance(value, str) else json.dumps(value, default=str) for value in values]
+            values = [value for name in ("args", "tool_name") if (value := getattr(part, name, None))]
+            values.append(_get_result_text(part) if isinstance(part, ToolReturnPart) else getattr(part, "content", ""))
+            texts = [value if isinstance(value, str) else json.dumps(value, default=str) for value in values if value]
+            pictures_tokens += len(get_pictures(part)) * PICTURE_TOKENS
             parts_bytes += 20 + sum(map(_count_bytes, texts))  # about 20 bytes for the JSON around it
-        return (parts_bytes + _count_bytes(instructions) + self.tool_bytes[tool_names]) / BYTES_PER_TOKEN
+        text_bytes = parts_bytes + _count_bytes(instructions) + self.tool_bytes[tool_names]
+        return text_bytes / BYTES_PER_TOKEN + pictures_tokens
 
     def _shorten_message(self, message: ModelMessage) -> ModelMessage:
         if not isinstance(message, ModelRequest) or not (self.removed_call_ids or self.max_result_chars):
@@ -164,7 +171,7 @@ class ContextWindow:
             return replace(part, content=f"[{length}, removed to save space; call the tool again if needed.{note}]")
         if self.max_result_chars and len(text) > self.max_result_chars:
             start, end = text[: self.max_result_chars - KEPT_END_CHARS], text[-KEPT_END_CHARS:]
-            return replace(part, content=f"{start}\n[… cut to save space …]\n{end}")
+            return replace(part, content=_replace_text(part, f"{start}\n[… cut to save space …]\n{end}"))
         return part
 
     def _list_sources(self, text: str) -> str:
@@ -181,7 +188,14 @@ def _list_results(messages: Iterable[ModelMessage]) -> list[ToolReturnPart]:
 
 
 def _get_result_text(part: ToolReturnPart) -> str:
+    if get_pictures(part) and isinstance(part.content, list):
+        return "\n".join(item for item in part.content if isinstance(item, str))
     return part.content if isinstance(part.content, str) else json.dumps(part.content, default=str)
+
+
+def _replace_text(part: ToolReturnPart, text: str) -> Any:
+    pictures = get_pictures(part)
+    return [text, *pictures] if pictures else text
 
 
 def _count_bytes(text: str) -> int:

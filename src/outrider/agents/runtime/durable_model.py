@@ -32,6 +32,7 @@ from outrider.agents.runtime.attempt_context import AttemptContext
 from outrider.agents.runtime.context_window import SUMMARY_PROMPT, ContextWindow
 from outrider.agents.runtime.model_failure import ModelFailure, StreamInterruptedError, classify_failure
 from outrider.agents.runtime.model_limits import compute_request_limit
+from outrider.agents.runtime.picture_messages import adapt_pictures
 from outrider.agents.runtime.usage import build_usage, record_metrics
 from outrider.core.tracing import get_error_type, start_span
 
@@ -189,7 +190,7 @@ class DurableModel(WrapperModel):
                 if failures:  # drop the text of the failed request
                     self._attempt.texts[number] = self._attempt.thinking[number] = ""
                     self._attempt.event_writer.write("status", {"status": "running", "restarted": number})
-                rendered = self.context.render_messages(messages)
+                rendered = adapt_pictures(self.context.render_messages(messages), access)
                 result = await self._request_once(number, access, model, (rendered, settings, parameters))
                 if not isinstance(result, ModelFailure):
                     return result | new_limit

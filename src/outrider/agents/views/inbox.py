@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Select, delete, func, or_, select
 
-from outrider.agents.run import ENDED_STATUSES
+from outrider.agents.run_status import ENDED_STATUSES
 from outrider.agents.tables import allowances, questions, runs
 from outrider.core.database.database import Database, to_storable_text
 from outrider.core.keyset import Batch, build_batch, format_cursor, order_newest_first

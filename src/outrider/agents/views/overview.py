@@ -10,7 +10,8 @@ from sqlalchemy import select
 
 from outrider.agents.evaluations import Evaluation
 from outrider.agents.limits import RunUsage
-from outrider.agents.run import ACTIVE_STATUSES, ENDED_STATUSES
+from outrider.agents.live_usage import load_live_usage, load_step_changes, merge_usage
+from outrider.agents.run_status import ACTIVE_STATUSES, ENDED_STATUSES
 from outrider.agents.tables import questions, runs
 from outrider.agents.views.run_list import RunFilter, RunTree, load_evaluations_by_run, load_run_batch
 from outrider.agents.views.run_summary import RunSummary, build_summary_query, parse_summary_row
@@ -80,7 +81,9 @@ class RunOverview:
             .limit(max_runs)
         )
         async with self._database.read() as connection:
-            found = [parse_summary_row(row) for row in (await connection.execute(query)).mappings()]
+            live = await connection.run_sync(load_live_usage, runs.c.root_run_id == root_run_id)
+            rows = (await connection.execute(query)).mappings()
+            found = [parse_summary_row(merge_usage(row, live)) for row in rows]
         return _build_tree(found, root_run_id)
 
     async def list_conversation_runs(self, conversation_id: str, but: str, limit: int = 10) -> list[RunSummary]:
@@ -88,7 +91,7 @@ class RunOverview:
         is_other = runs.c.conversation_id == conversation_id, runs.c.id != but
         query = build_summary_query().where(*is_other).order_by(runs.c.created_at.desc(), runs.c.id).limit(limit)
         async with self._database.read() as connection:
-            return [parse_summary_row(row) for row in (await connection.execute(query)).mappings()]
+            return [parse_summary_row(dict(row)) for row in (await connection.execute(query)).mappings()]
 
     async def find_evaluation(self, run_id: str) -> Evaluation | None:
         """Return the evaluation that the run belongs to, if any."""
@@ -96,7 +99,7 @@ class RunOverview:
             return (await connection.run_sync(load_evaluations_by_run, [run_id])).get(run_id)
 
     async def list_changes(self, cursor: str) -> tuple[list[dict[str, Any]], str]:
-        """Return the runs that changed after the cursor, and the next cursor; an empty cursor starts now.
+        """Return the runs that changed or took a step after the cursor, and the next cursor; an empty one starts now.
 
         A run can be returned twice, but no change is lost if clocks differ or commits are late by up to three seconds.
         """
@@ -110,6 +113,7 @@ class RunOverview:
         query = select(*columns).where(*recent).order_by(runs.c.updated_at).limit(500)
         async with self._database.read() as connection:
             rows = [dict(row) for row in (await connection.execute(query)).mappings()]
+            rows += await connection.run_sync(load_step_changes, since - overlap_s)
         newest = max([since, *(row["updated_at"] for row in rows)])
         overlap = _hash_value([row for row in rows if row["updated_at"] > newest - overlap_s])
         has_changes = bool(cursor) and overlap != cursor.partition("~")[2]

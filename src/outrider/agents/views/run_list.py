@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, false, func, or_
 from outrider.agents.evaluations import Evaluation
 from outrider.agents.evaluations.tables import evaluations
 from outrider.agents.limits import RunUsage
-from outrider.agents.run import ACTIVE_STATUSES
+from outrider.agents.live_usage import load_live_usage, merge_usage
+from outrider.agents.run_status import ACTIVE_STATUSES
 from outrider.agents.tables import questions, runs
 from outrider.agents.views.run_summary import RunSummary, build_summary_query, parse_summary_row
 from outrider.core.database.database import to_storable_text
@@ -66,8 +67,9 @@ def load_run_batch(connection: "Connection", run_filter: RunFilter, after: str, 
     """Load a page of the list with a constant number of queries."""
     entries = list(connection.execute(_build_list_query(run_filter, after).limit(limit + 1)).mappings())
     ids = [row["id"] for row in entries[:limit]]
+    live = load_live_usage(connection, runs.c.root_run_id.in_(ids))
     roots = {
-        row["id"]: parse_summary_row(row)
+        row["id"]: parse_summary_row(merge_usage(row, live))
         for row in connection.execute(build_summary_query().where(runs.c.id.in_(ids))).mappings()
     }
     evaluations_by_id = load_evaluations_by_run(connection, list(roots))
@@ -75,7 +77,7 @@ def load_run_batch(connection: "Connection", run_filter: RunFilter, after: str, 
         evaluation.id: evaluation
         for evaluation in _load_evaluations(connection, evaluations.c.id, [each for each in ids if each not in roots])
     }
-    totals = _sum_trees(connection, list(roots))
+    totals = _sum_trees(connection, list(roots), live)
     is_open = questions.c.root_run_id.in_(list(roots)), questions.c.decision.is_(None)
     count_query = select(questions.c.root_run_id, func.count()).where(*is_open).group_by(questions.c.root_run_id)
     open_counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(count_query)}
@@ -157,11 +159,14 @@ def _load_evaluations(connection: "Connection", column: "ColumnElement[Any]", id
     return [Evaluation(**row) for row in connection.execute(query).mappings()]
 
 
-def _sum_trees(connection: "Connection", root_ids: Sequence[str]) -> dict[str, tuple[int, RunUsage, int]]:
-    """Return for each tree the number of runs, their usage, and the number of failed runs below the root."""
+def _sum_trees(
+    connection: "Connection", root_ids: Sequence[str], live: Mapping[str, RunUsage]
+) -> dict[str, tuple[int, RunUsage, int]]:
+    """Return for each tree the number of runs, their usage so far, and the number of failed runs below the root."""
     query = select(runs.c.root_run_id, runs.c.id, runs.c.usage, runs.c.status).where(runs.c.root_run_id.in_(root_ids))
     totals: dict[str, tuple[int, RunUsage, int]] = {}
     for root, run, usage, status in connection.execute(query):
         run_count, used, failed = totals.get(root, (0, RunUsage(), 0))
-        totals[root] = run_count + 1, used + RunUsage.from_dict(usage), failed + (status == "failed" and run != root)
+        run_used = live.get(run) or RunUsage.from_dict(usage)
+        totals[root] = run_count + 1, used + run_used, failed + (status == "failed" and run != root)
     return totals

@@ -1,13 +1,14 @@
 """Summaries of runs for lists and trees."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, func, select
+from sqlalchemy import Select, func, select
 
 from outrider.agents.limits import RunUsage
-from outrider.agents.run import ACTIVE_STATUSES, ENDED_STATUSES, RunStatus
+from outrider.agents.run_status import ACTIVE_STATUSES, ENDED_STATUSES, RunStatus
 from outrider.agents.tables import runs
 
 
@@ -70,6 +71,6 @@ def build_summary_query() -> "Select[Any]":
     return select(*columns)
 
 
-def parse_summary_row(row: "RowMapping") -> RunSummary:
+def parse_summary_row(row: Mapping[str, Any]) -> RunSummary:
     """Return the summary in a row of `build_summary_query`."""
     return RunSummary(**row)

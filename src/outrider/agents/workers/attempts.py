@@ -18,7 +18,8 @@ from outrider.agents.models.access import MODEL_SETUP_HINT, ModelAccess, build_c
 from outrider.agents.outcome import AttemptOutcome, build_bug_outcome, build_error_outcome, is_outage
 from outrider.agents.quota_check import SpendingCheck
 from outrider.agents.remote_tools import restore_remote_tools
-from outrider.agents.run import ACTIVE_STATUSES, ENDED_STATUSES, Run, RunStore
+from outrider.agents.run import Run, RunStore
+from outrider.agents.run_status import ACTIVE_STATUSES, ENDED_STATUSES
 from outrider.agents.settings import ApiFormat
 from outrider.agents.steps import AttemptSuperseded, RunSteps
 from outrider.agents.tool_executor import ToolExecutor
@@ -155,6 +156,7 @@ class AttemptRunner:
         self, run: Run, executor: ToolExecutor, event_writer: EventWriter, meter: BudgetMeter
     ) -> AttemptOutcome:
         chain = await self._resolve_chain(run)
+        executor.sees_pictures = any(access.sees_pictures for access in chain)
         runtime = await anyio.to_thread.run_sync(
             _import_runtime, [access.api for access in chain if access.client_model is None]
         )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from dbos import DBOS
 from sqlalchemy import URL, NullPool, create_engine, select, text
 
-from outrider.agents.run import ACTIVE_STATUSES
+from outrider.agents.run_status import ACTIVE_STATUSES
 from outrider.agents.tables import runs
 from outrider.core.database.database import Database
 from outrider.core.database.engines import build_keepalive_options

@@ -13,7 +13,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select, text, update
 
-from outrider.agents.run import ACTIVE_STATUSES, ActiveRun
+from outrider.agents.run import ActiveRun
+from outrider.agents.run_status import ACTIVE_STATUSES
 from outrider.agents.settings import RunLimits
 from outrider.agents.tables import run_turns, runs
 from outrider.core.database.database import Database

@@ -14,7 +14,8 @@ from outrider.agents.dependencies import AgentDependencies
 from outrider.agents.events.notifier import RUN_WAITING, notify_runs
 from outrider.agents.events.stream import EventStreams
 from outrider.agents.quota_check import SpendingCheck
-from outrider.agents.run import ACTIVE_STATUSES, ENDED_STATUSES, ActiveRun, Run, RunStore
+from outrider.agents.run import ActiveRun, Run, RunStore
+from outrider.agents.run_status import ACTIVE_STATUSES, ENDED_STATUSES
 from outrider.agents.tables import runs
 from outrider.agents.workers.attempts import AttemptRunner
 from outrider.agents.workers.locks import WorkerLocks

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
+from outrider.browser.page.own_requests import is_own_request
 from outrider.browser.protocol.cdp import TargetChannel
 from outrider.browser.protocol.redact import MAX_RAW_MESSAGE_CHARS, clean_message, clean_url
 
@@ -72,7 +73,9 @@ class ConsoleLog:
 
     def _add_log_entry(self, entry: dict[str, Any]) -> None:
         text, url = entry.get("text", ""), entry.get("url", "")
-        self._add_message(entry.get("level", "info"), text, url, entry.get("lineNumber"))
+        level = entry.get("level", "info")
+        is_missing_icon = level == "error" and entry.get("source") == "network" and is_own_request(url)
+        self._add_message("info" if is_missing_icon else level, text, url, entry.get("lineNumber"))
 
     def _add_message(
         self, level: str, text: str, url: str = "", line: int | None = None, column: int | None = None

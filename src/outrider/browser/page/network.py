@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from outrider.browser.page.own_requests import is_own_request
 from outrider.browser.protocol.cdp import TargetChannel
 from outrider.browser.protocol.loading import is_proxy_answer
 from outrider.browser.protocol.redact import clean_url
@@ -33,7 +34,7 @@ class NetworkRequest:
 
     @property
     def has_failed(self) -> bool:
-        return bool(self.error) or (self.status or 0) >= 400
+        return (bool(self.error) or (self.status or 0) >= 400) and not is_own_request(self.url)
 
 
 class NetworkLog:

@@ -30,6 +30,7 @@ TABLE_REFERENCES = (
     TableReference("run_steps", "run_id", "runs"),
     TableReference("run_turns", "run_id", "runs"),
     TableReference("run_events", "run_id", "runs"),
+    TableReference("run_keys", "run_id", "runs"),
     TableReference("questions", "run_id", "runs"),
     TableReference("contents", "store_id", "content_stores", deletions_column="content_leftovers.store_id"),
     TableReference("content_chunks", "content_id", "contents", deletions_column="content_leftovers.content_id"),

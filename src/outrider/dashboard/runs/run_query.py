@@ -5,7 +5,7 @@ from typing import get_args
 
 from starlette.datastructures import QueryParams
 
-from outrider.agents.run import RunStatus
+from outrider.agents.run_status import RunStatus
 from outrider.agents.views.run_list import RunFilter
 
 HOUR_S = 3_600

@@ -95,13 +95,7 @@ function happen(changes) {
     if (kind === "text") say("said", data);
     else if (kind === "thinking") say("thought", data);
     else if (kind === "status" && data.restarted) hush(data.restarted);
-    if (kind === "usage") {
-      const tokens = document.getElementById("tokens");
-      if (tokens) tokens.textContent = data.run.tokens.toLocaleString("en");
-      const all = document.getElementById("tree-tokens");
-      if (all) all.textContent = data.tree.tokens.toLocaleString("en");
-    }
-    if (["tree", "status", "question"].includes(kind)) refreshAbout();
+    if (["tree", "status", "question", "usage"].includes(kind)) refreshAbout();
     if (!["text", "thinking"].includes(kind)) refreshSteps();
   }
 }

@@ -14,6 +14,7 @@ from outrider.agents.conversations import Conversation, Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run, RunStore
 from outrider.agents.runs import RunService
+from outrider.agents.start_keys import StartKey, build_start_key
 from outrider.core.citations import CitationPool
 from outrider.core.context import Call
 from outrider.core.database.database import Database
@@ -62,6 +63,7 @@ class DelegationRequest:
     conversation_id: str = ""
     mode: DelegationMode | None = None
     budget: Budgets | None = None
+    idempotency_key: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,16 +99,19 @@ class Delegation:
                     hint=f"call agent_run with runId {earlier_run.id}, or repeat the call without state for a new run",
                 )
             return await self.wait_for_run(earlier_run, call)
+        start_key = _build_start_key(name, request, call)
+        started_run = await self._run_store.find_started(start_key) if start_key else None
+        if started_run is not None:
+            return await self._return_to_run(started_run, request, call)
         agent = await self.catalogue.get(name, call.workspace)
         parent_run = await self.runs.get(call.run.id) if call.run else None
-        in_own_conversation = request.conversation_id in _list_parent_ids(call)
-        if request.mode == "handoff" or (request.mode is None and in_own_conversation):
-            return await self._hand_over(agent, request, call, parent_run)
+        if _is_handoff(request, call):
+            return await self._hand_over(agent, request, call, parent_run, start_key)
         feed = self._build_feed(call)
         await feed.send_payload(
             "Storing query resource", build_store_payload(self._build_query_resource(agent, request))
         )
-        run = await self._start_run(agent, request, call, parent_run)
+        run = await self._start_run(agent, request, call, parent_run, start_key)
         await feed.send_payload(
             f"Running agent {agent.name}", {"type": "run_agent", "query": request.query} | _serialize_ids(run)
         )
@@ -162,6 +167,14 @@ class Delegation:
         resume = call.extra.get("resumeState")
         return await self._find_resumed_run(resume, call) if isinstance(resume, Mapping) else None
 
+    async def _return_to_run(self, run: Run, request: DelegationRequest, call: Call) -> Result:
+        """Return the result of a run that the same request has started before."""
+        if request.mode == "background":
+            return await self._build_run_result(run, call)
+        if _is_handoff(request, call):
+            return build_handoff_result(run, self.options.mime_prefix)
+        return await self.wait_for_run(run, call)
+
     async def _find_resumed_run(self, state: Mapping[str, Any], call: Call) -> Run | None:
         """Find the run of a host's saved state; None if one of its two ids is missing."""
         conversation, message = state.get("conversationId"), state.get("userMessageId")
@@ -201,14 +214,22 @@ class Delegation:
 
     # Starting
 
-    async def _start_run(self, agent: Agent, request: DelegationRequest, call: Call, parent_run: Run | None) -> Run:
+    async def _start_run(
+        self,
+        agent: Agent,
+        request: DelegationRequest,
+        call: Call,
+        parent_run: Run | None,
+        start_key: StartKey | None,
+    ) -> Run:
         if call.run is not None:  # the parent may repeat this call after its process died
             started = await self._run_store.find_by_parent_call(call.run.id, call.run.call_id)
             if started is not None:
                 return started
         conversation = await self._choose_conversation(agent, request, call)
         files = await self._collect_files(request.files, parent_run, call)
-        return await self.runs.start(agent, _build_assignment(request, files), call, conversation)
+        assignment = replace(_build_assignment(request, files), start_key=start_key)
+        return await self.runs.start(agent, assignment, call, conversation)
 
     async def _choose_conversation(self, agent: Agent, request: DelegationRequest, call: Call) -> Conversation:
         """Return the conversation that the caller continues, else create one below the parent's."""
@@ -253,7 +274,14 @@ class Delegation:
 
     # Handing over
 
-    async def _hand_over(self, agent: Agent, request: DelegationRequest, call: Call, parent_run: Run | None) -> Result:
+    async def _hand_over(
+        self,
+        agent: Agent,
+        request: DelegationRequest,
+        call: Call,
+        parent_run: Run | None,
+        start_key: StartKey | None,
+    ) -> Result:
         """Post the task into the parent's conversation and return at once: the agent answers there."""
         instructions = str(parent_run.definition.get("instructions", "")) if parent_run else ""
         feed = self._build_feed(call)
@@ -265,8 +293,7 @@ class Delegation:
         query = f"{instructions}\n\n{request.query}" if instructions else request.query
         mention = f":mention[{agent.name}]{{sId={agent.name}}} {query}"
         files = await self._collect_files(request.files, parent_run, call)
-        message = await self.conversations.post_message(conversation.id, "user", mention, agent=agent.name, files=files)
-        assignment = replace(_build_assignment(request, files), query=query, message_id=message.id)
+        assignment = replace(_build_assignment(request, files), query=query, message=mention, start_key=start_key)
         run = await self.runs.start(agent, assignment, replace(call, run=None), conversation)
         return build_handoff_result(run, self.options.mime_prefix)
 
@@ -337,6 +364,20 @@ def _serialize_ids(run: Run) -> dict[str, Any]:
 def _list_parent_ids(call: Call) -> set[str]:
     """Return the ids by which a caller may name its own conversation."""
     return {call.run.conversation_id} if call.run else {call.session}
+
+
+def _is_handoff(request: DelegationRequest, call: Call) -> bool:
+    in_own_conversation = request.conversation_id in _list_parent_ids(call)
+    return request.mode == "handoff" or (request.mode is None and in_own_conversation)
+
+
+def _build_start_key(agent: str, request: DelegationRequest, call: Call) -> StartKey | None:
+    """Return the key of the request, as its argument or the call has it."""
+    key = request.idempotency_key or call.idempotency_key
+    if not key:
+        return None
+    budget = request.budget.model_dump(exclude_none=True) if request.budget else None
+    return build_start_key(key, call, vars(replace(request, idempotency_key="")) | {"agent": agent, "budget": budget})
 
 
 def _build_assignment(request: DelegationRequest, files: Sequence[dict[str, Any]]) -> Assignment:

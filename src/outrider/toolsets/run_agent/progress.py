@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import anyio
 
+from outrider.agents.limits import RunUsage
 from outrider.core.background import run_background
 from outrider.core.context import Call
 
@@ -115,6 +116,8 @@ class ProgressFeed:
         elif kind == "status" and "restarted" in data:
             for stream in (self._thoughts, self._answer):
                 stream.drop_step(data["restarted"])
+        elif kind == "usage":
+            await self._send_message(f"{RunUsage.from_dict(data['tree']).describe()} so far")
         elif kind == "tool_started":
             await self._send_message(f"{data.get('title') or data['tool']}")
 

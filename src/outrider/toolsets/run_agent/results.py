@@ -85,8 +85,9 @@ def build_answer_result(run: Run, cited: CitedText, usage: RunUsage, mime_prefix
 def build_pending_result(run: Run, usage: RunUsage, *, waited: bool) -> Result:
     """Build the result for a call that returns before its run has ended; `waited`: it has waited in vain."""
     state = "is still working in the background" if waited else "is working in the background"
+    used = f" So far it has used {usage.describe()}." if usage.requests else ""
     text = (
-        f"Agent {run.agent} {state} (runId {run.id}, conversationId {run.conversation_id}). "
+        f"Agent {run.agent} {state} (runId {run.id}, conversationId {run.conversation_id}).{used} "
         f'Get its answer later with agent_run {{"runId": "{run.id}"}}; cancel_agent_run ends it.'
     )
     return Result((TextBlock(text),), meta={RUN_META_KEY: serialize_run(run, usage)})

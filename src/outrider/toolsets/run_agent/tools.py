@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.definition import Budgets
+from outrider.agents.start_keys import MAX_KEY_CHARS
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.result import Result
@@ -105,6 +106,9 @@ BudgetLimits = Annotated[
     AgentBudget | None,
     _build_shape_schema(max_steps={"type": "integer"}, max_seconds={"type": "number"}, max_tokens={"type": "integer"}),
 ]
+IdempotencyKey = Annotated[
+    str | None, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Repeating a key starts no second run")
+]
 RunId = Annotated[str, Field(min_length=1, max_length=64, description="From an agent's result")]
 
 
@@ -122,6 +126,7 @@ async def run_agent(
     conversation_id: KnownConversation = None,
     mode: ModeParameter = None,
     budget: BudgetLimits = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Result:
     """Run an agent by its name. Prefer its own tool run_<name> if there is one."""
     request = DelegationRequest(
@@ -131,6 +136,7 @@ async def run_agent(
         conversation_id=conversation_id or "",
         mode=mode,
         budget=budget.to_budgets() if budget else None,
+        idempotency_key=idempotency_key or "",
     )
     return await delegation.run_agent(agent, request, call)
 
@@ -147,7 +153,12 @@ async def agent_run(
     if runId:
         return await delegation.wait_for_run(await delegation.find_own_run(runId, call), call, seconds=waitSeconds)
     recent = await delegation.list_recent_runs(call)
-    lines = [f"- {run.id} ({run.status}) {run.agent}: {' '.join(run.query.split())[:120]}" for run in recent]
+    usage = {run.id: await delegation.runs.sum_usage(run.id) for run in recent if not run.has_ended}
+    used = {run_id: f", {tree.describe()}" for run_id, tree in usage.items() if tree.requests}
+    lines = [
+        f"- {run.id} ({run.status}{used.get(run.id, '')}) {run.agent}: {' '.join(run.query.split())[:120]}"
+        for run in recent
+    ]
     return "\n".join(("Your last runs, newest first:", *lines)) if lines else "You have not run any agent yet."
 
 
@@ -218,6 +229,7 @@ def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> To
         executionMode: ConfiguredMode = None,
         mode: ModeParameter = None,
         budget: BudgetLimits = None,
+        idempotencyKey: IdempotencyKey = None,
     ) -> Result:
         match = AGENT_URI.fullmatch(childAgent.uri) if childAgent else None
         if match and match[2] not in (name, slugify_name(name)):
@@ -233,6 +245,7 @@ def _build_agent_tool(tool: str, name: str, description: str, wait: float) -> To
             conversation_id=conversationId or "",
             mode=mode or handoff,
             budget=budget.to_budgets() if budget else None,
+            idempotency_key=idempotencyKey or "",
         )
         return await delegation.run_agent(name, request, call)
 

@@ -16,13 +16,15 @@ with createSession only if that one is lost. Do not close it.
 - If a login, a captcha or a robot check blocks you, or the task cannot be done: stop, and say so. Try a \
 failing action once or twice in another way, not more.
 - Always end with the tool done, called alone. Put your answer into its `result`; nobody reads other text. \
-success is true only if you have seen on the page that the whole task is done."""
+success is true only if you have done the whole task and seen its outcome on the page. If the task is to check, test \
+or reproduce something, finding out that the site has the bug is success: list it in `findings`. success is false \
+only if you could not find out."""
 
 
 def list_allowed_tools(toolbox: Toolbox) -> frozenset[str]:
     """Return the browser tools that steps may use. Raises NotConfigured if the operator withholds needed ones."""
-    # Evaluations open and close their own session, may not touch sign-ins and workspace files, and models that get a
-    # tool's text cannot see its pictures.
+    # Evaluations open and close their own session, may not touch sign-ins and workspace files, and only some models
+    # see pictures (`configure_agent`).
     withheld = {"closeSession", "listSessions", "takeScreenshot", "uploadFiles", "manageStates", "setup_browser_state"}
     names = frozenset(tool.name for tool in toolbox.tools.values() if tool.toolset == "browser") - withheld
     if {"createSession", "navigateToUrl", "snapshotPage"} - names:
@@ -33,8 +35,9 @@ def list_allowed_tools(toolbox: Toolbox) -> frozenset[str]:
     return names - {"createSession"}
 
 
-def configure_agent(agent: Agent, request: EvaluationRequest, allowed: frozenset[str]) -> Agent:
+def configure_agent(agent: Agent, request: EvaluationRequest, allowed: frozenset[str], *, sees_pictures: bool) -> Agent:
     """Return the agent with an evaluation's rules, tools and limits."""
+    allowed |= {"takeScreenshot"} if sees_pictures else set()
     limits = {"steps": request.max_steps, "seconds": request.budget_s}
     budgets = agent.budgets.model_dump() | {name: value for name, value in limits.items() if value is not None}
     return agent.model_copy(

@@ -14,6 +14,7 @@ from outrider.core.tool import Tool
 
 DONE_TOOL_NAME = "done"
 MAX_RESULT_CHARS = 12_000
+MAX_FINDINGS = 20
 Obstacle = Literal["login", "captcha", "refused", "impossible"]
 
 
@@ -35,12 +36,22 @@ async def finish_evaluation(
     evaluations: Evaluations,
     call: Call,
     /,
-    success: Annotated[bool, Field(description="true only if you have seen on the page that the whole task is done")],
+    success: Annotated[
+        bool,
+        Field(
+            description="true only if you have done and seen the whole task; a task to check or test something is done "
+            "when you know the outcome, also if the site has failed it"
+        ),
+    ],
     result: Annotated[
         str,
         Field(min_length=1, max_length=MAX_RESULT_CHARS, description="The answer, or what you did and what is missing"),
     ],
     obstacle: Annotated[Obstacle | None, Field(description="What stopped you, if anything")] = None,
+    findings: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=1_000)]] | None,
+        Field(max_length=MAX_FINDINGS, description="Bugs of the site that you have seen, one sentence each"),
+    ] = None,
     data: Annotated[
         dict[str, Any] | list[Any] | None, Field(description="The structured answer, if there is a schema")
     ] = None,
@@ -51,7 +62,7 @@ async def finish_evaluation(
         raise Refused("done ends evaluations of websites, and this is not one", hint="answer with text instead")
     if evaluation.output_schema is not None:
         _check_data(evaluation.output_schema, data, required=success)
-    claim = {"success": success, "result": result, "obstacle": obstacle, "data": data}
+    claim = {"success": success, "result": result, "obstacle": obstacle, "findings": findings or [], "data": data}
     await evaluations.update(evaluation.id, claim=claim)
     return Result((TextBlock(result),), meta={"outrider/early_exit": True})
 

@@ -152,11 +152,12 @@ class Evaluator:
         """Load and configure the browser agent. Raises NotConfigured without a model."""
         agent = await self._catalogue.get(BROWSER_AGENT, call.workspace)
         try:
-            await self._models.resolve_chain(agent.model)
+            chain = await self._models.resolve_chain(agent.model)
         except NotConfigured as error:
             error.hint = f"{error.hint}; or give web_eval_agent `steps`: those need no model"
             raise
-        return configure_agent(agent, request, allowed)
+        sees_pictures = any(access.sees_pictures for access in chain) and "takeScreenshot" in self._toolbox().tools
+        return configure_agent(agent, request, allowed, sees_pictures=sees_pictures)
 
     async def _create_evaluation(self, request: EvaluationRequest, call: Call) -> Evaluation:
         url, is_local = parse_address(request.url)

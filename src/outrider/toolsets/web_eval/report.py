@@ -46,6 +46,7 @@ class EvaluationVerdict:
         result: The final answer; None if there is none.
         timed_out: Whether a limit of time or steps ended it.
         data: The structured answer.
+        findings: Bugs of the site that the agent has seen.
     """
 
     status: EvaluationStatus
@@ -54,6 +55,7 @@ class EvaluationVerdict:
     timed_out: bool = False
     warnings: list[str] = field(default_factory=list)
     data: Any = None
+    findings: Sequence[str] = ()
     steps: Sequence[StepOutcome] = ()
 
 
@@ -86,13 +88,16 @@ def judge_run(run: Run, claim: dict[str, Any] | None, *, has_robot_check: bool) 
 
 def _judge_claim(claim: dict[str, Any], *, has_robot_check: bool) -> EvaluationVerdict:
     result, data = claim["result"], claim.get("data")
+    findings = [clean_line(finding, 1_000) for finding in claim.get("findings") or ()]
     if claim["success"]:
-        return EvaluationVerdict("success", "done", result, data=data)
+        return EvaluationVerdict("success", "done", result, data=data, findings=findings)
     obstacle = claim.get("obstacle") or ("captcha" if has_robot_check else None)
     if obstacle is None:
-        return EvaluationVerdict("failed", "gave_up", result, warnings=["the agent says that it failed"], data=data)
+        warnings = ["the agent says that it failed"]
+        return EvaluationVerdict("failed", "gave_up", result, warnings=warnings, data=data, findings=findings)
     stop = "gave_up" if obstacle == "impossible" else "blocked_page"
-    return EvaluationVerdict("partial", stop, result, warnings=[f"the agent was stopped: {obstacle}"], data=data)
+    warnings = [f"the agent was stopped: {obstacle}"]
+    return EvaluationVerdict("partial", stop, result, warnings=warnings, data=data, findings=findings)
 
 
 def judge_script(
@@ -140,6 +145,7 @@ def build_answer(
         "status": verdict.status,
         "stop_reason": verdict.stop_reason,
         "result": remove_images(verdict.result) if verdict.result else verdict.result,
+        "findings": [remove_images(finding) for finding in verdict.findings],
         "summary": summary,
         "page": _describe_last_page(evaluation, final_page, records),
         "errors_top": _serialize_worst(evaluation, failures, max_errors),
@@ -176,6 +182,7 @@ def _format_lines(answer: dict[str, Any]) -> list[str]:
     lines = [f"Result: {answer['result'] or '(none)'}"]
     if "structured_output" in answer:
         lines.append(f"Structured output: {json.dumps(answer['structured_output'], ensure_ascii=False)}")
+    lines += ["", "Findings:", *(f"- {finding}" for finding in answer["findings"])] if answer.get("findings") else []
     lines += ["", "Summary:", f"- status: {answer['status']} ({answer['stop_reason']})", f"- {answer['summary']}"]
     lines += [f"- page: {page['url']} {page['title']}".rstrip()]
     lines += [f"- warning: {warning}" for warning in answer["warnings"]]

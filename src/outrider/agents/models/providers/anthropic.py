@@ -9,5 +9,6 @@ anthropic = ModelProvider(
     env=("ANTHROPIC_API_KEY",),
     default_model="claude-sonnet-5-5",
     rank=10,
+    seeing_models=r"claude",
     key_url="https://console.anthropic.com/settings/keys",
 )

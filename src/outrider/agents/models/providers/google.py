@@ -12,5 +12,6 @@ google = ModelProvider(
     ),
     default_model="gemini-3.8-flash",
     rank=12,
+    seeing_models=r"gemini|gemma-[3-9]",
     key_url="https://aistudio.google.com/apikey",
 )

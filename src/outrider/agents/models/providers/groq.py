@@ -1,6 +1,6 @@
 """Groq."""
 
-from outrider.agents.models.provider import ModelProvider
+from outrider.agents.models.provider import OPEN_SEEING_MODELS, ModelProvider
 
 groq = ModelProvider(
     name="groq",
@@ -11,4 +11,5 @@ groq = ModelProvider(
     default_model="openai/gpt-oss-120b",
     rank=24,
     key_url="https://console.groq.com/keys",
+    seeing_models=OPEN_SEEING_MODELS,
 )

@@ -10,5 +10,6 @@ mistral = ModelProvider(
     env=("MISTRAL_API_KEY",),
     default_model="mistral-medium-latest",
     rank=21,
+    seeing_models=r"pixtral|mistral-(medium|small)|ministral",
     key_url="https://console.mistral.ai/api-keys",
 )

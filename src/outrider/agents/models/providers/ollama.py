@@ -1,6 +1,6 @@
 """Ollama on this machine."""
 
-from outrider.agents.models.provider import ModelProvider
+from outrider.agents.models.provider import OPEN_SEEING_MODELS, ModelProvider
 
 ollama = ModelProvider(
     name="ollama",
@@ -9,4 +9,5 @@ ollama = ModelProvider(
     base_url="http://127.0.0.1:11434/v1",
     rank=30,
     local=True,
+    seeing_models=OPEN_SEEING_MODELS,
 )

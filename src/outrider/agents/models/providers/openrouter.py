@@ -1,6 +1,6 @@
 """OpenRouter: models of many vendors."""
 
-from outrider.agents.models.provider import ModelProvider
+from outrider.agents.models.provider import OPEN_SEEING_MODELS, ModelProvider
 
 openrouter = ModelProvider(
     name="openrouter",
@@ -9,5 +9,6 @@ openrouter = ModelProvider(
     base_url="https://openrouter.ai/api/v1",
     env=("OPENROUTER_API_KEY",),
     rank=20,
+    seeing_models=rf"claude|gemini|gpt-(4o|4\.[1-9]|[5-9])|grok-[4-9](?!.*code)|{OPEN_SEEING_MODELS}",
     key_url="https://openrouter.ai/keys",
 )

@@ -1,6 +1,6 @@
 """vLLM on this machine."""
 
-from outrider.agents.models.provider import ModelProvider
+from outrider.agents.models.provider import OPEN_SEEING_MODELS, ModelProvider
 
 vllm = ModelProvider(
     name="vllm",
@@ -9,4 +9,5 @@ vllm = ModelProvider(
     base_url="http://127.0.0.1:8000/v1",
     rank=32,
     local=True,
+    seeing_models=OPEN_SEEING_MODELS,
 )

@@ -10,5 +10,6 @@ xai = ModelProvider(
     env=("XAI_API_KEY",),
     default_model="grok-4.7",
     rank=23,
+    seeing_models=r"grok-([4-9]|.*vision)(?!.*code)",
     key_url="https://console.x.ai",
 )

@@ -1,0 +1,40 @@
+"""Sum the usage of runs that have not ended from their steps.
+
+The row of a run gets its usage when an attempt ends; until then only its steps know it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from outrider.agents.limits import RunUsage
+from outrider.agents.run_status import ACTIVE_STATUSES
+from outrider.agents.tables import run_steps as steps
+from outrider.agents.tables import runs
+
+
+def load_live_usage(connection: Connection, *conditions: ColumnElement[bool]) -> dict[str, RunUsage]:
+    """Return the usage of the active runs that fit the conditions and have taken a step, by run id."""
+    query = select(steps.c.run_id, steps.c.usage).join_from(steps, runs, steps.c.run_id == runs.c.id)
+    query = query.where(steps.c.kind == "model", runs.c.status.in_(ACTIVE_STATUSES), *conditions)
+    live: dict[str, RunUsage] = {}
+    for run_id, usage in connection.execute(query):
+        live[run_id] = live.get(run_id, RunUsage()) + RunUsage.from_dict(usage)
+    return live
+
+
+def load_step_changes(connection: Connection, since: float) -> list[dict[str, Any]]:
+    """Return `id`, `root_run_id`, `status` and `updated_at` of active runs that a model has answered since a time."""
+    query = select(runs.c.id, runs.c.root_run_id, runs.c.status, func.max(steps.c.ended_at).label("updated_at"))
+    query = query.join_from(runs, steps, steps.c.run_id == runs.c.id).group_by(
+        runs.c.id, runs.c.root_run_id, runs.c.status
+    )
+    is_answered = steps.c.kind == "model", steps.c.ended_at > since, runs.c.status.in_(ACTIVE_STATUSES)
+    return [dict(row) for row in connection.execute(query.where(*is_answered)).mappings()]
+
+
+def merge_usage(row: Mapping[str, Any], live: Mapping[str, RunUsage]) -> dict[str, Any]:
+    """Return the columns of a run's row with its live usage and cost, if it has any."""
+    usage = live.get(row["id"])
+    return dict(row) if usage is None else {**row, "usage": usage.to_dict(), "cost": usage.cost}

@@ -1,0 +1,95 @@
+"""Put the pictures of tool results into messages, within a budget and in the form that the model's API takes.
+
+Anthropic, OpenAI's Responses and Gemini 3 take pictures inside a function's result; pydantic-ai writes these forms.
+A tool message of chat completions is text only, so there a message of the user with the pictures follows the results.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic_ai.messages import BinaryContent, ModelMessage, ModelRequest, ToolReturnPart, UserContent, UserPromptPart
+
+from outrider.agents.models.access import ModelAccess
+
+MAX_PICTURES = 10  # in one request; when there are more, the oldest are dropped
+DROPPED_PICTURES = 5  # are dropped together, so that requests share their beginning, which providers cache, for a while
+PICTURE_TOKENS = 1_600  # about the most that providers count for a picture of usual size
+DROPPED_NOTE = "[an older picture was here: removed to save space; call the tool again if needed]"
+BLIND_NOTE = "[picture not shown: this model does not see pictures]"
+
+
+def build_result_content(text: str, pictures: Sequence[Mapping[str, str]]) -> Any:
+    """Return the content of a tool's result: its text, or a list of its text and its pictures."""
+    if not pictures:
+        return text
+    shown = [BinaryContent(base64.b64decode(each["data"]), media_type=each["mime_type"]) for each in pictures]
+    return [text, *shown]
+
+
+def get_pictures(part: Any) -> list[BinaryContent]:
+    """Return the pictures in a part of a message."""
+    content = part.content if isinstance(part, ToolReturnPart) else None
+    return [item for item in content if isinstance(item, BinaryContent)] if isinstance(content, list) else []
+
+
+def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURES) -> list[ModelMessage]:
+    """Return the messages with a note instead of the oldest pictures, if there are more than the limit."""
+    total = sum(len(get_pictures(part)) for message in messages for part in message.parts)
+    excess = total - limit
+    remaining = excess if limit < DROPPED_PICTURES else -(-excess // DROPPED_PICTURES) * DROPPED_PICTURES
+    kept: list[ModelMessage] = []
+    for message in messages:
+        if remaining > 0 and isinstance(message, ModelRequest):
+            counts = [len(get_pictures(part)) for part in message.parts]
+            budgets = [max(0, remaining - sum(counts[:index])) for index in range(len(counts))]
+            remaining -= sum(counts)
+            parts = [_drop_first(part, budget) for part, budget in zip(message.parts, budgets, strict=True)]
+            kept.append(replace(message, parts=parts))
+        else:
+            kept.append(message)
+    return kept
+
+
+def adapt_pictures(messages: Sequence[ModelMessage], access: ModelAccess) -> list[ModelMessage]:
+    """Return the messages as a model takes them."""
+    if not access.sees_pictures:
+        return [_replace_pictures(message) for message in messages]
+    return [_move_pictures(message) for message in messages] if access.api in ("", "chat") else list(messages)
+
+
+def _drop_first(part: Any, count: int) -> Any:
+    """Return a part without its first pictures."""
+    pictures = get_pictures(part)[:count]
+    if not pictures:
+        return part
+    content = [DROPPED_NOTE if any(item is each for each in pictures) else item for item in part.content]
+    return replace(part, content="\n".join(content) if all(isinstance(item, str) for item in content) else content)
+
+
+def _replace_pictures(message: ModelMessage) -> ModelMessage:
+    if not isinstance(message, ModelRequest):
+        return message
+    parts = [_take_pictures(part, BLIND_NOTE) if get_pictures(part) else part for part in message.parts]
+    return replace(message, parts=parts)
+
+
+def _move_pictures(message: ModelMessage) -> ModelMessage:
+    """Move pictures behind the results of the message, each after a line that names its call."""
+    if not isinstance(message, ModelRequest):
+        return message
+    parts: list[Any] = []
+    moved: list[UserContent] = []
+    for part in message.parts:
+        pictures = get_pictures(part)
+        if isinstance(part, ToolReturnPart) and pictures:
+            moved += [f"Pictures of the result of {part.tool_name} ({part.tool_call_id}):", *pictures]
+            part = _take_pictures(part, "")  # noqa: PLW2901
+        parts.append(part)
+    return replace(message, parts=[*parts, *([UserPromptPart(moved)] if moved else [])])
+
+
+def _take_pictures(part: Any, note: str) -> ToolReturnPart:
+    content = [note if isinstance(item, BinaryContent) else str(item) for item in part.content]
+    return replace(part, content="\n".join(filter(None, content)))

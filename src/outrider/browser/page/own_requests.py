@@ -1,0 +1,17 @@
+"""Recognize requests that the browser makes on its own account, whose failure is not an error of the page."""
+
+import re
+from urllib.parse import urlsplit
+
+# Browsers ask for an icon even where the page names none; DevTools asks for the other.
+OWN_REQUEST_PATTERN = re.compile(
+    r"/favicon[\w.-]*\.(?:ico|png|svg|gif)$|/apple-touch-icon[\w-]*\.png$|^/\.well-known/appspecific/", re.IGNORECASE
+)
+
+
+def is_own_request(url: str) -> bool:
+    """Return whether a URL is one that browsers request without being told to by the page."""
+    try:
+        return OWN_REQUEST_PATTERN.search(urlsplit(url).path) is not None
+    except ValueError:
+        return False
