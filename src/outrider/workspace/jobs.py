@@ -1,6 +1,7 @@
 """Build sandbox jobs from a model's code and commands, which are never altered."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from outrider.core.errors import InvalidInput
@@ -22,6 +23,13 @@ async def build_python_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
         limits=sandbox.build_limits(),
         network=sandbox.settings.network,
     )
+
+
+async def build_python_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
+    """Build a job that runs cells of Python from its standard input. Raises NotConfigured."""
+    program = Path(__file__).parent.joinpath("kernels", "python_cells.py").read_bytes()
+    job = await build_python_job(sandbox, directory, "")
+    return replace(job, support_files={**job.support_files, "main.py": program}, keeps_stdin=True)
 
 
 async def build_typescript_job(sandbox: Sandbox, directory: Path, code: str) -> Job:

@@ -120,6 +120,11 @@ class Sandbox:
         except (SandboxStartError, OSError) as error:
             raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try again") from error
 
+    async def adopt_files(self, job: "Job") -> None:
+        """Give files that have come since the start of a job to the user that it runs as."""
+        backend = await self.require_backend()
+        await anyio.to_thread.run_sync(_assign_files, backend, job)
+
     async def check_folder(self, directory: Path) -> None:
         """Raise NotConfigured (`private_folder`) if code could not enter this workspace."""
         from outrider.workspace.sandbox.launcher_backends import check_folder_access
@@ -179,17 +184,23 @@ class Sandbox:
         from outrider.workspace.sandbox.process import SandboxProcess
 
         def build_plan() -> "tuple[LaunchPlan, Path | None]":
-            from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_owner_uid, find_unused_uid
-
-            uid = None if backend.level == "none" else find_unused_uid(job.directory)
-            if uid is not None and job.keeps_owner:
-                uid = find_owner_uid(job.directory, backend.level, uid)
-            elif uid is not None:
-                chown_tree(job.directory, uid)
-            return backend.build_plan(job, uid, proxy), find_parent_group(self.settings.cgroup)
+            return backend.build_plan(job, _assign_files(backend, job), proxy), find_parent_group(self.settings.cgroup)
 
         plan, parent_group = await anyio.to_thread.run_sync(build_plan)
         return await SandboxProcess.start(plan, job, parent_group)
+
+
+def _assign_files(backend: "SandboxBackend", job: "Job") -> int | None:
+    """Return the user that a job runs as, None for the server's own, and give it the files. Blocking."""
+    from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_owner_uid, find_unused_uid
+
+    uid = None if backend.level == "none" else find_unused_uid(job.directory)
+    if uid is None:
+        return None
+    if job.keeps_owner:
+        return find_owner_uid(job.directory, backend.level, uid)
+    chown_tree(job.directory, uid)
+    return uid
 
 
 def _list_backends(wanted: str) -> "list[SandboxBackend]":

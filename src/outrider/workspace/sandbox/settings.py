@@ -26,6 +26,10 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     file_bytes: int = Field(default=200_000_000, ge=1_000_000, description="Largest file that code can write")
     parallel: int = Field(default=8, ge=1, le=64, description="Executions at the same time; further ones wait")
     background: int = Field(default=20, ge=0, le=100, description="Background processes of one session")
+    interpreters: int = Field(
+        default=16, ge=1, le=256, description="Interpreters kept for the next call, of all sessions and languages"
+    )
+    idle_s: float = Field(default=1_800, gt=0, description="Seconds without a call after which one is closed")
     cgroup: str = Field(
         default="",
         description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "
