@@ -14,7 +14,7 @@ from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.result import ImageBlock
 from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps import mcp_clients
-from support.apps.code_app import make_home, open_code_app, run_python, run_shell
+from support.apps.code_app import build_wheel, make_home, open_code_app, run_python, run_shell, skip_without_pip
 
 pytestmark = [
     pytest.mark.anyio,
@@ -71,7 +71,7 @@ async def test_the_last_value_is_shown_as_notebooks_show_it(app: App):
         ("5;", None),
         ("if True:\n    7", None),
         ("import asyncio\nawait asyncio.sleep(0, 'slept')", "'slept'"),
-        ("import pandas\npandas.DataFrame.__module__ = 'pandas.core'\npandas.DataFrame()", "   a  b\n0  1  200"),
+        ("import pandas\npandas.DataFrame()", "   a  b\n0  1  200"),
     ):
         found = await run_python(app, code)
         assert found.data.get("value") == value, code
@@ -203,6 +203,32 @@ async def test_an_interpreter_ends_with_its_host(app: App):
     found = await app.call("execute_python", Call(session="left"), code="'table' in globals()")
     assert found.data["value"] == "False"
     assert "host left; lost: table" in found.data["note"]
+
+
+async def test_packages_of_the_settings_are_there_and_read_only(home: Path, monkeypatch: pytest.MonkeyPatch):
+    build_wheel(home, "outrider_sample")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(home))
+    async with open_code_app(home) as app:
+        await skip_without_pip(app, home)
+        found = await run_python(app, "import outrider_sample")
+        assert "operator runs `outrider code install outrider_sample`" in found.data["note"]
+        assert (
+            "`outrider code install` (numpy, pandas, matplotlib, openpyxl)"
+            in (
+                await run_shell(app, 'python3 -c \'raise ModuleNotFoundError("No module named " + repr("openpyxl"))\'')
+            ).data["note"]
+        )
+    async with open_code_app(home, code={"packages": ["outrider_sample"]}) as app:
+        assert (await run_python(app, "import outrider_sample\noutrider_sample.VALUE")).data["value"] == "42"
+        shell = await run_shell(app, "python3 -c 'import outrider_sample; print(outrider_sample.VALUE)'")
+        assert shell.data["stdout"] == "42\n"
+        if (await app.processes.sandbox.detect_isolation()).level != "none":
+            assert (await run_python(app, "open(outrider_sample.__file__, 'a')")).is_error
+    async with open_code_app(home, code={"packages": ["outrider-absent"]}) as app:
+        found = await run_python(app, "import outrider_absent")
+        assert "outrider-absent could not be installed" in found.data["note"]
+        assert (await run_python(app, "import outrider_sample\n1")).data["value"] == "1"
 
 
 async def test_a_background_process_gets_input(app: App):

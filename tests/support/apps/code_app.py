@@ -1,11 +1,13 @@
 """An app with the code tools, in a home that sandboxed code can enter."""
 
 import tempfile
+import zipfile
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from outrider.app import App, open_app
@@ -39,3 +41,19 @@ async def run_python(app: App, code: str, session: str = "mine", **more: Any) ->
 
 async def run_shell(app: App, command: str, session: str = "mine", **more: Any) -> Result:
     return await app.call("execute_shell", Call(session=session), **more | {"command": command})
+
+
+async def skip_without_pip(app: App, home: Path) -> None:
+    python = await app.processes.sandbox.resolve_python(home)
+    has_pip = await anyio.run_process([str(python.executable), "-m", "pip", "--version"], check=False)
+    if has_pip.returncode:
+        pytest.skip(f"{python.executable} has no pip")
+
+
+def build_wheel(folder: Path, name: str) -> None:
+    """A package with one value."""
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "VALUE = 42\n")
+        wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")

@@ -232,7 +232,8 @@ async def _run_job(
     level = (await processes.sandbox.require_backend()).level
     async with _send_heartbeats(call, seconds):
         execution = await processes.run(session_workspace, job, title, seconds)
-    return await build_execution_result(ExecutionReport(execution, level, job.limits, seconds))
+    problem = processes.sandbox.package_problem
+    return await build_execution_result(ExecutionReport(execution, level, job.limits, seconds, problem))
 
 
 async def _start_job(processes: Processes, session_workspace: SessionWorkspace, job: "Job", title: str) -> Result:
@@ -258,8 +259,8 @@ async def _run_cell(processes: Processes, call: Call, session_workspace: Session
         execution = await processes.run_cell(
             session_workspace, cell.language, cell.code, cell.build_job, seconds=cell.seconds, reset=cell.reset
         )
-    limits = processes.sandbox.build_limits()
-    return await build_execution_result(ExecutionReport(execution, level, limits, cell.seconds))
+    limits, problem = processes.sandbox.build_limits(), processes.sandbox.package_problem
+    return await build_execution_result(ExecutionReport(execution, level, limits, cell.seconds, problem))
 
 
 async def _get_workspace(workspaces: SessionWorkspaces, call: Call) -> SessionWorkspace:

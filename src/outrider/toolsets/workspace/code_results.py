@@ -23,16 +23,22 @@ ANSI_ESCAPES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07
 
 @dataclass(frozen=True)
 class ExecutionReport:
-    """An execution in the foreground, with its isolation and limits."""
+    """An execution in the foreground, with its isolation and limits.
+
+    `package_problem` is why the packages of the settings could not be installed.
+    """
 
     execution: "Execution[Any]"
     level: "IsolationLevel"
     limits: "ResourceLimits"
     seconds: int
+    package_problem: str = ""
 
 
 async def build_execution_result(report: ExecutionReport) -> Result:
     """Build the result of an execution that has ended: output, changed files and pictures."""
+    from outrider.workspace.sandbox.packages import describe_missing_package
+
     max_output_chars = 30_000  # both streams together
     max_error_chars = 10_000  # of stderr, if both are long
     execution = report.execution
@@ -57,7 +63,8 @@ async def build_execution_result(report: ExecutionReport) -> Result:
     if execution.has_too_many_files:
         data["files_note"] = "the workspace has too many files to list those that were created or removed"
     data |= await _describe_value(execution)
-    if notes := [*getattr(process, "notes", []), *_explain_end(report)]:
+    missing = describe_missing_package(err, report.package_problem)
+    if notes := [*getattr(process, "notes", []), *_explain_end(report), *([missing] if missing else [])]:
         # Hostile code may have chosen the names of lost variables.
         data["note"] = clean_untrusted("; ".join(notes)).replace("\n", " ")
     text = TextBlock(_format_execution(data, len(execution.changed)))

@@ -28,7 +28,7 @@ class CellStream(OutputBuffer):
         self.cell = OutputBuffer(limit)
         self.reply: bytes | None = None
 
-    def begin(self, mark: bytes) -> OutputBuffer:
+    def begin_cell(self, mark: bytes) -> OutputBuffer:
         """Begin a cell; return its buffer, which also gets what was written since the last one."""
         self._mark, self.reply, self._after_mark = mark, None, None
         return self.cell
@@ -53,7 +53,7 @@ class CellStream(OutputBuffer):
         self._after_mark, self._pending = bytearray(data[position + len(self._mark) :]), b""
         self._read_reply()
 
-    def finish(self) -> None:
+    def release_pending(self) -> None:
         """Take what is pending as output, because no mark can come any more."""
         self.cell.add(self._pending)
         self._pending, self._mark = b"", b""

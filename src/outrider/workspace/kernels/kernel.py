@@ -47,7 +47,7 @@ class Kernel:
     async def run_cell(self, cell: "Cell", seconds: float) -> None:
         """Run a cell and record how it ended. Its interpreter dies with a cell that breaks a limit or is cancelled."""
         mark = f"\x1e{secrets.token_hex(16)}"
-        cell.stdout, cell.stderr = self._stdout.begin(mark.encode()), self._stderr.begin(mark.encode())
+        cell.stdout, cell.stderr = self._stdout.begin_cell(mark.encode()), self._stderr.begin_cell(mark.encode())
         request = json.dumps({"mark": mark, "code": cell.code}).encode() + b"\n"
         try:
             async with anyio.create_task_group() as group:
@@ -95,7 +95,7 @@ class Kernel:
     async def _record_death(self, cell: "Cell") -> None:
         await self.kill("stopped")
         for stream in (self._stdout, self._stderr):
-            stream.finish()
+            stream.release_pending()
         cell.exit_code, cell.end_reason = self.process.exit_code or 0, self.process.end_reason
         cell.ended_at, cell.lost_names = time.monotonic(), list(self.names)
 

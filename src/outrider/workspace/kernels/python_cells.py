@@ -130,16 +130,11 @@ def save_figures(value: object = None) -> None:
     render = getattr(type(value), "_repr_png_", None)  # a picture of Pillow, for instance
     data = render(value) if render else None
     if isinstance(data, bytes):
-        with open(find_free_name(), "xb") as file:
+        number = 1
+        while os.path.exists(f"plot-{number}.png"):
+            number += 1
+        with open(f"plot-{number}.png", "xb") as file:
             file.write(data)
-
-
-def find_free_name() -> str:
-    """Return the first free name of plot-1.png, plot-2.png and so on."""
-    number = 1
-    while os.path.exists(f"plot-{number}.png"):
-        number += 1
-    return f"plot-{number}.png"
 
 
 def render_value(value: object) -> "str | None":
@@ -147,7 +142,7 @@ def render_value(value: object) -> "str | None":
     if value is None:
         return None
     pandas = sys.modules.get("pandas")
-    if pandas and type(value).__module__.startswith("pandas."):
+    if pandas and type(value).__module__.partition(".")[0] == "pandas":
         with pandas.option_context("display.width", 200, "display.max_columns", 30, "display.max_rows", 60):
             text = repr(value)
     else:

@@ -42,6 +42,10 @@ class Sandbox:
         settings: The operator's settings.
         guard: Decides which addresses code may reach, if it may reach the web.
         backends: Backends to try in turn; by default those that the settings choose.
+        package_root: Where packages for sandboxed Python are installed; None for nowhere.
+
+    Attributes:
+        package_problem: Why the packages of the settings could not be installed; empty if they were.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class Sandbox:
         settings: CodeSettings,
         guard: EgressGuard | None = None,
         backends: "Sequence[SandboxBackend] | None" = None,
+        package_root: Path | None = None,
     ) -> None:
         self.settings = settings
         self._guard = guard or EgressGuard()
@@ -57,6 +62,9 @@ class Sandbox:
         self._lock = anyio.Lock()
         self._python: Interpreter | None = None
         self._web_access: WebAccess | None = None
+        self._package_root = package_root
+        self._package_lock = anyio.Lock()
+        self.package_problem = ""
 
     def build_limits(self) -> "ResourceLimits":
         """Return the operator's limits."""
@@ -141,6 +149,26 @@ class Sandbox:
             uid = await self._find_reader_uid(directory)
             self._python = await find_python(self.settings.python, uid, directory)
         return self._python
+
+    async def resolve_packages(self, directory: Path) -> Path | None:
+        """Return the folder of packages for Python, with those of the settings; None if there is none to read."""
+        from outrider.workspace.sandbox.packages import PackageFolders, expand_names
+        from outrider.workspace.sandbox.system_paths import is_readable_by
+
+        if self._package_root is None:
+            return None
+        python, folders = await self.resolve_python(directory), PackageFolders(self._package_root)
+        async with self._package_lock:
+            installed = folders.list_installed(python)
+            missing = [name for name in expand_names(self.settings.packages) if name not in installed]
+            if missing and not self.package_problem:
+                try:
+                    await folders.install_packages(python, missing)
+                except (Unavailable, OSError) as error:
+                    self.package_problem = str(error)  # until the server is started again
+        folder = folders.get_folder(python)
+        uid = await self._find_reader_uid(directory)
+        return folder if folder.is_dir() and is_readable_by(folder, uid) else None
 
     async def resolve_deno(self, directory: Path) -> "Interpreter":
         """Return the Deno for code in this workspace. Raises NotConfigured."""

@@ -17,6 +17,11 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     )
     network: bool = Field(default=False, description="Let code reach the web, through the egress guard")
     python: str = Field(default="", description="Interpreter of execute_python; empty means python3 on PATH")
+    packages: list[str] = Field(
+        default=[],
+        description="Packages for sandboxed Python, installed when first needed; data means numpy, pandas, matplotlib "
+        "and openpyxl",
+    )
     deno: str = Field(default="", description="Program of execute_typescript; empty means the installed deno")
     memory_bytes: int = Field(
         default=1_024_000_000, ge=64_000_000, description="Memory of all processes of an execution"
