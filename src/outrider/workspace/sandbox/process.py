@@ -220,16 +220,17 @@ class SandboxProcess:
         """Kill all of its processes."""
         if self.exit_code is not None:
             return
+        has_supervisor = self.plan.alive_fd is not None
         self.plan.release()
         if self.process.returncode is not None:  # its PIDs may belong to other processes by now
             return
         self.end_reason = self.end_reason or reason
+        if has_supervisor or self.child_pid:  # killing the supervisor itself would leave what it watches
+            return
         with suppress(OSError):
-            if self.plan.has_pid_namespace and self.child_pid:
-                os.kill(self.child_pid, signal.SIGKILL)
-            elif not self.child_pid and sys.platform != "win32":
+            if sys.platform != "win32":
                 os.killpg(self.process.pid, signal.SIGKILL)
-            elif not self.child_pid:
+            else:
                 self.process.kill()
 
     async def _record_end(self) -> None:
