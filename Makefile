@@ -77,7 +77,7 @@ test-scale: .venv/browser.ready
 # kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
 test-kills: .venv/dev.ready
 	OUTRIDER_KILLS=200 $(RUN)/pytest tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
-		tests/unit/workspace/test_crash.py -q
+		tests/unit/workspace/test_crash.py tests/unit/workspace/sandbox/test_orphans.py -q
 
 # Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots.
 screenshots: .venv/browser.ready

@@ -257,7 +257,8 @@ class Container:
     @cached_property
     def processes(self) -> Processes:
         """Processes in the sandbox."""
-        return Processes(Sandbox(self.settings.code, self.guard))
+        packages = self.settings.data_dir / "packages"
+        return Processes(Sandbox(self.settings.code, self.guard, package_root=packages))
 
     @cached_property
     def models(self) -> ModelResolver:

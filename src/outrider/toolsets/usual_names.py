@@ -47,6 +47,7 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "execute_typescript": "javascript typescript node run_javascript_code deno",
         "poll_process": "check_process process_status get_process",
         "read_process_output": "bash_output get_output process_output",
+        "write_process_input": "write_stdin send_input write_to_process process_input",
         "stop_process": "kill_process kill_bash kill_shell terminate_process",
         "export_file": "share_file download_file send_file",
         "export_zip": "zip zip_files create_zip",

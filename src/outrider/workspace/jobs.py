@@ -1,6 +1,7 @@
 """Build sandbox jobs from a model's code and commands, which are never altered."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from outrider.core.errors import InvalidInput
@@ -13,15 +14,21 @@ async def build_python_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
     """Build a job that runs Python from a read-only file outside the workspace. Raises NotConfigured."""
     main_file = "main.py"
     python = await sandbox.resolve_python(directory)
-    return Job(
+    job = Job(
         directory,
         lambda inside: [str(python.executable), f"{inside.support}/{main_file}"],
-        support_files={main_file: code.encode("utf-8", "surrogatepass")} | _load_plots_backend(),
-        readable_paths=python.readable_paths,
-        path=(str(python.executable.parent),),
+        support_files={main_file: code.encode("utf-8", "surrogatepass")},
         limits=sandbox.build_limits(),
         network=sandbox.settings.network,
     )
+    return await _add_python(sandbox, job)
+
+
+async def build_python_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
+    """Build a job that runs cells of Python from its standard input. Raises NotConfigured."""
+    program = Path(__file__).parent.joinpath("kernels", "python_cells.py").read_bytes()
+    job = await build_python_job(sandbox, directory, "")
+    return replace(job, support_files={**job.support_files, "main.py": program}, keeps_stdin=True)
 
 
 async def build_typescript_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
@@ -64,19 +71,19 @@ async def build_shell_job(sandbox: Sandbox, directory: Path, command: str, folde
             return ["cmd.exe", "/d", "/s", "/c", command]
         return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", "-c", command]
 
-    python = await sandbox.resolve_python(directory)
-    return Job(
-        directory,
-        build_command,
-        folder=folder,
-        support_files=_load_plots_backend(),
-        readable_paths=python.readable_paths,
+    limits, network = sandbox.build_limits(), sandbox.settings.network
+    return await _add_python(sandbox, Job(directory, build_command, folder=folder, limits=limits, network=network))
+
+
+async def _add_python(sandbox: Sandbox, job: Job) -> Job:
+    """Return the job with Python on its path, packages, and the matplotlib backend that saves figures."""
+    python = await sandbox.resolve_python(job.directory)
+    packages = await sandbox.resolve_packages(job.directory)
+    backend = Path(__file__).parent.joinpath("sandbox", "plots.py").read_bytes()
+    return replace(
+        job,
+        support_files={**job.support_files, "outrider_plots.py": backend},
+        readable_paths=(*python.readable_paths, *([packages] if packages else [])),
         path=(str(python.executable.parent),),
-        limits=sandbox.build_limits(),
-        network=sandbox.settings.network,
+        python_path=(str(packages),) if packages else (),
     )
-
-
-def _load_plots_backend() -> dict[str, bytes]:
-    """Return the matplotlib backend that saves figures into the workspace."""
-    return {"outrider_plots.py": Path(__file__).parent.joinpath("sandbox", "plots.py").read_bytes()}

@@ -71,13 +71,17 @@ def open_workspace(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
 
 
 def find_processes_with(mark: str) -> list[int]:
-    """Processes of this machine that have a word in their command line."""
+    """Processes of this machine that have a word in their command line.
+
+    Among them are launchers, whose specification is in hexadecimal digits, and what they have not started yet.
+    """
     found = []
+    words = (mark.encode(), mark.encode().hex().encode())
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                command = (entry / "cmdline").read_bytes().split(b"\0")
+                command = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            found += [int(entry.name)] if mark.encode() in command else []
+            found += [int(entry.name)] if any(word in command for word in words) else []
     return found

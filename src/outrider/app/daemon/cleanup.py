@@ -6,14 +6,16 @@ from outrider.core.errors import OutriderError
 
 
 async def clean_up_host(app: App, session: str) -> None:
-    """End the browser sessions and background processes of a session that no other host uses.
+    """End the browser sessions, background processes and interpreters of a session that no other host uses.
 
     Nothing ends while agents are running, because their runs continue without the host and may use them.
     """
     if app.runs.is_busy:
         return
-    for each in app.processes.list(app.workspaces.find_workspace(Call(session=session))):
+    workspace = app.workspaces.find_workspace(Call(session=session))
+    for each in app.processes.list(workspace):
         each.process.kill("stopped")
+    await app.processes.kernels.close_session(workspace.key)
     try:
         await app.browsers.close_owner_sessions(session)
     except OutriderError:

@@ -1,7 +1,10 @@
 """Tools that run code and commands in the session's workspace."""
 
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
@@ -14,6 +17,7 @@ from outrider.core.result import Result
 from outrider.toolsets.workspace.code_results import (
     ExecutionReport,
     build_execution_result,
+    build_input_result,
     build_output_result,
     build_poll_result,
     build_process_list,
@@ -21,10 +25,16 @@ from outrider.toolsets.workspace.code_results import (
 )
 from outrider.toolsets.workspace.files import workspace
 from outrider.workspace import SessionWorkspace, SessionWorkspaces
-from outrider.workspace.jobs import build_python_job, build_shell_job, build_typescript_job
+from outrider.workspace.jobs import (
+    build_python_job,
+    build_python_kernel_job,
+    build_shell_job,
+    build_typescript_job,
+)
 from outrider.workspace.processes import Processes
 
 if TYPE_CHECKING:
+    from outrider.workspace.kernels.kernel import KernelLanguage
     from outrider.workspace.sandbox.job import Job
 
 MAX_FOREGROUND_S = 300
@@ -35,7 +45,12 @@ CommandText = Annotated[str, Field(min_length=1, max_length=1_000)]
 WorkingFolder = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
 TimeoutSeconds = Annotated[int, Field(ge=1, le=MAX_FOREGROUND_S, description="Seconds; sync only")]
 RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the background; returns a process_id")]
+Reset = Annotated[bool, Field(description="Begin with a new interpreter, without earlier variables")]
 ProcessId = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+InputText = Annotated[str, Field(max_length=100_000, description="Ends with a newline where a program reads lines")]
+EndInput = Annotated[bool, Field(description="Close its input afterwards")]
 
 
 class Tail(BaseModel, extra="forbid", defer_build=True):
@@ -54,11 +69,19 @@ async def execute_python(
     code: ScriptText,
     timeout: TimeoutSeconds = 30,  # noqa: ASYNC109 - it ends the program, not the waiting
     run_mode: RunMode = "sync",
+    reset: Reset = False,
 ) -> Result:
-    """Run Python in the workspace; print what you want to see. Pictures that it saves or shows are returned."""
+    """Run Python in the session's interpreter: variables and imports stay for the next call, async runs alone.
+
+    Output, the last expression's value, and pictures that it saves or draws are returned.
+    """
     session_workspace = await _get_workspace(workspaces, call)
-    job = await build_python_job(processes.sandbox, session_workspace.directory, code)
-    return await _run_job(processes, call, session_workspace, job, "python", timeout, run_mode)
+    sandbox, directory = processes.sandbox, session_workspace.directory
+    if run_mode == "async":
+        job = await build_python_job(sandbox, directory, code)
+        return await _start_job(processes, session_workspace, job, "python")
+    cell = CellRequest("python", code, partial(build_python_kernel_job, sandbox, directory), timeout, reset)
+    return await _run_cell(processes, call, session_workspace, cell)
 
 
 @workspace.tool(effect="act", title="Run TypeScript", timeout=MAX_FOREGROUND_S + MAX_QUEUE_WAIT_S)
@@ -160,6 +183,25 @@ async def stop_process(
     return await build_poll_result(execution, "stdout", 10)
 
 
+@workspace.tool(effect="act", title="Write to a process")
+async def write_process_input(
+    workspaces: SessionWorkspaces,
+    processes: Processes,
+    call: Call,
+    /,
+    process_id: ProcessId,
+    text: InputText = "",
+    end: EndInput = False,
+) -> Result:
+    """Write to the standard input of a background process, such as an answer to its question."""
+    session_workspace = await _get_workspace(workspaces, call)
+    execution = processes.get(session_workspace, process_id)
+    if execution.status != "running":
+        raise InvalidInput("process_id: the process has ended", hint="start it again with run_mode=async")
+    await execution.write_input(text.encode("utf-8", "surrogatepass"), end=end)
+    return build_input_result(execution, text, end)
+
+
 async def _run_command(
     workspaces: SessionWorkspaces,
     processes: Processes,
@@ -185,12 +227,40 @@ async def _run_job(
     seconds: int,
     run_mode: Literal["sync", "async"],
 ) -> Result:
-    level = (await processes.sandbox.require_backend()).level
     if run_mode == "async":
-        return build_started_result(await processes.start_background(session_workspace, job, title), level)
+        return await _start_job(processes, session_workspace, job, title)
+    level = (await processes.sandbox.require_backend()).level
     async with _send_heartbeats(call, seconds):
         execution = await processes.run(session_workspace, job, title, seconds)
-    return await build_execution_result(ExecutionReport(execution, level, job.limits, seconds))
+    problem = processes.sandbox.package_problem
+    return await build_execution_result(ExecutionReport(execution, level, job.limits, seconds, problem))
+
+
+async def _start_job(processes: Processes, session_workspace: SessionWorkspace, job: "Job", title: str) -> Result:
+    """Run a job in the background."""
+    level = (await processes.sandbox.require_backend()).level
+    return build_started_result(await processes.start_background(session_workspace, job, title), level)
+
+
+@dataclass(frozen=True)
+class CellRequest:
+    """Code for the session's interpreter; `build_job` builds the job of a new one."""
+
+    language: "KernelLanguage"
+    code: str
+    build_job: Callable[[], Awaitable["Job"]]
+    seconds: int
+    reset: bool
+
+
+async def _run_cell(processes: Processes, call: Call, session_workspace: SessionWorkspace, cell: CellRequest) -> Result:
+    level = (await processes.sandbox.require_backend()).level
+    async with _send_heartbeats(call, cell.seconds):
+        execution = await processes.run_cell(
+            session_workspace, cell.language, cell.code, cell.build_job, seconds=cell.seconds, reset=cell.reset
+        )
+    limits, problem = processes.sandbox.build_limits(), processes.sandbox.package_problem
+    return await build_execution_result(ExecutionReport(execution, level, limits, cell.seconds, problem))
 
 
 async def _get_workspace(workspaces: SessionWorkspaces, call: Call) -> SessionWorkspace:

@@ -21,7 +21,7 @@ class LaunchPlan:
 
     Attributes:
         info_fd: Our reading end. None where the command is the code itself, without a launcher.
-        alive_fd: The code may live as long as we hold this; None where a namespace takes care of it.
+        alive_fd: The code may live as long as we hold this; None without a launcher.
         has_pid_namespace: The code has its own PID namespace: killing its first process kills all.
         needs_limits: The resource limits of its processes are not set yet.
         scratch_folder: A folder to delete at the end, where a supervisor does not do so.

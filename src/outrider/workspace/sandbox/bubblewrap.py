@@ -8,6 +8,7 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from outrider.workspace.sandbox import seccomp, system_paths
 from outrider.workspace.sandbox.backend import LaunchPlan, build_launch_command
@@ -42,8 +43,9 @@ class BubblewrapBackend:
         unshare_options = "--unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try"
         max_tmp_bytes = 256_000_000
         info_read, info_write = os.pipe()
-        child_fds = [info_write]
-        # Sources on the machine's disk stay Path objects, so that `_build_staged_command` recognizes them.
+        alive_read, alive_write = os.pipe()
+        child_fds = [info_write, alive_read]
+        # Sources on the machine's disk stay Path objects, so that `_build_launch_spec` recognizes them.
         words: list[str | Path] = [Path(self._program), *unshare_options.split(), *identity_options.split()]
         words += _build_system_mounts()
         words += ["--size", str(min(max_tmp_bytes, job.limits.memory)), "--tmpfs", BWRAP_PATHS.temporary]
@@ -58,11 +60,12 @@ class BubblewrapBackend:
         child_fds.append(_create_memfd(seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES)))
         words += ["--remount-ro", "/", "--seccomp", str(child_fds[-1]), "--info-fd", str(info_write), "--"]
         words += [*WAIT_COMMAND, *job.command(BWRAP_PATHS)]
-        command = [str(word) for word in words] if uid is None else _build_staged_command(words, uid, job.limits)
+        spec = _build_launch_spec(words, uid, job.limits) | {"info": info_write, "alive": alive_read}
         return LaunchPlan(
-            command,
+            build_launch_command(spec),
             build_environment(job, BWRAP_PATHS, self.level),
             info_read,
+            alive_fd=alive_write,
             has_pid_namespace=True,
             needs_limits=uid is None,
             child_fds=child_fds,
@@ -83,22 +86,21 @@ def _build_system_mounts() -> list[str | Path]:
     return [*words, "--size", str(shm_bytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
 
 
-def _build_staged_command(words: list[str | Path], uid: int, limits: ResourceLimits) -> list[str]:
-    """Return the command that runs bubblewrap by way of the launcher, which replaces sources (paths) by mounts."""
+def _build_launch_spec(words: list[str | Path], uid: int | None, limits: ResourceLimits) -> dict[str, Any]:
+    """Return how the launcher starts bubblewrap; for another user it replaces sources (paths) by mounts."""
     bwrap_processes = 3  # its own processes count towards the limit
+    spec: dict[str, Any] = {"mode": "bubblewrap", "uid": uid, "scratch": ""}
+    if uid is None:
+        return {**spec, "sources": [], "limits": [], "command": [str(word) for word in words]}
     sources = [word for word in words if isinstance(word, Path)]
     numbers = iter(range(len(sources)))
-    command = [next(numbers) if isinstance(word, Path) else word for word in words]
     limits = replace(limits, processes=limits.processes + bwrap_processes)
-    spec = {
-        "mode": "stage",
-        "uid": uid,
-        "parent": os.getpid(),
-        "limits": build_rlimits(limits, other_threads=count_threads(uid)),
-        "command": command,
+    return {
+        **spec,
         "sources": [str(path) for path in sources],
+        "limits": build_rlimits(limits, other_threads=count_threads(uid)),
+        "command": [next(numbers) if isinstance(word, Path) else word for word in words],
     }
-    return build_launch_command(spec)
 
 
 def _create_memfd(content: bytes) -> int:

@@ -18,10 +18,14 @@ from outrider.workspace.sandbox import system_paths
 
 @dataclass(frozen=True)
 class Interpreter:
-    """An interpreter, and the files or folders besides the system's that it needs to read."""
+    """An interpreter, and the files or folders besides the system's that it needs to read.
+
+    `tag` names its version and platform, which compiled packages depend on.
+    """
 
     executable: Path
     readable_paths: tuple[Path, ...]
+    tag: str = ""
 
 
 async def find_python(chosen: str, uid: int | None, private: Path) -> Interpreter:
@@ -81,7 +85,8 @@ async def _probe_python(candidate: str) -> Interpreter:
     """Ask an interpreter for its paths: a name on PATH may be a script that starts another one."""
     probe_timeout_s = 20
     probe_code = (
-        "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
+        "import json, sys, sysconfig; print(json.dumps([f'{sys.implementation.cache_tag}-{sysconfig.get_platform()}', "
+        "sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
     )
     with anyio.fail_after(probe_timeout_s):
         result = await anyio.run_process(
@@ -89,7 +94,9 @@ async def _probe_python(candidate: str) -> Interpreter:
         )
     if result.returncode:
         raise ValueError(result.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
-    executable, *prefixes = map(Path, json.loads(result.stdout))
+    tag, *paths = json.loads(result.stdout)
+    executable, *prefixes = map(Path, paths)
     # Both unresolved and resolved: links inside an installation may use either.
     folders = dict.fromkeys(path for prefix in prefixes for path in (prefix, prefix.resolve()))
-    return Interpreter(executable, tuple(path for path in folders if not system_paths.is_system_path(path)))
+    readable_paths = tuple(path for path in folders if not system_paths.is_system_path(path))
+    return Interpreter(executable, readable_paths, str(tag))

@@ -52,9 +52,11 @@ class Job:
         folder: Folder of the workspace in which it starts.
         support_files: Name to content of files that it can read.
         stdin: Its standard input.
+        keeps_stdin: Whether its standard input stays open for more.
         readable_paths: Files and folders, besides the system's, that it can read.
         environ: Added to its environment, which otherwise holds only what every program needs.
         path: Folders in which programs are looked up first.
+        python_path: Folders in which Python looks up packages, after the workspace.
         network: Whether it can reach the web, through the egress guard.
         is_over_quota: Returns whether the workspace is too large; blocking, called regularly while the job runs.
         keeps_owner: Whether the files of the workspace belong to a user and must stay theirs.
@@ -65,9 +67,11 @@ class Job:
     folder: str = "."
     support_files: Mapping[str, bytes] = field(default_factory=dict)
     stdin: bytes = b""
+    keeps_stdin: bool = False
     readable_paths: tuple[Path, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
+    python_path: tuple[str, ...] = ()
     limits: ResourceLimits = ResourceLimits()
     network: bool = False
     is_over_quota: Callable[[], bool] = lambda: False
@@ -82,7 +86,7 @@ def build_environment(job: Job, paths: SandboxPaths, level: IsolationLevel) -> d
         "HOME": paths.workspace,
         "PWD": paths.resolve_folder(job),
         "TMPDIR": temporary,
-        "PYTHONPATH": f"{paths.workspace}:{paths.support}",
+        "PYTHONPATH": ":".join((paths.workspace, paths.support, *job.python_path)),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",

@@ -1,9 +1,9 @@
 """Prepare a process to become sandboxed code; run by its path, with `python -I -S`.
 
 It does not import the package, and little else, because every execution waits for it. Its argument is a specification:
-a dictionary, marshalled, in hexadecimal digits. It has two modes: `stage` mounts folders that only root can enter where
-bubblewrap, which must not run as root, can find them; `supervise` starts code under Landlock and a filter of system
-calls (or under nothing), and kills all of it when it or the server ends.
+a dictionary, marshalled, in hexadecimal digits. It starts a child, and kills all that comes of it when it or the server
+ends. The child has two modes: `bubblewrap` first mounts folders that only root can enter where bubblewrap, which must
+not run as root, can find them; `confine` becomes the code, under Landlock and a filter of system calls (or nothing).
 """
 
 import ctypes
@@ -28,14 +28,15 @@ libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Do what the specification says."""
     spec = marshal.loads(bytes.fromhex(sys.argv[1]))  # noqa: S302 - written by the server
-    {"stage": exec_bubblewrap, "supervise": supervise_command}[spec["mode"]](spec)
+    supervise_command(spec)
 
 
-def exec_bubblewrap(spec: dict) -> None:
+def exec_bubblewrap(spec: dict, parent: int) -> None:
     """Mount the sources where everybody can reach them, give up root, and become bubblewrap."""
-    paths = mount_sources(spec["sources"])
+    os.setpgid(0, 0)
+    paths = mount_sources(spec["sources"]) if spec["uid"] is not None else []
     apply_limits(spec["limits"])
-    drop_privileges(spec["uid"], spec["parent"])
+    drop_privileges(spec["uid"], parent)
     reset_signals()
     os.chdir("/")
     command = [paths[word] if isinstance(word, int) else word for word in spec["command"]]
@@ -95,16 +96,25 @@ def drop_privileges(uid: int | None, parent: int) -> None:
 
 
 def supervise_command(spec: dict) -> None:
-    """Run the command in its own process group; exit with its code once nothing of it is left."""
+    """Run the command in its own process group; exit with its code once nothing of it is left.
+
+    Bubblewrap needs this, too: its first process in the namespace waits for ever if the other one is killed before it
+    has let it go on, and is then a child of ours.
+    """
     libc.prctl(SET_SUBREAPER, 1, 0, 0, 0)
     parent = os.getpid()
     child = os.fork()
     if not child:
         os.close(spec["alive"])
+        if spec["mode"] == "bubblewrap":
+            exec_bubblewrap(spec, parent)
         os.close(spec["info"])
         exec_confined(spec, parent)
     silence_streams()
-    report_child(spec["info"], child)
+    if spec["mode"] == "bubblewrap":  # it reports its child itself
+        os.close(spec["info"])
+    else:
+        report_child(spec["info"], child)
     status = wait_for_exit(child, spec["alive"])
     remove_tree(spec["scratch"])
     os._exit(status)

@@ -135,7 +135,7 @@ def _build_supervised_plan(
     info_read, info_write = os.pipe()
     alive_read, alive_write = os.pipe()
     spec = {
-        "mode": "supervise",
+        "mode": "confine",
         "uid": uid,
         "info": info_write,
         "alive": alive_read,

@@ -110,15 +110,14 @@ class SandboxProcess:
         except (TimeoutError, anyio.EndOfStream, anyio.BrokenResourceError):
             raise SandboxStartError(await _read_stderr_tail(self.process)) from None
 
-    async def communicate(self, seconds: float) -> None:
+    async def communicate(self, seconds: float, min_interval_s: float = POLL_INTERVAL_S) -> None:
         """Read the output until everything has ended; kill it after `seconds`.
 
-        Cancelling kills everything at once.
+        Its limits are checked every `min_interval_s` at most. Cancelling kills everything at once.
         """
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(self._watch_limits, seconds)
-                group.start_soon(self._watch_disk)
+                group.start_soon(self.watch_limits, seconds, min_interval_s)
                 group.start_soon(self._feed_stdin)
                 async with anyio.create_task_group() as readers:
                     readers.start_soon(_drain_stream, self.process.stdout, self.stdout)
@@ -133,30 +132,51 @@ class SandboxProcess:
                 await self._record_end()
 
     async def _feed_stdin(self) -> None:
+        if self.job.stdin:
+            await self.write_stdin(self.job.stdin)
+        if not self.job.keeps_stdin:
+            await self.close_stdin()
+
+    async def write_stdin(self, data: bytes) -> bool:
+        """Write to its standard input; return whether it was still open."""
+        assert self.process.stdin
+        try:
+            await self.process.stdin.send(data)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return False
+        return True
+
+    async def close_stdin(self) -> None:
+        """Close its standard input."""
         assert self.process.stdin
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            if self.job.stdin:
-                await self.process.stdin.send(self.job.stdin)
             await self.process.stdin.aclose()
 
-    async def _watch_limits(self, seconds: float) -> None:
-        """Kill the code when it has used up its time or its memory."""
-        max_interval_s = 0.5
+    async def watch_limits(self, seconds: float, min_interval_s: float = POLL_INTERVAL_S) -> None:
+        """Kill the code when it has used up its time, its memory or its disk space."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch_memory, seconds, min_interval_s)
+            group.start_soon(self._watch_disk, min_interval_s)
+
+    async def _watch_memory(self, seconds: float, min_interval_s: float) -> None:
+        max_interval_s = max(0.5, min_interval_s)
         limit, pid = self.job.limits.memory, self.process.pid
-        deadline = time.monotonic() + seconds
+        started_at = time.monotonic()
+        deadline = started_at + seconds
         while (left := deadline - time.monotonic()) > 0:
             # The exact measure takes longer, so it is used only when the rough one is exceeded.
             if measure_memory(pid) > limit and measure_shared_memory(pid) > limit:
                 self.kill("memory")
                 return
             # The longer it runs, the less often it is measured.
-            await anyio.sleep(min(left, max_interval_s, max(POLL_INTERVAL_S, 0.02 * self.seconds)))
+            interval_s = max(min_interval_s, 0.02 * (time.monotonic() - started_at))
+            await anyio.sleep(min(left, max_interval_s, interval_s))
         self.kill("timeout")
 
-    async def _watch_disk(self) -> None:
+    async def _watch_disk(self, min_interval_s: float) -> None:
         """Kill the code when the workspace or its temporary files take too much disk space."""
         max_temp_bytes = 256_000_000
-        min_interval_s = 1.0
+        min_interval_s = max(1.0, min_interval_s)
         temp_folder = self.plan.temp_folder
 
         def is_disk_full() -> bool:
@@ -200,16 +220,17 @@ class SandboxProcess:
         """Kill all of its processes."""
         if self.exit_code is not None:
             return
+        has_supervisor = self.plan.alive_fd is not None
         self.plan.release()
         if self.process.returncode is not None:  # its PIDs may belong to other processes by now
             return
         self.end_reason = self.end_reason or reason
+        if has_supervisor or self.child_pid:  # killing the supervisor itself would leave what it watches
+            return
         with suppress(OSError):
-            if self.plan.has_pid_namespace and self.child_pid:
-                os.kill(self.child_pid, signal.SIGKILL)
-            elif not self.child_pid and sys.platform != "win32":
+            if sys.platform != "win32":
                 os.killpg(self.process.pid, signal.SIGKILL)
-            elif not self.child_pid:
+            else:
                 self.process.kill()
 
     async def _record_end(self) -> None:

@@ -42,6 +42,10 @@ class Sandbox:
         settings: The operator's settings.
         guard: Decides which addresses code may reach, if it may reach the web.
         backends: Backends to try in turn; by default those that the settings choose.
+        package_root: Where packages for sandboxed Python are installed; None for nowhere.
+
+    Attributes:
+        package_problem: Why the packages of the settings could not be installed; empty if they were.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class Sandbox:
         settings: CodeSettings,
         guard: EgressGuard | None = None,
         backends: "Sequence[SandboxBackend] | None" = None,
+        package_root: Path | None = None,
     ) -> None:
         self.settings = settings
         self._guard = guard or EgressGuard()
@@ -57,6 +62,9 @@ class Sandbox:
         self._lock = anyio.Lock()
         self._python: Interpreter | None = None
         self._web_access: WebAccess | None = None
+        self._package_root = package_root
+        self._package_lock = anyio.Lock()
+        self.package_problem = ""
 
     def build_limits(self) -> "ResourceLimits":
         """Return the operator's limits."""
@@ -120,6 +128,11 @@ class Sandbox:
         except (SandboxStartError, OSError) as error:
             raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try again") from error
 
+    async def adopt_files(self, job: "Job") -> None:
+        """Give files that have come since the start of a job to the user that it runs as."""
+        backend = await self.require_backend()
+        await anyio.to_thread.run_sync(_assign_files, backend, job)
+
     async def check_folder(self, directory: Path) -> None:
         """Raise NotConfigured (`private_folder`) if code could not enter this workspace."""
         from outrider.workspace.sandbox.launcher_backends import check_folder_access
@@ -136,6 +149,26 @@ class Sandbox:
             uid = await self._find_reader_uid(directory)
             self._python = await find_python(self.settings.python, uid, directory)
         return self._python
+
+    async def resolve_packages(self, directory: Path) -> Path | None:
+        """Return the folder of packages for Python, with those of the settings; None if there is none to read."""
+        from outrider.workspace.sandbox.packages import PackageFolders, expand_names
+        from outrider.workspace.sandbox.system_paths import is_readable_by
+
+        if self._package_root is None:
+            return None
+        python, folders = await self.resolve_python(directory), PackageFolders(self._package_root)
+        async with self._package_lock:
+            installed = folders.list_installed(python)
+            missing = [name for name in expand_names(self.settings.packages) if name not in installed]
+            if missing and not self.package_problem:
+                try:
+                    await folders.install_packages(python, missing)
+                except (Unavailable, OSError) as error:
+                    self.package_problem = str(error)  # until the server is started again
+        folder = folders.get_folder(python)
+        uid = await self._find_reader_uid(directory)
+        return folder if folder.is_dir() and is_readable_by(folder, uid) else None
 
     async def resolve_deno(self, directory: Path) -> "Interpreter":
         """Return the Deno for code in this workspace. Raises NotConfigured."""
@@ -179,17 +212,23 @@ class Sandbox:
         from outrider.workspace.sandbox.process import SandboxProcess
 
         def build_plan() -> "tuple[LaunchPlan, Path | None]":
-            from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_owner_uid, find_unused_uid
-
-            uid = None if backend.level == "none" else find_unused_uid(job.directory)
-            if uid is not None and job.keeps_owner:
-                uid = find_owner_uid(job.directory, backend.level, uid)
-            elif uid is not None:
-                chown_tree(job.directory, uid)
-            return backend.build_plan(job, uid, proxy), find_parent_group(self.settings.cgroup)
+            return backend.build_plan(job, _assign_files(backend, job), proxy), find_parent_group(self.settings.cgroup)
 
         plan, parent_group = await anyio.to_thread.run_sync(build_plan)
         return await SandboxProcess.start(plan, job, parent_group)
+
+
+def _assign_files(backend: "SandboxBackend", job: "Job") -> int | None:
+    """Return the user that a job runs as, None for the server's own, and give it the files. Blocking."""
+    from outrider.workspace.sandbox.unprivileged_user import chown_tree, find_owner_uid, find_unused_uid
+
+    uid = None if backend.level == "none" else find_unused_uid(job.directory)
+    if uid is None:
+        return None
+    if job.keeps_owner:
+        return find_owner_uid(job.directory, backend.level, uid)
+    chown_tree(job.directory, uid)
+    return uid
 
 
 def _list_backends(wanted: str) -> "list[SandboxBackend]":

@@ -17,6 +17,11 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     )
     network: bool = Field(default=False, description="Let code reach the web, through the egress guard")
     python: str = Field(default="", description="Interpreter of execute_python; empty means python3 on PATH")
+    packages: list[str] = Field(
+        default=[],
+        description="Packages for sandboxed Python, installed when first needed; data means numpy, pandas, matplotlib "
+        "and openpyxl",
+    )
     deno: str = Field(default="", description="Program of execute_typescript; empty means the installed deno")
     memory_bytes: int = Field(
         default=1_024_000_000, ge=64_000_000, description="Memory of all processes of an execution"
@@ -26,6 +31,10 @@ class CodeSettings(BaseModel, extra="forbid", defer_build=True):
     file_bytes: int = Field(default=200_000_000, ge=1_000_000, description="Largest file that code can write")
     parallel: int = Field(default=8, ge=1, le=64, description="Executions at the same time; further ones wait")
     background: int = Field(default=20, ge=0, le=100, description="Background processes of one session")
+    interpreters: int = Field(
+        default=16, ge=1, le=256, description="Interpreters kept for the next call, of all sessions and languages"
+    )
+    idle_s: float = Field(default=1_800, gt=0, description="Seconds without a call after which one is closed")
     cgroup: str = Field(
         default="",
         description="A cgroup v2 folder delegated to this user, in which each execution is limited as a whole; empty "

@@ -1,5 +1,7 @@
 """When the server dies, at whatever moment, what it has started dies with it."""
 
+import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,9 +13,11 @@ import anyio
 import pytest
 
 from outrider.workspace.sandbox.backend import SandboxBackend
+from outrider.workspace.sandbox.bubblewrap import BubblewrapBackend
 from outrider.workspace.sandbox.job import IsolationLevel, Job
 from outrider.workspace.sandbox.launcher_backends import LandlockBackend, NoIsolationBackend
 from outrider.workspace.sandbox.seccomp import is_supported
+from outrider.workspace.sandbox.unprivileged_user import find_unused_uid
 from support.processes.sandboxes import ISOLATION_LEVELS, find_processes_with, open_sandbox, open_workspace
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
@@ -37,7 +41,8 @@ async def main(level, folder, mark):
 
 anyio.run(main, *sys.argv[1:])
 """
-MOMENTS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.15, 0.3)  # seconds after the first start
+# Seconds after the first start; `make test-kills` kills two hundred.
+MOMENTS = [random.uniform(0, 0.3) for _ in range(int(os.environ.get("OUTRIDER_KILLS", "12")))]
 
 
 @pytest.fixture(params=ISOLATION_LEVELS)
@@ -60,6 +65,77 @@ async def test_nothing_outlives_a_server_that_is_killed(folder: tuple[IsolationL
     with anyio.fail_after(30):
         while any(map(find_processes_with, marks)):
             await anyio.sleep(0.01)
+
+
+KERNEL_SERVER = """
+import anyio, sys
+from pathlib import Path
+from functools import partial
+from outrider.workspace.jobs import build_python_kernel_job
+from outrider.workspace.kernels.pool import KernelPool
+from outrider.workspace.sandbox.sandbox import Sandbox
+from outrider.workspace.sandbox.settings import CodeSettings
+
+async def main(level, folder, mark):
+    sandbox = Sandbox(CodeSettings(isolation=level))
+    code = f"import subprocess; process = subprocess.Popen(['sleep', '{mark}'])"
+    build_job = partial(build_python_kernel_job, sandbox, Path(folder))
+    async with KernelPool(sandbox).open_cell("session", "python", code, build_job, False) as cell:
+        await cell.communicate(60)
+    print("idle", flush=True)
+    await anyio.sleep(600)
+
+anyio.run(main, *sys.argv[1:])
+"""
+
+
+async def test_an_idle_interpreter_and_what_it_has_started_end_with_a_killed_server(
+    folder: tuple[IsolationLevel, Path],
+):
+    level, directory = folder
+    mark = f"63{uuid.uuid4().int % 1_000_000}"
+    command = [sys.executable, "-c", KERNEL_SERVER, level, str(directory), mark]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        assert server.stdout.readline() == "idle\n"
+        assert len(find_processes_with(mark)) > 1
+        server.send_signal(signal.SIGKILL)
+    with anyio.fail_after(30):
+        while find_processes_with(mark):
+            await anyio.sleep(0.01)
+
+
+async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_nothing(tmp_path: Path):
+    backend = BubblewrapBackend()
+    if why := backend.describe_missing():
+        pytest.skip(f"this machine has no namespaces: {why}")
+    mark = f"62{uuid.uuid4().int % 1_000_000}"
+    tmp_path.chmod(0o755)
+    plan = backend.build_plan(Job(tmp_path, lambda _: ["/bin/sleep", mark]), find_unused_uid(tmp_path), None)
+    info_write = plan.child_fds[0]
+    fill_pipe(info_write)  # there bubblewrap tells its child's PID, just before it lets the child go on
+    with subprocess.Popen(
+        plan.command, env=plan.environ, pass_fds=plan.child_fds, stdin=subprocess.PIPE, start_new_session=True
+    ) as launcher:
+        with anyio.fail_after(60):
+            while len(find_processes_with(mark)) < 3:  # the launcher and the two of bubblewrap
+                if launcher.poll() is not None:
+                    pytest.skip("this machine has no namespaces: bubblewrap does not start")
+                await anyio.sleep(0.01)
+        plan.release()  # as the kernel does when the server dies
+        with anyio.fail_after(30):
+            while find_processes_with(mark):
+                await anyio.sleep(0.01)
+    plan.close()
+
+
+def fill_pipe(descriptor: int) -> None:
+    os.set_blocking(descriptor, False)
+    try:
+        while True:
+            os.write(descriptor, b" " * 4_096)
+    except BlockingIOError:
+        os.set_blocking(descriptor, True)
 
 
 @pytest.mark.parametrize("backend", [LandlockBackend(), NoIsolationBackend()], ids=lambda backend: backend.level)

@@ -1,0 +1,131 @@
+"""A long-lived interpreter in a sandbox that runs one cell after another."""
+
+import asyncio
+import json
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import anyio
+
+from outrider.workspace.kernels.cell_stream import CellStream
+from outrider.workspace.sandbox.output import OutputBuffer
+from outrider.workspace.sandbox.process import EndReason, SandboxProcess
+
+KernelLanguage = Literal["python", "typescript", "shell"]
+MAX_NAMES = 500
+
+
+class Kernel:
+    """A running interpreter, which starts as `SandboxProcess` and gets requests on its standard input.
+
+    Attributes:
+        process: The process of the interpreter, with limits that hold for all of its cells together, except for time.
+        names: The variables that its last cell has left.
+        used_at: When its last cell ended, by the monotonic clock.
+    """
+
+    def __init__(self, process: SandboxProcess) -> None:
+        max_age_s = 86_400.0
+        idle_interval_s = 5.0
+        limit = process.job.limits.output_bytes
+        self.process = process
+        self.names: list[str] = []
+        self.used_at = time.monotonic()
+        self._progress = asyncio.Event()
+        self._stdout = process.stdout = CellStream(limit, True, self._progress.set)
+        self._stderr = process.stderr = CellStream(limit, False, self._progress.set)
+        self._life = asyncio.get_running_loop().create_task(process.communicate(max_age_s, idle_interval_s))
+        self._life.add_done_callback(lambda _: self._progress.set())
+
+    @property
+    def is_alive(self) -> bool:
+        return not self._life.done()
+
+    async def run_cell(self, cell: "Cell", seconds: float) -> None:
+        """Run a cell and record how it ended. Its interpreter dies with a cell that breaks a limit or is cancelled."""
+        mark = f"\x1e{secrets.token_hex(16)}"
+        cell.stdout, cell.stderr = self._stdout.begin_cell(mark.encode()), self._stderr.begin_cell(mark.encode())
+        request = json.dumps({"mark": mark, "code": cell.code}).encode() + b"\n"
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self.process.watch_limits, seconds)
+                group.start_soon(self.process.write_stdin, request)
+                while self.is_alive and (self._stdout.reply is None or self._stderr.reply is None):
+                    await self._progress.wait()
+                    self._progress.clear()
+                group.cancel_scope.cancel()
+        except BaseException:
+            await self.kill("stopped")
+            raise
+        self.used_at = time.monotonic()
+        if self._stdout.reply is not None and self._stderr.reply is not None:
+            self._record_reply(cell, self._stdout.reply)
+        else:
+            await self._record_death(cell)
+
+    async def close(self) -> None:
+        """End the interpreter: it is asked to, and killed after a moment."""
+        grace_s = 1.0
+        with anyio.CancelScope(shield=True):
+            await self.process.close_stdin()
+            with anyio.move_on_after(grace_s):
+                await self.process.finished.wait()
+            await self.kill("stopped")
+
+    async def kill(self, reason: EndReason) -> None:
+        """Kill the interpreter and all that it has started."""
+        self.process.kill(reason)
+        with anyio.CancelScope(shield=True), suppress(Exception, asyncio.CancelledError):
+            await self._life
+
+    def _record_reply(self, cell: "Cell", reply: bytes) -> None:
+        # The code shares a process with what writes the reply: it may say anything.
+        try:
+            facts: dict[str, Any] = json.loads(reply)
+            exit_code, value, names = int(facts["exit_code"]) & 0xFF, facts["value"], facts["names"]
+            self.names = [str(name)[:100] for name in list(names)[:MAX_NAMES]]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            exit_code, value = 1, None
+        cell.exit_code, cell.ended_at = exit_code, time.monotonic()
+        cell.value = value if isinstance(value, str) else None
+
+    async def _record_death(self, cell: "Cell") -> None:
+        await self.kill("stopped")
+        for stream in (self._stdout, self._stderr):
+            stream.release_pending()
+        cell.exit_code, cell.end_reason = self.process.exit_code or 0, self.process.end_reason
+        cell.ended_at, cell.lost_names = time.monotonic(), list(self.names)
+
+
+@dataclass
+class Cell:
+    """One call's code in a kernel; it runs like a `SandboxProcess`.
+
+    Attributes:
+        value: The text of its last expression's value.
+        lost_names: The variables that were lost because the interpreter ended with this cell; None while it lives.
+        notes: What the caller has to know about the interpreter, such as why it is a new one.
+    """
+
+    kernel: Kernel
+    code: str
+    stdout: OutputBuffer = field(default_factory=lambda: OutputBuffer(0))
+    stderr: OutputBuffer = field(default_factory=lambda: OutputBuffer(0))
+    exit_code: int | None = None
+    end_reason: EndReason = ""
+    value: str | None = None
+    lost_names: list[str] | None = None
+    notes: list[str] = field(default_factory=list)
+    started_at: float = field(default_factory=time.monotonic)
+    ended_at: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended_at or time.monotonic()) - self.started_at
+
+    async def communicate(self, seconds: float) -> None:
+        """Run to the end, for `seconds` at most."""
+        await self.kernel.run_cell(self, seconds)

@@ -1,0 +1,163 @@
+"""Keep one kernel for each session and language, and close those that are not used."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+
+from outrider.workspace.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from outrider.workspace.kernels.kernel import Cell, Kernel, KernelLanguage
+    from outrider.workspace.sandbox.job import Job
+
+
+@dataclass
+class KernelSlot:
+    """The place of one session's kernel for one language; `lock` lets its calls wait for one another.
+
+    Attributes:
+        loss: Why the last kernel is gone and what was lost with it, until the session has been told.
+    """
+
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    kernel: "Kernel | None" = None
+    loss: str = ""
+
+
+class KernelPool:
+    """The kernels of all sessions."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._slots: dict[tuple[str, KernelLanguage], KernelSlot] = {}
+        self._idle_watch: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def open_cell(
+        self, key: str, language: "KernelLanguage", code: str, build_job: Callable[[], Awaitable["Job"]], reset: bool
+    ) -> AsyncGenerator["Cell"]:
+        """Prepare a cell for the session's kernel, and start one if there is none. One call at a time gets it.
+
+        Args:
+            key: Identifies the session.
+            language: The kernel's language.
+            code: What the cell runs.
+            build_job: Builds the job of a new kernel.
+            reset: Whether to begin with a new kernel.
+
+        Raises:
+            The errors of `Sandbox.start`.
+        """
+        from outrider.workspace.kernels.kernel import Cell
+
+        slot = self._slots.setdefault((key, language), KernelSlot())
+        async with slot.lock:
+            if reset:
+                slot.loss = ""
+                await self._close_kernel(slot)
+            self._notice_death(slot)
+            notes = [f"a new interpreter runs this: {slot.loss}"] if slot.loss else []
+            kernel = slot.kernel = slot.kernel or await self._start_kernel(build_job)
+            slot.loss = ""
+            await self._sandbox.adopt_files(kernel.process.job)
+            cell = Cell(kernel, code, notes=notes)
+            try:
+                yield cell
+            except BaseException:
+                self._record_loss(slot, "it ended with a call that was cancelled")
+                raise
+            if not kernel.is_alive:
+                slot.kernel = None  # the answer to this call tells it
+
+    async def close_session(self, key: str) -> None:
+        """Close the kernels of a session whose host has left."""
+        for (owner, _), slot in list(self._slots.items()):
+            if owner == key and slot.kernel:
+                kernel = slot.kernel
+                self._record_loss(slot, "it was closed when the session's host left")
+                await kernel.kill("stopped")
+
+    async def close(self) -> None:
+        """Close all kernels."""
+        if self._idle_watch:
+            self._idle_watch.cancel()
+        kernels = [slot.kernel for slot in self._slots.values() if slot.kernel]
+        self._slots.clear()
+        await asyncio.gather(*(kernel.kill("stopped") for kernel in kernels))
+
+    async def _start_kernel(self, build_job: Callable[[], Awaitable["Job"]]) -> "Kernel":
+        from outrider.workspace.kernels.kernel import Kernel
+
+        await self._make_room()
+        self._forget_slots()
+        kernel = Kernel(await self._sandbox.start(await build_job()))
+        if self._idle_watch is None:
+            self._idle_watch = asyncio.get_running_loop().create_task(self._close_idle_forever())
+        return kernel
+
+    async def _make_room(self) -> None:
+        """Close the kernel that has not been used for the longest time, if there are too many."""
+        limit = self._sandbox.settings.interpreters
+        idle = [slot for slot in self._slots.values() if slot.kernel and not slot.lock.locked()]
+        count = sum(slot.kernel is not None for slot in self._slots.values())
+        if idle and count >= limit:
+            oldest = min(idle, key=lambda slot: slot.kernel.used_at if slot.kernel else 0.0)
+            async with oldest.lock:
+                await self._close_kernel(oldest, f"{limit} other interpreters were used since, which is the limit")
+
+    async def _close_idle_forever(self) -> None:
+        idle_s = self._sandbox.settings.idle_s
+        while True:
+            await anyio.sleep(min(idle_s / 2, 60.0))
+            for slot in list(self._slots.values()):
+                if slot.lock.locked():
+                    continue
+                async with slot.lock:
+                    self._notice_death(slot)
+                    if slot.kernel and time.monotonic() - slot.kernel.used_at > idle_s:
+                        await self._close_kernel(slot, f"it was closed after {_format_seconds(idle_s)} without a call")
+
+    async def _close_kernel(self, slot: KernelSlot, reason: str = "") -> None:
+        """Close the kernel of a slot; without a reason, the session knows why."""
+        kernel = slot.kernel
+        if reason:
+            self._record_loss(slot, reason)
+        slot.kernel = None
+        if kernel:
+            await kernel.close()
+
+    def _notice_death(self, slot: KernelSlot) -> None:
+        """Note that a kernel has ended between two calls."""
+        reasons = {"memory": "it used too much memory between two calls", "disk": "the workspace was full"}
+        if slot.kernel and not slot.kernel.is_alive:
+            self._record_loss(slot, reasons.get(slot.kernel.process.end_reason, "it ended between two calls"))
+
+    def _record_loss(self, slot: KernelSlot, reason: str) -> None:
+        names = slot.kernel.names if slot.kernel else []
+        slot.loss = f"{reason}{describe_lost_names(names)}"
+        slot.kernel = None
+
+    def _forget_slots(self) -> None:
+        """Forget the oldest slots that hold nothing but a loss."""
+        max_slots = 1_000
+        for key, slot in list(self._slots.items())[:-max_slots]:
+            if not slot.kernel and not slot.lock.locked():
+                del self._slots[key]
+
+
+def describe_lost_names(names: list[str]) -> str:
+    """Return what was lost, as the end of a sentence; empty if nothing was."""
+    max_names = 20
+    if not names:
+        return ""
+    more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
+    return f"; lost: {', '.join(names[:max_names])}{more}"
+
+
+def _format_seconds(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:g} s"

@@ -1,0 +1,38 @@
+"""`outrider code`: packages that the operator installs are there for sandboxed code."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from outrider.workspace.sandbox.seccomp import is_supported
+from support.apps.code_app import build_wheel, make_home, open_code_app, run_python, skip_without_pip
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone"),
+]
+
+
+def install(home: Path, *packages: str) -> subprocess.CompletedProcess[str]:
+    environ = os.environ | {"HOME": str(home), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(home)}
+    command = [sys.executable, "-m", "outrider", "code", "install", *packages]
+    return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=300, check=False)
+
+
+async def test_an_installed_package_can_be_imported():
+    with make_home() as home:
+        build_wheel(home, "outrider_sample")
+        async with open_code_app(home) as app:
+            await skip_without_pip(app, home)
+        done = install(home, "outrider_sample")
+        assert done.stdout == "sandboxed code can import: outrider_sample\n", done.stderr
+        async with open_code_app(home) as app:
+            found = await run_python(app, "import outrider_sample\noutrider_sample.VALUE")
+            assert found.data["value"] == "42"
+        for package, problem in (("outrider-absent", "could not be installed"), ("--pre", "No such option")):
+            failed = install(home, package)
+            assert failed.returncode
+            assert problem in failed.stderr
