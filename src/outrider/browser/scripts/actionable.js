@@ -4,7 +4,7 @@ const NATIVE_CONTROLS = new Set(["button", "select", "textarea", "summary"]);
 const HANDLER_ATTRIBUTES = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "ondblclick", "ontouchstart"];
 const ACTIONABLE_SELECTOR =
   "a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio]," +
-  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[tabindex],[contenteditable]";
+  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex],[contenteditable]";
 
 // Returns why an element can be acted on (native, role, focus, edit, handler or cursor), or "" if it cannot.
 function whyActionable(element, role, style, parentContext) {
@@ -13,7 +13,7 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "input") return element.type === "hidden" ? "" : "native";
   if ((tag === "a" || tag === "area") && element.hasAttribute("href")) return "native";
   if ((tag === "video" || tag === "audio") && element.controls) return "native";
-  if (tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
+  if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
   if (ACTIVE_ROLES.has(role)) return "role";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
   if (listeningElements.has(element)) return coversPage(element) ? "" : "handler";
@@ -34,8 +34,13 @@ function coversPage(element) {
   return width * height > 0.6 * innerWidth * innerHeight && element.querySelector(ACTIONABLE_SELECTOR) !== null;
 }
 
-function hasActionableInside(element) {
-  return element.firstElementChild !== null && (element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element));
+// `except` is the control of a label, which is no other content of it.
+function hasActionableInside(element, except = null) {
+  if (element.firstElementChild === null && shadowOf(element) === null && tagOf(element) !== "slot") return false;
+  const found = element.querySelector(ACTIONABLE_SELECTOR);
+  if (found !== null && found !== except) return true;
+  if (found !== null && [...element.querySelectorAll(ACTIONABLE_SELECTOR)].some((each) => each !== except)) return true;
+  return hasListenerInside(element) || hasActionableThroughSlots(element, except);
 }
 
 const MAX_SEARCHED_ELEMENTS = 300;
@@ -48,11 +53,38 @@ function hasListenerInside(element) {
   return false;
 }
 
+// Selectors end at shadow roots and slots, so what is shown there is searched one by one.
+function hasActionableThroughSlots(element, except) {
+  if (!crossesShadow(element)) return false;
+  for (const each of iterElements(element)) {
+    if (each === element || each === except) continue;
+    if (each.matches(ACTIONABLE_SELECTOR) || (listeningElements.has(each) && each.checkVisibility())) return true;
+  }
+  return false;
+}
+
+function crossesShadow(element) {
+  if (tagOf(element) === "slot" || shadowOf(element) !== null) return true;
+  for (const each of element.getElementsByTagName("*")) if (tagOf(each) === "slot" || shadowOf(each) !== null) return true;
+  return false;
+}
+
 // Returns the invisible control that a label replaces: custom check boxes are drawn as their labels.
 function findReplacedControl(label) {
   const control = label.control;
-  if (!control || control.type === "hidden" || tagOf(control) === "button") return null;
-  return isVisible(control) ? null : control;
+  if (!control || !LABEL_REPLACED_TYPES.has(control.type)) return null;
+  return isControlShown(control) ? null : control;
+}
+
+// Libraries clip a control to nothing, or a box a few levels around it.
+function isControlShown(control) {
+  if (!isVisible(control)) return false;
+  let box = parentElementOf(control);
+  for (let level = 0; box !== null && level < 3; level++, box = parentElementOf(box)) {
+    if (tagOf(box) === "label") return true;
+    if (isClippedAway(box, getComputedStyle(box))) return false;
+  }
+  return true;
 }
 
 function isVisible(element) {
