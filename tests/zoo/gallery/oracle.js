@@ -19,7 +19,7 @@
     if (field.localName === "select") return [...field.selectedOptions].map((each) => each.label).join(" ");
     return /^(checkbox|radio|range|color|file|password|submit|button)$/.test(field.type) ? "" : field.value || field.placeholder;
   };
-  const readPainted = (element) => ["::before", "::after"].map((part) => /^"(.*)"$/.exec(getComputedStyle(element, part).content)?.[1] || "");
+  const readPainted = (element) => ["::before", "::after"].map((part) => { const { content, display, opacity } = getComputedStyle(element, part); return display === "none" || opacity === "0" ? "" : /^"(.*)"$/.exec(content)?.[1] || "" });
   const isOperable = (element) => element.matches(NATIVE) || ROLES.test(element.getAttribute("role")) || (element.hasAttribute("tabindex") && element.tabIndex >= 0) || element.hasAttribute("onclick") || element.dataset.operable !== undefined;
   const walk = (element) => {
     const { opacity, visibility, display } = getComputedStyle(element);

@@ -13,10 +13,14 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "input") return element.type === "hidden" ? "" : "native";
   if ((tag === "a" || tag === "area") && element.hasAttribute("href")) return "native";
   if ((tag === "video" || tag === "audio") && element.controls) return "native";
+  if (tag === "body" && (isEditingHost(element) || document.designMode === "on")) return "edit";
   if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
   if (ACTIVE_ROLES.has(role)) return "role";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
   if (listeningElements.has(element)) return coversPage(element) ? "" : "handler";
+  if (hoverOpeners.has(element)) return "hover";
+  if (tag === "canvas") return isVisible(element) ? "drawing" : "";
+  if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
 }
 
@@ -25,6 +29,11 @@ function whyActionableByAttribute(element) {
   if (HANDLER_ATTRIBUTES.some((name) => element.hasAttribute(name))) return coversPage(element) ? "" : "handler";
   if (element.tabIndex >= 0 && element.hasAttribute("tabindex")) return "focus";
   return element.getAttribute("draggable") === "true" ? "handler" : "";
+}
+
+// A label of no field below a listener is there to be pressed, as where a double click edits it.
+function isFreeLabel(label) {
+  return label.control === null && !label.htmlFor && findClosest(label, (each) => listeningElements.has(each)) !== null;
 }
 
 // A listener on a container of most of the page is event delegation, not a button.

@@ -28,7 +28,8 @@ function formatLinkAddress(link) {
 }
 
 function formatStates(element, role) {
-  return listStates(element, role).map((state) => ` ${state}`).join("");
+  const states = listStates(element, role).map((state) => ` ${state}`).join("");
+  return hoverOpeners.has(element) ? `${states} opens on hover` : states;
 }
 
 // Writes visible content of an element that is not in its name: other text, and controls inside.
@@ -76,7 +77,7 @@ function emitField(element, out, style, role) {
   const kind = element.type === "password" ? "password" : role;
   const value = formatFieldValue(element, name, out.valueLimit);
   const shown = name ? ` ${quote(name)}` : ` ${hintForNameless(element)}`;
-  out.item(`${kind}${shown} ${ref}${value}${formatStates(element, role)}`);
+  out.item(`${kind}${shown} ${ref}${value}${formatCut(element, ref, out.valueLimit)}${formatStates(element, role)}`);
   if (NATIVE_FIELD_TAGS.has(tagOf(element)) || isEditingHost(element)) return;
   if (holdsControls(element)) return out.nested(() => walkChildren(element, out, style));
   const text = value ? readUnnamedText(element, `${name} ${value}`) : "";
@@ -91,6 +92,25 @@ function formatFieldValue(element, name, limit) {
   if (value || NATIVE_FIELD_TAGS.has(tagOf(element)) || holdsControls(element)) return value;
   const text = readUnnamedText(element, nameFromAria(element) ? "" : name);
   return text ? ` = ${quote(shorten(text, limit))}` : "";
+}
+
+// What is cut is counted, with the call that shows it.
+function formatCut(element, ref, limit) {
+  const length = tagOf(element) === "textarea" || tagOf(element) === "input" ? element.value.length : 0;
+  if (length <= limit || isSecret(element)) return "";
+  return limit === MAX_VALUE_CHARS ? ` (${length} characters: root=${ref})` : ` (${length} characters)`;
+}
+
+// Pages hide the field behind a button, which only opens a dialog of the browser: files are given to the field.
+function isHiddenFileField(element, style) {
+  if (isReplacedByLabel(element)) return false;
+  return style.display === "none" || !isControlShown(element) || style.opacity === "0";
+}
+
+// Its name is as hidden as the field is.
+function emitHiddenFileField(element, out) {
+  if (out.muted || (out.view && out.view.skips(element))) return;
+  out.item(`file ${hintFromAttributes(element)} ${out.refer(element, computeRole(element), computeName(element))} hidden${formatStates(element, "file")}`);
 }
 
 function holdsControls(element) {
@@ -163,10 +183,16 @@ function isContainerLine(element, role, name) {
 }
 
 function emitMarkedContent(element, out, style, role, name, mark) {
-  const label = name || (tagOf(element) === "canvas" ? `canvas ${hintForNameless(element)}` : "");
+  if (tagOf(element) === "canvas") return out.item(`<canvas ${name || hintForNameless(element)} ${describeSize(element)} ${mark}>`);
+  const label = name;
   emitCellBorder(out.layout ? "" : role, out);
   out.item(`<${label ? `${label} ` : ""}${mark}>`);
   if (CELL_ROLES.has(role) && !out.layout) return walkChildren(element, out, style);
   if (name) return out.nested(() => emitStatic(element, out, style, role));
   emitStatic(element, out, style, role);
+}
+
+function describeSize(element) {
+  const { width, height } = element.getBoundingClientRect();
+  return `${Math.round(width)}×${Math.round(height)}`;
 }

@@ -44,6 +44,15 @@ class OutlineWriter {
     this.needsSpace = !SPACE_CODES.has(data.charCodeAt(data.length - 1));
   }
 
+  // Text that a style sheet paints has its own space, because it is often placed apart.
+  painted(element, part) {
+    const text = readPaintedText(element, part);
+    if (!text || this.muted) return;
+    this.pad();
+    this.text(text);
+    this.needsSpace = true;
+  }
+
   put(text) {
     if (!text) return;
     this.endRun();
@@ -156,13 +165,17 @@ const MAX_ELEMENTS = 300_000;
 function walkChildren(element, out, style) {
   if (out.level >= MAX_WALK_DEPTH) return out.text(element.innerText ?? "");
   out.level += 1;
+  const isPainted = hasPaintedElements && paintedElements.has(element);
+  if (isPainted) out.painted(element, "::before");
   walkNodes(element, out, new ParentContext(style, element));
+  if (isPainted) out.painted(element, "::after");
   out.level -= 1;
 }
 
 function walkNodes(element, out, parentContext) {
   if (tagOf(element) === "slot" || shadowOf(element)) {
     out.shadows += 1;
+    if (shadowOf(element)) searchStyledElements(shadowOf(element));
     for (const child of childrenOf(element)) walkChild(child, out, parentContext);
     return;
   }
@@ -188,6 +201,7 @@ function walkElement(element, out, parentContext) {
   const seen = element.checkVisibility(VISIBILITY_OPTIONS);
   if (seen && TABLE_PART_TAGS.has(tag)) return walkTablePart(element, out, style, parentContext);
   const display = style.display;
+  if (tag === "input" && element.type === "file" && isHiddenFileField(element, style)) return emitHiddenFileField(element, out);
   if (display === "none" || style.contentVisibility === "hidden") return;
   const inline = isInlineDisplay(display);
   if (isClosedBox(element, out, style, inline)) return;
@@ -259,8 +273,24 @@ function emitElement(element, out, style, parentContext, seen) {
     return;
   }
   if (NAMING_TAGS.has(tagOf(element)) && namesParent(element)) return;
-  if (seen) emitStatic(element, out, style, role);
-  else walkChildren(element, out, style);
+  if (!seen) return walkChildren(element, out, style);
+  if (scrollsContent(element, style)) out.item(`<scrollable ${out.refer(element, role, briefContentName(element))}>`);
+  emitStatic(element, out, style, role);
+}
+
+const MIN_SCROLL_PX = 40;
+
+// A box that scrolls may load more of its content when it is scrolled.
+function scrollsContent(element, style) {
+  if (TABLE_PART_TAGS.has(tagOf(element)) || style.overflowX === "visible") return false;
+  const { overflowX, overflowY } = style;
+  const scrollsDown = (overflowY === "auto" || overflowY === "scroll") && element.scrollHeight - element.clientHeight > MIN_SCROLL_PX;
+  const scrollsAcross = (overflowX === "auto" || overflowX === "scroll") && element.scrollWidth - element.clientWidth > MIN_SCROLL_PX;
+  return (scrollsDown || scrollsAcross) && element !== bodyOf(document) && !isRowPart(computeRole(element));
+}
+
+function isRowPart(role) {
+  return role === "listitem" || role === "row" || CELL_ROLES.has(role);
 }
 
 // A legend or caption is written only as the name of its group.

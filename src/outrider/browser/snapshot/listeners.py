@@ -14,7 +14,8 @@ from outrider.browser.protocol.frames import MAIN_WORLD, Frame
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 
 POINTER_EVENTS = frozenset(
-    {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dragstart"}
+    {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "contextmenu"}
+    | {"dragstart", "dragover", "drop", "mouseenter", "mouseover", "pointerenter", "pointerover"}
 )
 MARK_SCRIPT = """(...elements) => {
   if (!globalThis.outrider) return false;
