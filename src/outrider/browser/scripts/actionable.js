@@ -43,13 +43,9 @@ function coversPage(element) {
   return width * height > 0.6 * innerWidth * innerHeight && element.querySelector(ACTIONABLE_SELECTOR) !== null;
 }
 
-// `except` is the control of a label, which is no other content of it.
-function hasActionableInside(element, except = null) {
+function hasActionableInside(element) {
   if (element.firstElementChild === null && shadowOf(element) === null && tagOf(element) !== "slot") return false;
-  const found = element.querySelector(ACTIONABLE_SELECTOR);
-  if (found !== null && found !== except) return true;
-  if (found !== null && [...element.querySelectorAll(ACTIONABLE_SELECTOR)].some((each) => each !== except)) return true;
-  return hasListenerInside(element) || hasActionableThroughSlots(element, except);
+  return element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element) || hasActionableThroughSlots(element);
 }
 
 const MAX_SEARCHED_ELEMENTS = 300;
@@ -63,7 +59,7 @@ function hasListenerInside(element) {
 }
 
 // Selectors end at shadow roots and slots, so what is shown there is searched one by one.
-function hasActionableThroughSlots(element, except) {
+function hasActionableThroughSlots(element, except = null) {
   if (!crossesShadow(element)) return false;
   for (const each of iterElements(element)) {
     if (each === element || each === except) continue;

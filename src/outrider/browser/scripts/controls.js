@@ -35,17 +35,23 @@ function formatStates(element, role) {
 // Writes visible content of an element that is not in its name: other text, and controls inside.
 function emitRemainder(element, name, out, style) {
   if (hasActionableInside(element)) return out.nested(() => walkChildren(element, out, style));
-  const text = mayShowMore(element) ? readUnnamedText(element, name) : "";
-  if (text) out.item(plainLine(text));
+  emitUnnamedText(element, name, out);
 }
 
 function emitControl(element, out, style, role) {
-  const nested = hasActionableInside(element);
+  // A listener inside of a native button acts for the button.
+  const nested = tagOf(element) === "button" ? holdsControls(element) : hasActionableInside(element);
   const name = nested ? nameFromAria(element) : computeName(element, role);
   const ref = out.refer(element, computeRole(element), computeName(element, role));
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(element)}`;
   out.item(`${role}${shown} ${ref}${formatStates(element, role)}`);
-  emitRemainder(element, name, out, style);
+  if (nested) out.nested(() => walkChildren(element, out, style));
+  else emitUnnamedText(element, name, out);
+}
+
+function emitUnnamedText(element, name, out) {
+  const text = mayShowMore(element) ? readUnnamedText(element, name) : "";
+  if (text) out.item(plainLine(text));
 }
 
 function nameFromAria(element) {
@@ -113,8 +119,10 @@ function emitHiddenFileField(element, out) {
   out.item(`file ${hintFromAttributes(element)} ${out.refer(element, computeRole(element), computeName(element))} hidden${formatStates(element, "file")}`);
 }
 
-function holdsControls(element) {
-  return element.querySelector(ACTIONABLE_SELECTOR) !== null || hasActionableThroughSlots(element);
+// Returns whether there are controls inside, and not only listeners.
+function holdsControls(element, except = null) {
+  for (const each of element.querySelectorAll(ACTIONABLE_SELECTOR)) if (each !== except) return true;
+  return hasActionableThroughSlots(element, except);
 }
 
 function emitEditor(element, out, role) {

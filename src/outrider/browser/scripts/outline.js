@@ -339,7 +339,7 @@ const LABEL_REPLACED_TYPES = new Set(["checkbox", "radio", "file"]);
 
 function emitReplacingLabel(label, control, out, style) {
   const role = computeRole(control);
-  const nested = hasActionableInside(label, control);
+  const nested = holdsControls(label, control);
   const name = nested ? nameFromAria(control) : nameFromContent(label, control);
   const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(label)}`;
   const ref = out.refer(label, computeRole(label), name);
