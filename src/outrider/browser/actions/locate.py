@@ -32,11 +32,14 @@ class ElementQuery:
 
 
 def parse_element_query(text: str) -> ElementQuery:
-    """Parse a reference (`e12`, `ref=e12`, `[e12]`) or a CSS selector. Raises InvalidInput if it is empty."""
+    """Parse a reference (`e12`, `ref=e12`, `[e12]`) or a selector (CSS, `text=Save`, `button=Save`).
+
+    Raises InvalidInput if it is empty.
+    """
     prefixes = ("ref=", "@", "css=")
     plain = text.strip()
     if not plain:
-        hint = "give a CSS selector or a ref from a snapshot"
+        hint = "give a CSS selector, text=… or a ref from a snapshot"
         raise InvalidInput("selector: is empty", code="invalid_selector", hint=hint)
     bare = plain.strip("[]<>") if REF_PATTERN.fullmatch(plain.strip("[]<>")) else plain
     for prefix in prefixes:

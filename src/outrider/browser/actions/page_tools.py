@@ -44,12 +44,13 @@ def forget_snapshot(page: BrowserPage) -> None:
 
 
 async def find_element(tools: PageTools, selector: str) -> tuple[Frame, Handle]:
-    """Return the element of a CSS selector or a reference, even if no press can reach it.
+    """Return the element of a selector or a reference, even if no press can reach it.
 
     Raises InvalidInput or NotFound: there is none, or several.
     """
     query = parse_element_query(selector)
     if not query.ref:
+        await tools.snapshotter.scripts.ensure_installed(tools.page.main)
         return tools.page.main, await _query_selector(tools.page, query.selector)
     scripts = tools.snapshotter.scripts
     frame = scripts.find_frame(query.ref)
@@ -63,15 +64,13 @@ async def find_element(tools: PageTools, selector: str) -> tuple[Frame, Handle]:
 
 async def _query_selector(page: BrowserPage, selector: str) -> Handle:
     try:
-        count = await page.evaluate_in(
-            ISOLATED_WORLD, "(selector) => document.querySelectorAll(selector).length", selector
-        )
+        count = await page.evaluate_in(ISOLATED_WORLD, "(selector) => outrider.queryAll(selector).length", selector)
     except ScriptError:
         message = f"{selector} is not a valid CSS selector"
         report = {"reason": "invalid_selector", "message": message, "hint": "correct it"}
         raise build_action_error("find", selector, report) from None
     if count == 1:
-        script = "(selector) => document.querySelector(selector)"
+        script = "(selector) => outrider.queryAll(selector)[0]"
         return await page.evaluate_handle_in(ISOLATED_WORLD, script, selector)
     if count:
         report = {"reason": "ambiguous", "message": f"{count} elements match", "count": count, "hint": "use a ref"}

@@ -4,7 +4,7 @@ const NATIVE_CONTROLS = new Set(["button", "select", "textarea", "summary"]);
 const HANDLER_ATTRIBUTES = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "ondblclick", "ontouchstart"];
 const ACTIONABLE_SELECTOR =
   "a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio]," +
-  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[tabindex],[contenteditable]";
+  "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex],[contenteditable]";
 
 // Returns why an element can be acted on (native, role, focus, edit, handler or cursor), or "" if it cannot.
 function whyActionable(element, role, style, parentContext) {
@@ -13,10 +13,14 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "input") return element.type === "hidden" ? "" : "native";
   if ((tag === "a" || tag === "area") && element.hasAttribute("href")) return "native";
   if ((tag === "video" || tag === "audio") && element.controls) return "native";
-  if (tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
+  if (tag === "body" && (isEditingHost(element) || document.designMode === "on")) return "edit";
+  if (tag === "slot" || tag === "option" || tag === "body" || tag === "html" || tag === "iframe") return "";
   if (ACTIVE_ROLES.has(role)) return "role";
   if (element.attributes.length && whyActionableByAttribute(element)) return whyActionableByAttribute(element);
   if (listeningElements.has(element)) return coversPage(element) ? "" : "handler";
+  if (hoverOpeners.has(element)) return "hover";
+  if (tag === "canvas") return isVisible(element) ? "drawing" : "";
+  if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
   return style.cursor === "pointer" && tag !== "label" && parentContext.cursor !== "pointer" ? "cursor" : "";
 }
 
@@ -27,6 +31,11 @@ function whyActionableByAttribute(element) {
   return element.getAttribute("draggable") === "true" ? "handler" : "";
 }
 
+// A label of no field below a listener is there to be pressed, as where a double click edits it.
+function isFreeLabel(label) {
+  return label.control === null && !label.htmlFor && findClosest(label, (each) => listeningElements.has(each)) !== null;
+}
+
 // A listener on a container of most of the page is event delegation, not a button.
 function coversPage(element) {
   if (!element.firstElementChild) return false;
@@ -35,7 +44,8 @@ function coversPage(element) {
 }
 
 function hasActionableInside(element) {
-  return element.firstElementChild !== null && (element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element));
+  if (element.firstElementChild === null && shadowOf(element) === null && tagOf(element) !== "slot") return false;
+  return element.querySelector(ACTIONABLE_SELECTOR) !== null || hasListenerInside(element) || hasActionableThroughSlots(element);
 }
 
 const MAX_SEARCHED_ELEMENTS = 300;
@@ -48,11 +58,38 @@ function hasListenerInside(element) {
   return false;
 }
 
+// Selectors end at shadow roots and slots, so what is shown there is searched one by one.
+function hasActionableThroughSlots(element, except = null) {
+  if (!crossesShadow(element)) return false;
+  for (const each of iterElements(element)) {
+    if (each === element || each === except) continue;
+    if (each.matches(ACTIONABLE_SELECTOR) || (listeningElements.has(each) && each.checkVisibility())) return true;
+  }
+  return false;
+}
+
+function crossesShadow(element) {
+  if (tagOf(element) === "slot" || shadowOf(element) !== null) return true;
+  for (const each of element.getElementsByTagName("*")) if (tagOf(each) === "slot" || shadowOf(each) !== null) return true;
+  return false;
+}
+
 // Returns the invisible control that a label replaces: custom check boxes are drawn as their labels.
 function findReplacedControl(label) {
   const control = label.control;
-  if (!control || control.type === "hidden" || tagOf(control) === "button") return null;
-  return isVisible(control) ? null : control;
+  if (!control || !LABEL_REPLACED_TYPES.has(control.type)) return null;
+  return isControlShown(control) ? null : control;
+}
+
+// Libraries clip a control to nothing, or a box a few levels around it.
+function isControlShown(control) {
+  if (!isVisible(control)) return false;
+  let box = parentElementOf(control);
+  for (let level = 0; box !== null && level < 3; level++, box = parentElementOf(box)) {
+    if (tagOf(box) === "label") return true;
+    if (isClippedAway(box, getComputedStyle(box))) return false;
+  }
+  return true;
 }
 
 function isVisible(element) {

@@ -44,7 +44,7 @@ const api = {
 };
 
 globalThis.outrider = {
-  setRefPrefix, prefix: () => refPrefix, openRoot, markListening, findSuspects, elementOf, refOf,
+  setRefPrefix, prefix: () => refPrefix, queryAll: queryDeep, openRoot, markListening, findSuspects, elementOf, refOf,
   async call(name, args) {
     forgetBackgrounds();
     const value = await api[name](...args);

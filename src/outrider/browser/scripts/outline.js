@@ -4,15 +4,6 @@ const UNRENDERED_TAGS = new Set([
   "script", "style", "noscript", "template", "head", "meta", "link", "title", "base", "datalist", "source", "track",
   "param", "object", "embed", "defs", "symbol", "clippath", "lineargradient", "radialgradient", "filter", "mask",
 ]);
-const CONTAINERS = new Set([
-  "main", "nav", "header", "footer", "aside", "search", "dialog", "alertdialog", "alert", "menu", "menubar", "tablist",
-  "toolbar", "tree", "radiogroup", "tabpanel", "feed", "log", "figure", "article",
-]);
-const CONTAINERS_IF_NAMED = new Set(["form", "region", "group", "list", "status"]);
-const LEAF_ROLES = new Set([
-  "button", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "checkbox", "radio", "switch", "treeitem",
-]);
-
 class OutlineWriter {
   // view: limits the walk to the viewport; whole: long values in full; shown: a model will read it.
   constructor({ view = null, urls = false, whole = false, shown = true } = {}) {
@@ -37,12 +28,29 @@ class OutlineWriter {
     this.shadows = 0;
     this.rowMark = "";
     this.pendingMark = "";
+    this.containerMark = "";
+  }
+
+  // Returns the reference and the states that belong to the next container's line.
+  takeContainerMark() {
+    const mark = this.containerMark;
+    this.containerMark = "";
+    return mark;
   }
 
   text(data) {
     if (this.muted || !data) return;
     this.run.push(data);
     this.needsSpace = !SPACE_CODES.has(data.charCodeAt(data.length - 1));
+  }
+
+  // Text that a style sheet paints has its own space, because it is often placed apart.
+  painted(element, part) {
+    const text = readPaintedText(element, part);
+    if (!text || this.muted) return;
+    this.pad();
+    this.text(text);
+    this.needsSpace = true;
   }
 
   put(text) {
@@ -157,13 +165,17 @@ const MAX_ELEMENTS = 300_000;
 function walkChildren(element, out, style) {
   if (out.level >= MAX_WALK_DEPTH) return out.text(element.innerText ?? "");
   out.level += 1;
+  const isPainted = hasPaintedElements && paintedElements.has(element);
+  if (isPainted) out.painted(element, "::before");
   walkNodes(element, out, new ParentContext(style, element));
+  if (isPainted) out.painted(element, "::after");
   out.level -= 1;
 }
 
 function walkNodes(element, out, parentContext) {
   if (tagOf(element) === "slot" || shadowOf(element)) {
     out.shadows += 1;
+    if (shadowOf(element)) searchStyledElements(shadowOf(element));
     for (const child of childrenOf(element)) walkChild(child, out, parentContext);
     return;
   }
@@ -189,6 +201,7 @@ function walkElement(element, out, parentContext) {
   const seen = element.checkVisibility(VISIBILITY_OPTIONS);
   if (seen && TABLE_PART_TAGS.has(tag)) return walkTablePart(element, out, style, parentContext);
   const display = style.display;
+  if (tag === "input" && element.type === "file" && isHiddenFileField(element, style)) return emitHiddenFileField(element, out);
   if (display === "none" || style.contentVisibility === "hidden") return;
   const inline = isInlineDisplay(display);
   if (isClosedBox(element, out, style, inline)) return;
@@ -256,16 +269,32 @@ function emitInFlow(element, out, style, parentContext, inline, seen) {
 function emitElement(element, out, style, parentContext, seen) {
   const role = computeRole(element);
   const why = whyActionable(element, role, style, parentContext);
-  if (why === "native" && isReplacedByLabel(element)) return;
-  if (why && (seen || element.firstElementChild === null)) {
+  if (why === "native" && (isReplacedByLabel(element) || isDuplicateField(element, style))) return;
+  if (tagOf(element) === "label" && (!why || actsForControl(element))) return emitLabel(element, out, style);
+  if (why && (seen || (element.firstElementChild === null && !shadowOf(element)))) {
     if (out.view && out.view.skips(element)) return;
     if (seen) emitActionable(element, out, style, role, why);
     return;
   }
-  if (tagOf(element) === "label") return emitLabel(element, out, style);
   if (NAMING_TAGS.has(tagOf(element)) && namesParent(element)) return;
-  if (seen) emitStatic(element, out, style, role);
-  else walkChildren(element, out, style);
+  if (!seen) return walkChildren(element, out, style);
+  if (scrollsContent(element, style)) out.item(`<scrollable ${out.refer(element, role, briefContentName(element))}>`);
+  emitStatic(element, out, style, role);
+}
+
+const MIN_SCROLL_PX = 40;
+
+// A box that scrolls may load more of its content when it is scrolled.
+function scrollsContent(element, style) {
+  if (TABLE_PART_TAGS.has(tagOf(element)) || style.overflowX === "visible") return false;
+  const { overflowX, overflowY } = style;
+  const scrollsDown = (overflowY === "auto" || overflowY === "scroll") && element.scrollHeight - element.clientHeight > MIN_SCROLL_PX;
+  const scrollsAcross = (overflowX === "auto" || overflowX === "scroll") && element.scrollWidth - element.clientWidth > MIN_SCROLL_PX;
+  return (scrollsDown || scrollsAcross) && element !== bodyOf(document) && !isRowPart(computeRole(element));
+}
+
+function isRowPart(role) {
+  return role === "listitem" || role === "row" || CELL_ROLES.has(role);
 }
 
 // A legend or caption is written only as the name of its group.
@@ -281,12 +310,20 @@ const NAMED_PARENT_TAGS = new Set(["fieldset", "figure"]);
 // A label is written only as the name of its field.
 function emitLabel(label, out, style) {
   const hidden = findReplacedControl(label);
-  if (hidden) return emitReplacingLabel(label, hidden, out);
+  if (hidden) return emitReplacingLabel(label, hidden, out, style);
   const control = label.control;
-  const named = control && control.type !== "hidden" && isVisible(control) && !isLabelOverridden(control);
+  const named = control && control.type !== "hidden" && isControlShown(control) && !isLabelOverridden(control);
   out.muted += named ? 1 : 0;
   walkChildren(label, out, style);
   out.muted -= named ? 1 : 0;
+  const more = named && mayShowMore(label) ? readUnnamedText(label, `${computeName(control)} ${readValue(control)}`) : "";
+  if (more) out.item(plainLine(more));
+}
+
+// A press on a label with a listener still acts on its control, which has the reference then.
+function actsForControl(label) {
+  const { control } = label;
+  return control !== null && label.getAttribute("role") === null && (findReplacedControl(label) !== null || isControlShown(control));
 }
 
 function isLabelOverridden(control) {
@@ -294,222 +331,22 @@ function isLabelOverridden(control) {
 }
 
 function isReplacedByLabel(control) {
-  return LABEL_REPLACED_TYPES.has(control.type) && !isVisible(control) && [...control.labels].some(isVisible);
+  return LABEL_REPLACED_TYPES.has(control.type) && !isControlShown(control) && [...control.labels].some(isVisible);
+}
+
+// Libraries keep the value of what they draw in a transparent field that nobody reaches, for the form to send.
+function isDuplicateField(element, style) {
+  return element.getAttribute("aria-hidden") === "true" && element.tabIndex < 0 && style.opacity === "0" && element.type !== "file";
 }
 
 const LABEL_REPLACED_TYPES = new Set(["checkbox", "radio", "file"]);
 
-function emitReplacingLabel(label, control, out) {
+function emitReplacingLabel(label, control, out, style) {
   const role = computeRole(control);
-  const name = nameFromContent(label, control);
-  const states = listStates(control, role);
-  out.item([role, quote(name), out.refer(label, computeRole(label), name), ...states].join(" "));
-}
-
-function emitActionable(element, out, style, role, why) {
-  if (role === "link") return emitLink(element, out, style);
-  if (FIELD_ROLES.has(role)) return emitField(element, out, style, role);
-  if (LEAF_ROLES.has(role) || why === "native") return emitControl(element, out, style, role || tagOf(element));
-  if (why === "edit") return emitEditor(element, out, role);
-  return emitClickable(element, out, style, role);
-}
-
-function emitLink(element, out, style) {
-  const name = computeName(element, "link");
-  const ref = out.refer(element, "link", name);
-  const url = out.urls ? `(${formatLinkAddress(element)})` : "";
-  out.put(`[${name ? plainLine(name) : hintForNameless(element)} ${ref}${formatStates(element, "link")}]${url}`);
-  emitRemainder(element, name, out, style);
-}
-
-function formatLinkAddress(link) {
-  const href = link.href?.baseVal ?? link.href ?? "";
-  const shown = href.startsWith(`${location.origin}/`) ? href.slice(location.origin.length) : shorten(href, 300);
-  return escapeRefs(encodeURI(cleanText(shown)).replace(/%25/g, "%"));
-}
-
-function formatStates(element, role) {
-  return listStates(element, role).map((state) => ` ${state}`).join("");
-}
-
-// Writes visible content of an element that is not in its name: other text, and controls inside.
-function emitRemainder(element, name, out, style) {
-  if (hasActionableInside(element)) return out.nested(() => walkChildren(element, out, style));
-  if (NAMED_BY_CONTENT.has(computeRole(element)) && !element.hasAttribute("aria-label") && !element.hasAttribute("aria-labelledby")) return;
-  const text = nameFromContent(element);
-  if (text && !name.toLowerCase().includes(text.toLowerCase())) out.item(plainLine(text));
-}
-
-function emitControl(element, out, style, role) {
-  const nested = hasActionableInside(element);
-  const name = nested ? nameFromAria(element) : computeName(element, role);
-  const ref = out.refer(element, computeRole(element), computeName(element, role));
-  const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(element)}`;
-  out.item(`${role}${shown} ${ref}${formatStates(element, role)}`);
-  emitRemainder(element, name, out, style);
-}
-
-function nameFromAria(element) {
-  return nameFromLabelledBy(element) || collapseSpace(element.getAttribute("aria-label") || "");
-}
-
-// Describes a control without a name by its icon, id, class or colour.
-function hintForNameless(element) {
-  const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
-  if (drawn) return quote(collapseSpace(drawn.alt || drawn.getAttribute("aria-label")));
-  if (element instanceof SVGElement && !idOf(element)) return describeShape(element);
-  const paint = readSwatchColor(element);
-  return hintFromAttributes(element) + (paint ? ` ${paint}` : "");
-}
-
-function hintFromAttributes(element) {
-  return escapeRefs(collapseSpace(cleanText(findHint(element))));
-}
-
-function findHint(element) {
-  if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
-  const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
-  return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
-}
-
-function emitField(element, out, style, role) {
-  const name = computeName(element, role);
-  const ref = out.refer(element, role, name);
-  const kind = element.type === "password" ? "password" : role;
-  const shown = name ? ` ${quote(name)}` : ` ${hintForNameless(element)}`;
-  const value = formatValue(element, name, out.valueLimit);
-  out.item(`${kind}${shown} ${ref}${value}${formatStates(element, role)}`);
-  if (tagOf(element) === "div" && role === "listbox") out.nested(() => walkChildren(element, out, style));
-}
-
-function emitEditor(element, out, role) {
-  const name = nameFromAria(element);
-  const ref = out.refer(element, role, name);
-  const text = collapseSpace(element.innerText);
-  const shown = text ? ` = ${quote(shorten(text, Math.max(out.valueLimit, 5000)))}` : "";
-  out.item(`editor${name ? ` ${quote(name)}` : ""} ${ref}${shown}`);
-}
-
-// An element that is clickable only by role, listener or cursor: in angle brackets around its content.
-function emitClickable(element, out, style, role) {
-  if (isClickableDrawing(element)) return emitShapes(element, out);
-  const nested = hasActionableInside(element) || SPREAD_ROLES.has(role) || tagOf(element) === "canvas";
-  const given = nested ? "" : computeName(element, role);
-  const name = given || (nested ? "" : nameFromContent(element));
-  const ref = out.refer(element, role, given || briefContentName(element));
-  const word = role && !UNNAMED_ROLES.has(role) ? `${role} ` : "";
-  if (!nested) {
-    emitCellBorder(role, out);
-    const text = name ? plainLine(name) : word ? "" : hintForNameless(element);
-    out.item(`<${word}${text}${text ? " " : ""}${ref}${formatStates(element, role)}>`);
-    return;
-  }
-  const label = plainLine(nameFromAria(element)) || (tagOf(element) === "canvas" ? `canvas ${hintForNameless(element)}` : "");
-  if (role === "row") out.rowMark = `<${ref}>`;
-  else if (role === "listitem") out.pendingMark = `<${ref}>`;
-  else out.item(`<${label ? `${label} ` : ""}${ref}${formatStates(element, role)}>`);
-  emitStatic(element, out, style, role);
-}
-
-const SPREAD_ROLES = new Set(["row", "table", "grid", "list", "main", "dialog"]);
-const UNNAMED_ROLES = new Set(["cell", "gridcell", "columnheader", "rowheader", "listitem", "row", "group", "region", "img", "article"]);
-
-function emitStatic(element, out, style, role) {
-  if (role === "heading") return emitHeading(element, out, style);
-  if (role === "table" || role === "grid" || role === "treegrid") return emitTable(element, out, style, role);
-  if (role === "row") return emitRow(element, out, style);
-  if (CELL_ROLES.has(role)) return emitCell(element, out, style, role);
-  if (role === "listitem") return emitListItem(element, out, style);
-  if (role === "img" || role === "canvas" || role === "video" || role === "audio") return emitImage(element, out, style, role);
-  if (role === "iframe") return emitFrame(element, out);
-  if (role === "progressbar" || role === "meter") return emitGauge(element, out, role);
-  if (tagOf(element) === "pre") return emitPre(element, out, style);
-  if (tagOf(element) === "details" && !element.open) return emitClosedDetails(element, out, style);
-  if (CONTAINERS.has(role)) return emitContainer(element, out, style, role, computeName(element, role));
-  if (CONTAINERS_IF_NAMED.has(role)) return emitIfNamed(element, out, style, role);
-  return walkChildren(element, out, style);
-}
-
-function emitHeading(element, out, style) {
-  out.flush();
-  out.onOneLine(() => {
-    out.item("#".repeat(readHeadingLevel(element)));
-    const label = nameFromAria(element);
-    if (label && !collapseSpace(element.textContent)) out.text(label);
-    else walkChildren(element, out, style);
-  });
-}
-
-function emitContainer(element, out, style, role, name) {
-  out.flush();
-  const word = role === "dialog" && element.matches(":modal") ? "modal dialog" : role;
-  out.line(name ? `${word} ${quote(name)}` : word);
-  const at = out.lines.length;
-  out.nested(() => walkChildren(element, out, style));
-  if (!out.inline && out.lines.length === at && !name) out.lines.pop();
-}
-
-function emitIfNamed(element, out, style, role) {
-  const name = role === "list" ? "" : nameFromAria(element) || nameFromMarkup(element);
-  if (!name) return role === "list" && isInListItem(element) ? out.nested(() => walkChildren(element, out, style)) : walkChildren(element, out, style);
-  emitContainer(element, out, style, role, name);
-}
-
-function isInListItem(list) {
-  return domParentOf(list)?.localName === "li" && !domParentOf(list).matches("nav li:only-child");
-}
-
-function emitListItem(element, out, style) {
-  out.flush();
-  const { depth } = out;
-  const mark = out.pendingMark ? `${out.pendingMark} ` : "";
-  out.pendingMark = "";
-  if (!out.inline) out.prefix = `- ${mark}`;
-  else out.put(mark);
-  walkChildren(element, out, style);
-  out.flush();
-  if (!out.inline) {
-    if (out.prefix && mark) out.line("");
-    out.prefix = "";
-    out.depth = depth;
-  }
-}
-
-function emitImage(element, out, style, role) {
-  if (out.muted) return;
-  const name = computeName(element, role);
-  if (name) out.item(`(${role} ${quote(name)})`);
-  if (tagOf(element) === "svg") return emitSvgContent(element, out, style);
-  if (role !== "img" && !name) out.item(`(${role})`);
-  if (tagOf(element) !== "img") walkChildren(element, out, style);
-}
-
-function emitSvgContent(svg, out, style) {
-  if (svg.firstElementChild) walkChildren(svg, out, style);
-}
-
-// Python puts the frame's own outline in place of this line.
-function emitFrame(element, out) {
-  if (out.muted) return;
-  const name = collapseSpace(element.title || element.getAttribute("aria-label") || element.name || "");
-  out.flush();
-  out.line(`iframe${name ? ` ${quote(name)}` : ""}\u0001${refOf(element)}\u0001`);
-}
-
-function emitGauge(element, out, role) {
-  const name = computeName(element, role);
-  const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || String(element.value ?? "");
-  out.item(`(${role}${name ? ` ${quote(name)}` : ""}${value ? ` ${plainLine(value)}` : ""})`);
-}
-
-function emitPre(element, out, style) {
-  if (element.firstElementChild && hasActionableInside(element)) return walkChildren(element, out, style);
-  if (out.inline || out.muted) return out.text(readShownText(element));
-  out.flush();
-  for (const line of cleanText(readShownText(element)).split("\n")) if (line.trim()) out.line(plainRun(line).trimEnd());
-}
-
-function emitClosedDetails(element, out, style) {
-  const summary = [...element.children].find((child) => tagOf(child) === "summary");
-  if (summary) walkElement(summary, out, new ParentContext(style, element));
+  const nested = holdsControls(label, control);
+  const name = nested ? nameFromAria(control) : nameFromContent(label, control);
+  const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(label)}`;
+  const ref = out.refer(label, computeRole(label), name);
+  out.item(`${role}${shown} ${ref}${formatStates(control, role)}`);
+  if (nested) out.nested(() => walkChildren(label, out, style));
 }

@@ -1,4 +1,4 @@
-// Resolves a CSS selector or a reference to exactly one element, or explains why there is none.
+// Resolves a selector or a reference to exactly one element, or explains why there is none.
 
 const MAX_SUGGESTIONS = 8;
 
@@ -60,6 +60,8 @@ function resolveSelector(selector) {
 }
 
 function queryDeep(selector) {
+  const wanted = parseTextSelector(selector);
+  if (wanted) return findByText(wanted);
   const direct = [...document.querySelectorAll(selector)];
   if (direct.length) return direct;
   const found = [];
@@ -71,8 +73,8 @@ function queryDeep(selector) {
 }
 
 function hintForSelector(selector) {
-  const text = /:(?:contains|has-text|text)\(\s*['"]?([^'")]+)/.exec(selector) || /^text=(.+)/.exec(selector);
-  if (text) return `CSS cannot search by text: take a snapshot with find=${quote(text[1])} and use the ref`;
+  const text = /:(?:contains|has-text|text)\(\s*['"]?([^'")]+)/.exec(selector);
+  if (text) return `CSS cannot search by text: use text=${plainLine(text[1])}`;
   if (/^\/|^\(\/|^xpath=/.test(selector)) return "XPath is not accepted: use a CSS selector or a ref from a snapshot";
   const id = /#(\d[\w-]*)/.exec(selector);
   if (id) return `an id that begins with a digit is written [id="${id[1]}"]`;

@@ -17,6 +17,8 @@ const LARGE_PAGE_ELEMENTS = 6000;
 function buildOutline(top, { mode, root = "", urls = false, shown }) {
   const view = mode === "viewport" && !root ? new ViewportFilter() : null;
   const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown });
+  forgetStyledElements();
+  searchStyledElements(document);
   if (root) walkRoot(top, out);
   else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement), document.documentElement));
   out.flush();
@@ -40,7 +42,13 @@ function walkOptions(select, out) {
 function buildReport(out, view) {
   const lines = out.lines.join("\n");
   const outside = view ? { above: view.above.describe(), below: view.below.describe() } : {};
-  return { lines, count: out.count, suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
+  return { lines, count: out.count, focus: describeFocus(), suspects: out.suspects, shadows: out.shadows, modal: findModalDialog() !== null, ...outside };
+}
+
+// The reference of the focused element, which lines do not tell, so that moving the focus changes none of them.
+function describeFocus() {
+  const element = focusedElement();
+  return (element && tagOf(element) !== "iframe" && refOfElement.get(element)) || "";
 }
 
 function readPosition() {

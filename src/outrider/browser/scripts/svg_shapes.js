@@ -4,7 +4,8 @@ const SHAPE_SELECTOR = "rect,circle,ellipse,polygon,polyline,path,line,text,imag
 const MAX_SHAPES = 60;
 
 function isClickableDrawing(element) {
-  return tagOf(element) === "svg" && element.querySelectorAll(SHAPE_SELECTOR).length <= MAX_SHAPES;
+  if (tagOf(element) !== "svg" || element.querySelector(ACTIONABLE_SELECTOR) !== null) return false;
+  return element.querySelectorAll(SHAPE_SELECTOR).length <= MAX_SHAPES;
 }
 
 function emitShapes(svg, out) {

@@ -1,6 +1,7 @@
 // Writes tables: one row per line, cells separated by bars; layout tables as plain blocks.
 
 const CELL_ROLES = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
+const TABLE_ROLES = new Set(["table", "grid", "treegrid"]);
 const layoutTables = new WeakMap();
 
 function emitTable(table, out, style, role) {
@@ -15,7 +16,7 @@ function emitTable(table, out, style, role) {
 function emitDataTable(table, out, style, role) {
   const name = computeName(table, role);
   const rows = table.rows?.length || table.querySelectorAll("[role=row]").length;
-  out.line(`${role}${name ? ` ${quote(name)}` : ""}${rows > 3 ? ` (${rows} rows)` : ""}`);
+  out.line(`${role}${name ? ` ${quote(name)}` : ""}${out.takeContainerMark()}${rows > 3 ? ` (${rows} rows)` : ""}`);
   out.nested(() => walkTable(table, out, style));
 }
 

@@ -140,6 +140,51 @@ function readShownChild(child, depth) {
   return UNRENDERED_TAGS.has(tagOf(child)) ? "" : readShownText(child, depth + 1);
 }
 
+// Returns whether an element may show text that its name leaves out: it has a given name, or parts that no name holds.
+function mayShowMore(element) {
+  if (GIVEN_NAME_ATTRIBUTES.some((name) => element.hasAttribute(name)) || element.labels?.length) return true;
+  if (hasPaintedElements && (paintedElements.has(element) || [...element.getElementsByTagName("*")].some((each) => paintedElements.has(each)))) return true;
+  return element.firstElementChild !== null && element.querySelector("[aria-hidden=true],[aria-label]") !== null;
+}
+
+const GIVEN_NAME_ATTRIBUTES = ["aria-label", "aria-labelledby", "title", "aria-valuenow"];
+
+// The visible text of an element that is not in what is already written about it.
+function readUnnamedText(element, written) {
+  if (firstChildOf(element) === null && shadowOf(element) === null && !paintedElements.has(element)) return "";
+  const pieces = [];
+  gatherShownPieces(element, pieces, 0);
+  const whole = pieces.join(" ");
+  if (!whole || joinLetters(written).includes(joinLetters(whole))) return "";
+  const known = ` ${splitWords(written)} `;
+  return collapseSpace(pieces.filter((piece) => !known.includes(` ${splitWords(piece)} `)).join(" "));
+}
+
+function joinLetters(text) {
+  return text.toLowerCase().replace(/[\s\u00a0]+/g, "");
+}
+
+function splitWords(text) {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim() || text.trim();
+}
+
+function gatherShownPieces(element, pieces, depth) {
+  const style = getComputedStyle(element);
+  if (depth > MAX_WALK_DEPTH || hidesContent(element, style)) return;
+  const isTextHidden = hidesText(element, style) || ICON_FONT.test(style.fontFamily);
+  const [before, after] = ["::before", "::after"].map((part) => collapseSpace(readPaintedText(element, part)));
+  if (before) pieces.push(before);
+  for (const child of childrenOf(element)) {
+    if (child.nodeType === Node.TEXT_NODE) {
+      if (!isTextHidden && child.data.trim()) pieces.push(collapseSpace(child.data));
+    } else if (child.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(child))) gatherShownPieces(child, pieces, depth + 1);
+  }
+  if (after) pieces.push(after);
+}
+
+// The letters of such a font are drawn as one picture: "arrow_drop_down".
+const ICON_FONT = /icon|symbols|glyph/i;
+
 // Text for screen readers only, such as the name of a button that shows an icon.
 function isScreenReaderText(element) {
   return element.textContent.length <= MAX_SCREEN_READER_CHARS;

@@ -1,7 +1,7 @@
 """Find elements with event listeners, which nothing in the markup shows as clickable.
 
 The browser lists them (`DOMDebugger.getEventListeners`), so the page's functions stay unpatched and
-closed shadow roots are covered. Handlers of frameworks such as React count as well.
+closed shadow roots are covered. Handlers that frameworks such as React keep at a container count as well.
 
 The request names the page's own world: with an isolated one, Chromium 156 crashes on pages with frames.
 """
@@ -12,9 +12,11 @@ from weakref import WeakKeyDictionary, WeakSet
 from outrider.browser.protocol.cdp import ContextGone, ProtocolError
 from outrider.browser.protocol.frames import MAIN_WORLD, Frame
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
+from outrider.browser.snapshot.delegation import DelegatedHandlers
 
 POINTER_EVENTS = frozenset(
-    {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dragstart"}
+    {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "contextmenu"}
+    | {"dragstart", "dragover", "drop", "mouseenter", "mouseover", "pointerenter", "pointerover"}
 )
 MARK_SCRIPT = """(...elements) => {
   if (!globalThis.outrider) return false;
@@ -29,6 +31,7 @@ class Listeners:
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Frame, tuple[str, str, set[int]]] = WeakKeyDictionary()
         self._shadowed: WeakSet[Frame] = WeakSet()
+        self._delegated = DelegatedHandlers()
 
     def has_shadows(self, frame: Frame) -> bool:
         """Return whether shadow roots of a frame are searched too."""
@@ -56,13 +59,16 @@ class Listeners:
             self._known[frame] = (current_stamp, document, known)
         params = {"objectId": document, "depth": -1, "pierce": frame in self._shadowed}
         try:
-            answer = await frame.channel.send("DOMDebugger.getEventListeners", params)
+            answer, delegated = await asyncio.gather(
+                frame.channel.send("DOMDebugger.getEventListeners", params),
+                self._delegated.list_nodes(frame, current_stamp),
+            )
         except ContextGone:
             raise
         except ProtocolError:  # the document is being replaced
             return 0
-        nodes = (found["backendNodeId"] for found in answer["listeners"] if found["type"] in POINTER_EVENTS)
-        new_nodes = [node for node in dict.fromkeys(nodes) if node not in known][:max_new_elements]
+        nodes = [found["backendNodeId"] for found in answer["listeners"] if found["type"] in POINTER_EVENTS]
+        new_nodes = [node for node in dict.fromkeys([*nodes, *delegated]) if node not in known][:max_new_elements]
         if new_nodes and not await self._mark_nodes(frame, new_nodes):
             return None
         known.update(new_nodes)

@@ -42,7 +42,7 @@ class OutlineCapture:
 
     Attributes:
         lines: The outline.
-        position: title, url, x, y, width, height, scrollWidth, scrollHeight, elements, state.
+        position: title, url, x, y, width, height, scrollWidth, scrollHeight, elements, state, focus (a reference).
         outside: Summaries of what is `above` and `below` the viewport, in viewport mode.
         loader: The loader id of the document.
         mode: The part of the page that was captured.
@@ -92,7 +92,8 @@ def _format_header(position: dict[str, Any], text: str, *, address: bool) -> str
     else:
         extent = f" ({scroll_height / height:.1f} screens)" if scroll_height > 1.2 * height else ""
     url = escape_refs(position["url"][:300]) if address else ""
-    return f"{title}{' · ' if title and url else ''}{url}{extent}".strip()
+    focus = f" · focus on {position['focus']}" if position.get("focus") else ""
+    return f"{title}{' · ' if title and url else ''}{url}{extent}{focus}".strip()
 
 
 class Snapshotter:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from outrider.browser.actions.page_tools import PageTools
     from outrider.browser.session.session import Session
 
-Selector = Annotated[str, Field(description="CSS or ref")]
+Selector = Annotated[str, Field(description="Ref, CSS, text=… or button=…")]
 
 
 @dataclass(frozen=True)

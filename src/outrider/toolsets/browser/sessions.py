@@ -39,7 +39,7 @@ async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> st
 browser = Toolset(
     "browser",
     "navigateToUrl opens a page in a real browser. snapshotPage outlines it with a ref (e12) for each element to act "
-    "on. Tools take a ref or a CSS selector as `selector` and answer with what changed (+ new, ~ changed, - gone): "
+    "on. Tools take a ref, CSS or text=Save as `selector` and answer with what changed (+ new, ~ changed, - gone): "
     "look again only if that is not enough. Leave sessionId out unless createSession opened several. To read only, "
     "web_fetch is cheaper.",
     default=True,

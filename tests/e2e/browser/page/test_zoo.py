@@ -104,7 +104,7 @@ CASES = [
     click("selectors.html", ".twice", "ambiguous", "matches 2 elements"),
     click("selectors.html", ".once-seen", log=("click seen",)),
     click("selectors.html", "button[", "invalid_selector"),
-    click("selectors.html", "button:contains('Save')", "invalid_selector", "find="),
+    click("selectors.html", "button:contains('Save')", "invalid_selector", "text=Save"),
     click("selectors.html", "//button[1]", "invalid_selector", "XPath"),
     click("selectors.html", "#9lives", "invalid_selector", '[id="9lives"]'),
     click("selectors.html", "e99", "not_found", "no e99"),

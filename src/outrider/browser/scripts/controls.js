@@ -1,0 +1,206 @@
+// Writes what can be acted on, each with its reference, its value and the content that its name does not hold.
+
+const LEAF_ROLES = new Set([
+  "button", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "checkbox", "radio", "switch", "treeitem",
+]);
+
+function emitActionable(element, out, style, role, why) {
+  if (role === "link") return emitLink(element, out, style);
+  if (role === "listbox" && tagOf(element) !== "select") return emitClickableContainer(element, out, style, role);
+  if (FIELD_ROLES.has(role)) return emitField(element, out, style, role);
+  if (LEAF_ROLES.has(role) || why === "native") return emitControl(element, out, style, role || tagOf(element));
+  if (why === "edit") return emitEditor(element, out, role);
+  return emitClickable(element, out, style, role);
+}
+
+function emitLink(element, out, style) {
+  const name = computeName(element, "link");
+  const ref = out.refer(element, "link", name);
+  const url = out.urls ? `(${formatLinkAddress(element)})` : "";
+  out.put(`[${name ? plainLine(name) : hintForNameless(element)} ${ref}${formatStates(element, "link")}]${url}`);
+  emitRemainder(element, name, out, style);
+}
+
+function formatLinkAddress(link) {
+  const href = link.href?.baseVal ?? link.href ?? "";
+  const shown = href.startsWith(`${location.origin}/`) ? href.slice(location.origin.length) : shorten(href, 300);
+  return escapeRefs(encodeURI(cleanText(shown)).replace(/%25/g, "%"));
+}
+
+function formatStates(element, role) {
+  const states = listStates(element, role).map((state) => ` ${state}`).join("");
+  return hoverOpeners.has(element) ? `${states} opens on hover` : states;
+}
+
+// Writes visible content of an element that is not in its name: other text, and controls inside.
+function emitRemainder(element, name, out, style) {
+  if (hasActionableInside(element)) return out.nested(() => walkChildren(element, out, style));
+  emitUnnamedText(element, name, out);
+}
+
+function emitControl(element, out, style, role) {
+  // A listener inside of a native button acts for the button.
+  const nested = tagOf(element) === "button" ? holdsControls(element) : hasActionableInside(element);
+  const name = nested ? nameFromAria(element) : computeName(element, role);
+  const ref = out.refer(element, computeRole(element), computeName(element, role));
+  const shown = name ? ` ${quote(name)}` : nested ? "" : ` ${hintForNameless(element)}`;
+  out.item(`${role}${shown} ${ref}${formatStates(element, role)}`);
+  if (nested) out.nested(() => walkChildren(element, out, style));
+  else emitUnnamedText(element, name, out);
+}
+
+function emitUnnamedText(element, name, out) {
+  const text = mayShowMore(element) ? readUnnamedText(element, name) : "";
+  if (text) out.item(plainLine(text));
+}
+
+function nameFromAria(element) {
+  return nameFromLabelledBy(element) || collapseSpace(element.getAttribute("aria-label") || "");
+}
+
+// Describes a control without a name by its icon, id, class or colour.
+function hintForNameless(element) {
+  const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
+  if (drawn) return quote(collapseSpace(drawn.alt || drawn.getAttribute("aria-label")));
+  if (element instanceof SVGElement && !idOf(element)) return describeShape(element);
+  const paint = readSwatchColor(element);
+  return hintFromAttributes(element) + (paint ? ` ${paint}` : "");
+}
+
+function hintFromAttributes(element) {
+  return escapeRefs(collapseSpace(cleanText(findHint(element))));
+}
+
+function findHint(element) {
+  if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
+  const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
+  return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
+}
+
+function emitField(element, out, style, role) {
+  const name = computeName(element, role);
+  const ref = out.refer(element, role, name);
+  const kind = element.type === "password" ? "password" : role;
+  const value = formatFieldValue(element, name, out.valueLimit);
+  const shown = name ? ` ${quote(name)}` : ` ${hintForNameless(element)}`;
+  out.item(`${kind}${shown} ${ref}${value}${formatCut(element, ref, out.valueLimit)}${formatStates(element, role)}`);
+  if (NATIVE_FIELD_TAGS.has(tagOf(element)) || isEditingHost(element)) return;
+  if (holdsControls(element)) return out.nested(() => walkChildren(element, out, style));
+  const text = value ? readUnnamedText(element, `${name} ${value}`) : "";
+  if (text) out.item(plainLine(text));
+}
+
+const NATIVE_FIELD_TAGS = new Set(["input", "select", "textarea"]);
+
+// A field that a page draws itself, such as a button that opens a list, shows its value as its text.
+function formatFieldValue(element, name, limit) {
+  const value = formatValue(element, name, limit);
+  if (value || NATIVE_FIELD_TAGS.has(tagOf(element)) || holdsControls(element)) return value;
+  const text = readUnnamedText(element, nameFromAria(element) ? "" : name);
+  return text ? ` = ${quote(shorten(text, limit))}` : "";
+}
+
+// What is cut is counted, with the call that shows it.
+function formatCut(element, ref, limit) {
+  const length = tagOf(element) === "textarea" || tagOf(element) === "input" ? element.value.length : 0;
+  if (length <= limit || isSecret(element)) return "";
+  return limit === MAX_VALUE_CHARS ? ` (${length} characters: root=${ref})` : ` (${length} characters)`;
+}
+
+// Pages hide the field behind a button, which only opens a dialog of the browser: files are given to the field.
+function isHiddenFileField(element, style) {
+  if (isReplacedByLabel(element)) return false;
+  return style.display === "none" || !isControlShown(element) || style.opacity === "0";
+}
+
+// Its name is as hidden as the field is.
+function emitHiddenFileField(element, out) {
+  if (out.muted || (out.view && out.view.skips(element))) return;
+  out.item(`file ${hintFromAttributes(element)} ${out.refer(element, computeRole(element), computeName(element))} hidden${formatStates(element, "file")}`);
+}
+
+// Returns whether there are controls inside, and not only listeners.
+function holdsControls(element, except = null) {
+  for (const each of element.querySelectorAll(ACTIONABLE_SELECTOR)) if (each !== except) return true;
+  return hasActionableThroughSlots(element, except);
+}
+
+function emitEditor(element, out, role) {
+  const name = nameFromAria(element);
+  const ref = out.refer(element, role, name);
+  const text = collapseSpace(element.innerText);
+  const shown = text ? ` = ${quote(shorten(text, Math.max(out.valueLimit, 5000)))}` : "";
+  out.item(`editor${name ? ` ${quote(name)}` : ""} ${ref}${shown}`);
+}
+
+// An element that is clickable only by role, listener or cursor: in angle brackets around its content.
+function emitClickable(element, out, style, role) {
+  if (isClickableDrawing(element)) return emitShapes(element, out);
+  if (isStructured(element, role)) return emitClickableContainer(element, out, style, role);
+  const given = computeName(element, role);
+  const name = given || nameFromContent(element);
+  const ref = out.refer(element, role, given || briefContentName(element));
+  const word = role && !UNNAMED_ROLES.has(role) ? `${role} ` : "";
+  emitCellBorder(role, out);
+  const text = name ? plainLine(name) : word ? "" : hintForNameless(element);
+  out.item(`<${word}${text}${text ? " " : ""}${ref}${formatRangeValue(element, role)}${formatStates(element, role)}>`);
+  emitRemainder(element, name, out, style);
+}
+
+const UNNAMED_ROLES = new Set(["cell", "gridcell", "columnheader", "rowheader", "listitem", "row", "group", "region", "img", "article"]);
+
+// A splitter or a scroll bar has a position.
+function formatRangeValue(element, role) {
+  if (role !== "separator" && role !== "scrollbar") return "";
+  const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
+  return value ? ` = ${quote(value)}` : "";
+}
+
+// Returns whether the content is more than a short text, so that it is written below or after the reference.
+function isStructured(element, role) {
+  if (SPREAD_ROLES.has(role) || CONTAINERS.has(role) || CONTAINERS_IF_NAMED.has(role)) return true;
+  if (SPREAD_TAGS.has(tagOf(element)) || hasActionableInside(element)) return true;
+  if (!element.firstElementChild) return false;
+  if (element.querySelector("iframe,frame,pre,table,canvas") !== null) return true;
+  return element.textContent.length > MAX_CLICKABLE_CHARS || (nameFromAria(element) !== "" && mayHoldBlocks(element));
+}
+
+const SPREAD_ROLES = new Set(["row", "table", "grid", "treegrid"]);
+const SPREAD_TAGS = new Set(["canvas", "pre", "table"]);
+const MAX_CLICKABLE_CHARS = 400;
+
+function mayHoldBlocks(element) {
+  return element.querySelector("p,ul,ol,dl,h1,h2,h3,h4,h5,h6") !== null;
+}
+
+function emitClickableContainer(element, out, style, role) {
+  const name = nameFromAria(element);
+  const ref = out.refer(element, role, nameToRecord(element, role));
+  const mark = `${ref}${formatStates(element, role)}`;
+  if (role === "row") out.rowMark = `<${ref}>`;
+  else if (role === "listitem") out.pendingMark = `<${ref}>`;
+  else if (isContainerLine(element, role, name)) out.containerMark = ` ${mark}`;
+  else return emitMarkedContent(element, out, style, role, plainLine(name), mark);
+  emitStatic(element, out, style, role);
+}
+
+// Returns whether the outline has a line of its own for such a container, to which the reference is added.
+function isContainerLine(element, role, name) {
+  if (TABLE_ROLES.has(role)) return !(role === "table" && isLayoutTable(element));
+  return CONTAINERS.has(role) || (role !== "list" && CONTAINERS_IF_NAMED.has(role) && (name || nameFromMarkup(element)) !== "");
+}
+
+function emitMarkedContent(element, out, style, role, name, mark) {
+  if (tagOf(element) === "canvas") return out.item(`<canvas ${name || hintForNameless(element)} ${describeSize(element)} ${mark}>`);
+  const label = name;
+  emitCellBorder(out.layout ? "" : role, out);
+  out.item(`<${label ? `${label} ` : ""}${mark}>`);
+  if (CELL_ROLES.has(role) && !out.layout) return walkChildren(element, out, style);
+  if (name) return out.nested(() => emitStatic(element, out, style, role));
+  emitStatic(element, out, style, role);
+}
+
+function describeSize(element) {
+  const { width, height } = element.getBoundingClientRect();
+  return `${Math.round(width)}×${Math.round(height)}`;
+}

@@ -1,0 +1,69 @@
+// Finds elements by their text or by role and name: `text=Save`, `text="Save"`, `button=Save`, `role=button[name="Save"]`.
+
+// Returns what such a selector asks for; null if it is CSS.
+function parseTextSelector(selector) {
+  const [, kind, rest] = /^\s*([a-z-]+)\s*=\s*(\S.*)$/s.exec(selector) || [];
+  if (!kind) return null;
+  if (kind === "text") return { role: "", ...parseWantedText(rest) };
+  if (kind !== "role") return SELECTOR_ROLES.has(kind) ? { role: shortRoleName(kind), ...parseWantedText(rest) } : null;
+  const [, role, name = ""] = /^["']?([a-z]+)["']?\s*(?:\[\s*name\s*=\s*(.*?)\s*\]|(.*))$/s.exec(rest)?.filter((each) => each !== undefined) || [];
+  return role ? { role: shortRoleName(role), ...parseWantedText(name) } : null;
+}
+
+const SELECTOR_ROLES = new Set([
+  ...ACTIVE_ROLES, ...FIELD_ROLES, ...NAMED_BY_CONTENT, "img", "image", "list", "listitem", "dialog", "region", "group", "nav",
+  "navigation", "form", "table", "grid", "tree", "tabpanel", "menu", "article", "separator", "canvas",
+]);
+
+function shortRoleName(role) {
+  return SHORT_ROLE_NAMES[role] || role;
+}
+
+// Text in quotes has to be the whole text; other text may be a part of it.
+function parseWantedText(text) {
+  const quoted = /^(["'])(.*)\1\s*[is]?$/s.exec(text.trim());
+  return { text: toComparable(quoted ? quoted[2] : text), exact: quoted !== null };
+}
+
+function toComparable(text) {
+  return collapseSpace(text).toLowerCase();
+}
+
+function findByText({ role, text, exact }) {
+  const top = bodyOf(document) || document.documentElement;
+  const found = role ? findByRole(top, role, text) : [...findInnermost(top, text), ...findButtonInputs(top, text)];
+  const whole = found.filter((each) => each.text === text);
+  return (whole.length || exact ? whole : found).map((each) => each.element);
+}
+
+function findByRole(top, role, wanted) {
+  const found = [];
+  for (const element of iterElements(top)) {
+    if (computeRole(element) !== role || !isVisible(element)) continue;
+    const text = toComparable(computeName(element, role) || nameFromContent(element));
+    if (text.includes(wanted)) found.push({ element, text });
+  }
+  return found;
+}
+
+// The innermost elements whose visible text holds the wanted one.
+function findInnermost(element, wanted, depth = 0) {
+  const text = toComparable(readShownText(element));
+  if (!text.includes(wanted)) return [];
+  const inside = [];
+  for (const child of depth < MAX_WALK_DEPTH ? childrenOf(element) : []) {
+    if (child.nodeType === Node.ELEMENT_NODE && !UNRENDERED_TAGS.has(tagOf(child))) inside.push(...findInnermost(child, wanted, depth + 1));
+  }
+  return inside.length ? inside : [{ element, text }];
+}
+
+// The text of such a button is an attribute.
+function findButtonInputs(top, wanted) {
+  const found = [];
+  for (const element of iterElements(top)) {
+    if (!element.matches("input[type=submit],input[type=reset],input[type=button]") || !isVisible(element)) continue;
+    const text = toComparable(nameOfInput(element));
+    if (text.includes(wanted)) found.push({ element, text });
+  }
+  return found;
+}

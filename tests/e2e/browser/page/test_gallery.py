@@ -1,0 +1,51 @@
+"""Galleries of what libraries build: every word that a reader sees, and a reference for all that can be operated."""
+
+import re
+from collections import Counter
+
+from outrider.browser.protocol.refs import unescape_refs
+from outrider.browser.protocol.scripts import ISOLATED_WORLD
+from outrider.browser.snapshot.outline import find_refs
+from zoo.zoo_site import ZOO_FOLDER, OpenZooPage
+
+GALLERY = ZOO_FOLDER / "gallery"
+WORD = re.compile(r"[^\W_]+")
+
+
+async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visit: OpenZooPage) -> None:
+    oracle = (GALLERY / "oracle.js").read_text("utf-8")
+    seen_by_a_reader = f"(refs) => ({oracle})((each) => refs.some((ref) => outrider.elementOf(ref) === each))"
+    missing: dict[str, tuple[list[str], list[str]]] = {}
+    for path in sorted(GALLERY.glob("*.html")):
+        on = await visit(f"gallery/{path.name}")
+        outline = (await on.snapshotter.take_snapshot("full", limit=1_000_000)).piece.text
+        refs = [ref for line in outline.split("\n") for ref in find_refs(line)]
+        report = await on.page.evaluate_in(ISOLATED_WORLD, seen_by_a_reader, refs)
+        assert len(report["words"]) >= 20, path.name
+        lost = Counter(report["words"]) - Counter(WORD.findall(unescape_refs(outline).lower()))
+        if lost or report["unreferred"]:
+            missing[path.name] = (sorted(lost), report["unreferred"])
+    assert missing == {}
+
+
+async def test_elements_have_references_whose_events_a_framework_handles_at_a_container(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<ul id=list><li><b>React row</b></li><li><b>Plain row</b></li></ul><p><i>Solid row</i></p>
+        <p><u>Svelte row</u></p>
+        <div id=box><s class=row>jQuery row</s><s>Other row</s></div><script>
+        const of = (selector) => document.querySelector(selector);
+        for (const each of document.querySelectorAll("li, b")) each.__reactProps$1 = {};
+        of("b").__reactProps$1 = { onDoubleClick: () => 1 };
+        document._$DX_DELEGATE = {}; of("i").$$click = () => 1;
+        __svelte = {}; of("u").__dblclick = [() => 1];
+        box.jQuery3701 = { events: { dblclick: [{ selector: ".row" }] } };
+        </script>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    referred = re.findall(r"<(\w+) row e\d+>", outline)
+    assert sorted(referred) == ["React", "Solid", "Svelte", "jQuery"]
+    await on.evaluate_js(
+        """(() => { list.append(Object.assign(document.createElement('b'), { __reactProps$1: { onClick() {} } }));
+        list.lastChild.append('Late row') })()"""
+    )
+    assert re.search(r"<Late row e\d+>", (await on.snapshotter.take_snapshot("full")).piece.text)
