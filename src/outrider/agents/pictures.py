@@ -5,7 +5,6 @@ base64 and 8,000 pixels a side (platform.claude.com/docs/en/build-with-claude/vi
 """
 
 import base64
-import hashlib
 import struct
 from collections.abc import Mapping, Sequence
 
@@ -40,11 +39,6 @@ def collect_pictures(content: Sequence[ResultBlock], hidden: Mapping[int, str]) 
         for index, block in enumerate(content)
         if isinstance(block, ImageBlock) and index not in hidden
     ]
-
-
-def hash_pictures(pictures: Sequence[Mapping[str, str]]) -> str:
-    """Return a text that differs if the pictures do."""
-    return hashlib.sha256("".join(picture["data"] for picture in pictures).encode()).hexdigest() if pictures else ""
 
 
 def _explain_hidden(block: ImageBlock, *, sees_pictures: bool) -> str:

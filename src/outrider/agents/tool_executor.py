@@ -13,7 +13,7 @@ import anyio
 from outrider.agents.approvals import Questions, build_agent_key
 from outrider.agents.events.stream import EventWriter
 from outrider.agents.exfiltration_guard import ExfiltrationGuard
-from outrider.agents.pictures import collect_pictures, explain_hidden_pictures, hash_pictures
+from outrider.agents.pictures import collect_pictures, explain_hidden_pictures
 from outrider.agents.repetition import RepetitionDetector
 from outrider.agents.run import Run
 from outrider.agents.steps import RunSteps, ToolStep
@@ -111,7 +111,7 @@ class ToolExecutor:
             step = await self._steps.start_step(self.run, call_id, number, name, redacted)
             output = await self._execute_step(tool, name, arguments, step, number)
         self.handed_over = output.text if output.is_handover else self.handed_over
-        compared = output.text + hash_pictures(output.pictures)
+        compared = "".join((output.text, *(picture["data"] for picture in output.pictures)))
         reminder = self._repetitions.check_call(name, redacted, compared, output.references)
         return replace(output, text=output.text + reminder)
 

@@ -49,6 +49,7 @@ def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults =
     # Older clients have a session id over HTTP; newer protocols have none.
     connection_session = "" if defaults.chosen else read_header(context, "mcp-session-id")
     decisions = step.get("decisions")
+    key = meta.get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
     call = Call(
         session=_read_text(meta, "session_id") or connection_session or defaults.session,
         assistant=_read_text(meta, "assistant_id") or defaults.assistant or read_client_name(context),
@@ -60,7 +61,8 @@ def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults =
         extra={name: step.get(name) for name in ("websearchResultCount", "resumeState", "agent", "depth")},
         progress=reporter,
         heartbeat=reporter.report_alive,
-        idempotency_key=_read_idempotency_key(context),
+        # The header is a string in quotation marks (RFC 9651, 3.3.3).
+        idempotency_key=key.strip().strip('"') or None if isinstance(key, str) else None,
         answers=parse_host_decisions(decisions) if isinstance(decisions, list) else {},
         is_cancelled=lambda: _is_cancelled(context),
         client_model=(
@@ -146,12 +148,6 @@ def read_person(context: ServerRequestContext[Any, Any]) -> str | None:
     """Return the person for whom the host acts, from `_meta` or from the header of hosts with one key for all."""
     header = {"person": read_header(context, "x-api-user-email")}
     return _read_text(context.meta or {}, "identity") or _read_text(header, "person")
-
-
-def _read_idempotency_key(context: ServerRequestContext[Any, Any]) -> str | None:
-    """Return the caller's key from `_meta`, or from the header, where it is a string in quotation marks."""
-    key = (context.meta or {}).get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
-    return key.strip().removeprefix('"').removesuffix('"') or None if isinstance(key, str) else None
 
 
 def _is_cancelled(context: ServerRequestContext[Any, Any]) -> bool:

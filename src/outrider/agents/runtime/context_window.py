@@ -171,7 +171,8 @@ class ContextWindow:
             return replace(part, content=f"[{length}, removed to save space; call the tool again if needed.{note}]")
         if self.max_result_chars and len(text) > self.max_result_chars:
             start, end = text[: self.max_result_chars - KEPT_END_CHARS], text[-KEPT_END_CHARS:]
-            return replace(part, content=_replace_text(part, f"{start}\n[… cut to save space …]\n{end}"))
+            shortened, pictures = f"{start}\n[… cut to save space …]\n{end}", get_pictures(part)
+            return replace(part, content=[shortened, *pictures] if pictures else shortened)
         return part
 
     def _list_sources(self, text: str) -> str:
@@ -191,11 +192,6 @@ def _get_result_text(part: ToolReturnPart) -> str:
     if get_pictures(part) and isinstance(part.content, list):
         return "\n".join(item for item in part.content if isinstance(item, str))
     return part.content if isinstance(part.content, str) else json.dumps(part.content, default=str)
-
-
-def _replace_text(part: ToolReturnPart, text: str) -> Any:
-    pictures = get_pictures(part)
-    return [text, *pictures] if pictures else text
 
 
 def _count_bytes(text: str) -> int:
