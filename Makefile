@@ -29,14 +29,15 @@ endif
 # Without byte-code on the disk every process would compile all anew, and tests start a thousand.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers unit e2e miniwob conformance bench lock screenshots clean
+.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob conformance bench
+.PHONY: sbom audit extras lock screenshots clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
 # Two rows side by side: tests that wait for a browser leave their processor to those that compute.
-test: ahead lint
+test: ahead lint .venv/browser.ready
 	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance" "e2e"
 
 # Everything: 200 examples a property, MiniWoB++, every protocol revision, and a long chaos of replicas.
@@ -63,8 +64,13 @@ types: .venv/dev.ready
 layers: .venv/dev.ready
 	$(RUN)/lint-imports
 	$(RUN)/deptry src
+	$(RUN)/pip-licenses > /dev/null
 
-unit: .venv/dev.ready
+# Every installed package with its licence; fails for one that `tool.pip-licenses` in pyproject.toml does not allow.
+licences: .venv/dev.ready
+	$(RUN)/pip-licenses --order=license
+
+unit: .venv/browser.ready
 	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal
 
 e2e: .venv/browser.ready
@@ -100,6 +106,22 @@ conformance: .venv/dev.ready
 bench: .venv/dev.ready
 	$(RUN)/python -m bench $(PARTS)
 
+# What the image contains, with versions, licences and dependencies, as CycloneDX 1.6 in dist/sbom.cdx.json.
+sbom: .tools/supply.ready
+	$(UV) venv -q --clear --python "$(PYTHON)" .cache/image
+	$(UV) pip sync -q --python .cache/image --require-hashes requirements/image.txt
+	mkdir -p dist
+	.tools/supply/bin/cyclonedx-py environment --pyproject pyproject.toml --spec-version 1.6 --output-format JSON \
+		--output-reproducible --output-file dist/sbom.cdx.json .cache/image
+
+# Known vulnerabilities of the locked versions, from the database of PyPI; says so where that cannot be reached.
+audit: .tools/supply.ready
+	requirements/audit.sh .tools/supply/bin
+
+# Whether each extra can be installed from wheels on each supported Python, without installing any.
+extras: $(UV)
+	requirements/extras.sh $(UV) "$(PYTHON)"
+
 # Rewrites the locked versions from the ranges in pyproject.toml; UPGRADE=--upgrade takes the newest.
 lock: $(UV)
 	echo uv | $(COMPILE) - -o requirements/uv.txt
@@ -107,9 +129,16 @@ lock: $(UV)
 	$(COMPILE) --extra agents --group build -c requirements/dev.txt pyproject.toml -o requirements/run.txt
 	$(COMPILE) --extra agents --extra documents --extra embeddings --extra objects --extra postgres --extra telemetry \
 		--group build -c requirements/dev.txt pyproject.toml -o requirements/image.txt
+	$(COMPILE) --group supply -o requirements/supply.txt
 	$(COMPILE) bench/peers.in -o bench/peers.txt
 	cd tests/conformance && $(NPM_LOCK)
 	cd bench && $(NPM_LOCK)
+
+# The programs of `sbom` and `audit` have two dozen dependencies that no test needs.
+.tools/supply.ready: requirements/supply.txt $(UV)
+	$(UV) venv -q --clear --python "$(PYTHON)" .tools/supply
+	$(UV) pip sync -q --python .tools/supply --require-hashes $<
+	touch $@
 
 .venv/%.ready: requirements/%.txt pyproject.toml $(UV)
 	test -x $(RUN)/python || $(UV) venv -q --python "$(PYTHON)" .venv

@@ -12,6 +12,7 @@ LOCKED = ("requirements/run.txt", "requirements/dev.txt")
 EVERY_LOCK = (
     *LOCKED,
     "requirements/uv.txt",
+    "requirements/supply.txt",
     "bench/peers.txt",
     "bench/package-lock.json",
     "tests/conformance/package-lock.json",
@@ -39,9 +40,13 @@ def test_every_extra_and_every_tool_is_locked():
     extras = [each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra]
     tools = [each for each in PROJECT["dependency-groups"]["dev"] if isinstance(each, str)]
     assert {name(each) for each in extras + tools} <= locked("requirements/dev.txt"), "run: make lock"
+    programs = {name(each) for each in PROJECT["dependency-groups"]["supply"]}
+    assert programs <= locked("requirements/supply.txt"), "run: make lock"
 
 
-@pytest.mark.parametrize("path", ["requirements/run.txt", "requirements/dev.txt", "requirements/uv.txt"])
+@pytest.mark.parametrize(
+    "path", ["requirements/run.txt", "requirements/dev.txt", "requirements/supply.txt", "requirements/uv.txt"]
+)
 def test_every_locked_version_is_pinned_by_its_hash(path: str):
     text = (ROOT / path).read_text()
     packages = [block for block in re.split(r"\n(?=\S)", text) if "==" in block]

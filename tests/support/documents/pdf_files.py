@@ -81,3 +81,31 @@ def build_vertical_pdf(columns: list[tuple[float, float, str]], size: float = 14
         f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream",
         f"<< /Length {len(program)} /Filter /ASCIIHexDecode >>\nstream\n{program}\nendstream",
     )
+
+
+def build_pdf_without_fonts(
+    columns: list[tuple[float, float, str]], cmap: str, collection: str, font: str, more: str = ""
+) -> bytes:
+    """Return a PDF with East Asian text in a font that the reader's machine has to have.
+
+    Args:
+        columns: Points of the page, and texts from there.
+        cmap: A predefined CMap for UTF-16 that ends with -H or -V, for text across or from top to bottom.
+        collection: The Adobe character collection, as `Japan1`.
+        font: The font's name.
+        more: What is drawn beside it.
+    """
+    descriptor = (
+        f"<< /Type /FontDescriptor /FontName /{font} /Flags 4 /FontBBox [0 -120 1000 880] /ItalicAngle 0 /Ascent 880 "
+        "/Descent -120 /CapHeight 700 /StemV 80 >>"
+    )
+    descendant = (
+        f"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /{font} /DW 1000 /CIDSystemInfo << /Registry (Adobe) "
+        f"/Ordering ({collection}) /Supplement 2 >> /FontDescriptor {descriptor} >>"
+    )
+    described = (
+        f"<< /Type /Font /Subtype /Type0 /BaseFont /{font} /Encoding /{cmap} /DescendantFonts [ {descendant} ] >>"
+    )
+    content = "".join(f"BT /F4 14 Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET\n" for x, y, text in columns)
+    resources = f"/Resources << /Font << /F1 {FONT_PREFIX} /Helvetica >> /F4 5 0 R >> >>"
+    return build_pdf_page(content + more, resources, described)

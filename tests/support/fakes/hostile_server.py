@@ -8,10 +8,12 @@ import asyncio
 import gzip
 import itertools
 import re
+import sys
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import cache
+from typing import Any
 
 from outrider.core.egress.server_shutdown import stop_listening
 
@@ -35,7 +37,11 @@ async def serve_hostile(trick: Trick) -> AsyncGenerator[str]:
     def accept_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(answer_requests(reader, writer))
         tasks[task] = writer
-        task.add_done_callback(lambda done: tasks.pop(done).transport.abort())
+        task.add_done_callback(end_connection)
+
+    def end_connection(task: asyncio.Task[None]) -> None:
+        writer = tasks.pop(task)  # held until the transport is closed: a writer that is collected before that warns
+        writer.transport.abort()
 
     server = await asyncio.start_server(accept_connection, "127.0.0.1", 0)
     try:
@@ -110,18 +116,24 @@ def build_brotli_bomb() -> bytes:
     return brotli.compress(build_zeros(128 * MEGABYTE_BYTES), quality=1)
 
 
+def import_zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
 @cache
 def build_zstd_frame() -> bytes:
-    from backports import zstd
-
+    zstd = import_zstd()
     return zstd.compress(build_zeros(64 * MEGABYTE_BYTES))
 
 
 @cache
 def build_wide_zstd_frame() -> bytes:
     """A frame that asks for a window of 512 MB."""
-    from backports import zstd
-
+    zstd = import_zstd()
     wide = {int(zstd.CompressionParameter.window_log): 29}
     packer = zstd.ZstdCompressor(options=wide)
     return packer.compress(build_zeros()) + packer.flush()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -352,7 +352,7 @@ def test_processes_that_open_a_fresh_file_at_the_same_time_all_work(tmp_path: Pa
         process.stdin.flush()
     for process in processes:
         finish(process)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("SELECT key FROM citation_counters ORDER BY key").fetchall() == [
             ("a",),
             ("b",),
@@ -371,7 +371,7 @@ def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledge
     acknowledged += victim.stdout.read().split()
     victim.communicate(timeout=60)
     acknowledged += [line for process in processes for line in finish(process).split()]
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         kept = {key for (key,) in connection.execute("SELECT key FROM citation_counters")}
     connection.close()
@@ -388,7 +388,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
     assert "`data_dir`" in message
     assert str(tmp_path) not in message
     assert message.count("\n") == 1
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("SELECT count(*) FROM citation_counters WHERE key = 'first'").fetchall() == [(1,)]
     connection.close()

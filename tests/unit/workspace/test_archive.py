@@ -1,6 +1,7 @@
 """An archive holds every file that was named, and unpacks inside of its folder on every system."""
 
 import io
+import ntpath
 import os
 import re
 import tempfile
@@ -36,6 +37,12 @@ def packed(jail: Jail, wanted: list[ArchiveMember]) -> zipfile.ZipFile:
     return zipfile.ZipFile(target)
 
 
+def is_reserved(part: str) -> bool:
+    """Return whether Windows has another use for the name."""
+    find = getattr(ntpath, "isreserved", None)  # from Python 3.13 on, where the method of paths is deprecated
+    return find(part) if find else PureWindowsPath(part).is_reserved()
+
+
 def alike(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
@@ -52,7 +59,7 @@ def test_names_stay_inside_and_apart_on_every_system(paths: list[str]):
             assert not pure.drive
             assert ".." not in pure.parts
             assert len(pure.parts) == len(name.split("/"))
-        assert not any(PureWindowsPath(part).is_reserved() for part in name.split("/"))
+        assert not any(is_reserved(part) for part in name.split("/"))
         assert not re.search(r'[\\:*?"<>|\0-\x1f]|[. ](/|$)', name)
         assert all(len(part.encode()) <= 255 for part in name.split("/"))
 

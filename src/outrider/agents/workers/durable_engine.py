@@ -63,6 +63,7 @@ class DurableEngine:
         self._url = make_url(url)
         self._worker = worker
         self._body = body
+        self._sqlite_engine: SqlEngine | None = None
 
     async def open(self) -> None:
         """Start the engine, or share the one of another app in this process on the same database.
@@ -104,7 +105,7 @@ class DurableEngine:
         try:
             DBOS.launch()  # not in another thread, because workflows run on the event loop that launches it
         except Exception:
-            await asyncio.to_thread(DBOS.destroy)
+            await asyncio.to_thread(self._stop_dbos)
             raise
         # Without this, DBOS waits for an unreachable database in pauses of up to a minute instead of raising an error.
         _get_dbos_instance()._sys_db._retry_connection_errors = False  # noqa: SLF001 - only its client has this option
@@ -137,10 +138,17 @@ class DurableEngine:
         _engines.pop(self._worker, None)
         if _active_engine is not self:
             return
-        await asyncio.to_thread(DBOS.destroy)
+        await asyncio.to_thread(self._stop_dbos)
         # DBOS has replaced the loop's executor by its own, which it has just shut down.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="asyncio"))
         _active_engine = None
+
+    def _stop_dbos(self) -> None:
+        """Stop DBOS and close its connections to SQLite, which it leaves open because the engine is not its own."""
+        DBOS.destroy()
+        if self._sqlite_engine is not None:
+            self._sqlite_engine.dispose()
+            self._sqlite_engine = None
 
     async def run_attempt(self, run_id: str, attempt: int) -> None:
         """Run an attempt to its end."""
@@ -154,7 +162,8 @@ class DurableEngine:
     def _build_database_config(self) -> dict[str, Any]:
         if self._url.get_backend_name() == "sqlite":
             path = Path(self._url.database or "").with_suffix(".work.db")
-            return {"system_database_url": f"sqlite:///{path}", "system_database_engine": _create_sqlite_engine(path)}
+            self._sqlite_engine = _create_sqlite_engine(path)
+            return {"system_database_url": f"sqlite:///{path}", "system_database_engine": self._sqlite_engine}
         return {
             "system_database_url": self._url.set(drivername="postgresql").render_as_string(hide_password=False),
             "db_engine_kwargs": {"connect_args": build_keepalive_options(self._url)},

@@ -102,7 +102,8 @@ class PdfConverter:
         self.outline_levels = self._read_outline()
         self._measure_type_sizes(pages)
         self.header_footer_ids = find_headers_footers(pages, self.body_size)
-        is_scanned = not any(line.has_letters for page in pages for line in page.lines)
+        has_letters = any(line.has_letters for page in pages for line in page.lines)
+        is_scanned = not has_letters and not any(page.missing_fonts for page in pages)
         metadata: dict[str, Any] = {"pages": total, "scanned": is_scanned}
         if is_scanned:
             self.draft.add_block(scanned_notice.format(total))
@@ -113,6 +114,7 @@ class PdfConverter:
             self._add_page(page, number, total)
             written += 1
         self._report_picture_pages(metadata)
+        self._report_missing_fonts(pages, metadata)
         self._add_attachments(metadata)
         last = first - 1 + (len(pages) if is_scanned else written)
         if last < total:
@@ -151,6 +153,17 @@ class PdfConverter:
             more = " and more" if len(self.picture_pages) > max_listed_pages else ""
             listed = ", ".join(map(str, self.picture_pages[:max_listed_pages])) + more
             self.draft.add_block(picture_notice.format("s" if len(self.picture_pages) > 1 else "", listed))
+
+    def _report_missing_fonts(self, pages: list[PdfPage], metadata: dict[str, Any]) -> None:
+        """Name the fonts without which text was not read, with the way to get them."""
+        names = sorted({to_single_line(name, 60) for page in pages for name in page.missing_fonts})[:10]
+        if names:
+            metadata["missing_fonts"] = names
+            self.draft.add_block(
+                f"(Some text is missing: this PDF does not contain its font{'s' if len(names) > 1 else ''} "
+                f"{', '.join(names)}, and this machine has none for the script. Install one where Outrider runs, for "
+                "Chinese, Japanese and Korean for instance Debian's package fonts-noto-cjk, and read the PDF again.)"
+            )
 
     def _add_attachments(self, metadata: dict[str, Any]) -> None:
         """List attached files, and report a form that PDFium cannot show."""

@@ -6,12 +6,13 @@ from contextlib import suppress
 
 import brotli
 import pytest
-from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outrider.core.egress.decode import MAX_PIECE_BYTES, BodyDecoder, BodyTooLarge, ContentDecodingError
+from support.fakes.hostile_server import import_zstd
 
+zstd = import_zstd()
 BUDGET = 1 << 20
 examples = settings(max_examples=40, deadline=None)
 bodies = st.one_of(st.binary(max_size=3000), st.integers(0, 20_000).map(bytes))

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ async def test_a_damaged_row_is_no_row(tmp_path: Path, damage: str):
     site = FakeSite()
     async with open_pages(site, file=tmp_path / "p.db") as (pages, url):
         first = await pages.read(f"{url}/article.html")
-        with sqlite3.connect(tmp_path / "p.db") as connection:
+        with closing(sqlite3.connect(tmp_path / "p.db")) as connection, connection:
             connection.execute(damage)
         connection.close()
         again = await pages.read(f"{url}/article.html")
@@ -62,7 +63,7 @@ async def test_the_least_recently_used_go_first(tmp_path: Path):
             clock.now += 61
             await pages.read(f"{url}/0", ReadOptions(max_age=10_000))
         assert len(await pages.search_cached("word1", 20)) < 8
-        with sqlite3.connect(tmp_path / "p.db") as connection:
+        with closing(sqlite3.connect(tmp_path / "p.db")) as connection, connection:
             kept = {row[0].rpartition("/")[2] for row in connection.execute("SELECT url FROM pages")}
             size = connection.execute("SELECT sum(size) FROM pages").fetchone()[0]
             words = connection.execute("SELECT count(*) FROM page_words").fetchone()[0]
@@ -123,7 +124,7 @@ async def test_a_killed_writer_leaves_a_readable_database(tmp_path: Path):
     database = Database.from_file(file)
     cached = [await PageCache(database, 10**9).get(f"https://a.b/{number}", main=True) for number in range(12)]
     await database.close()
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("INSERT INTO page_words(page_words) VALUES ('integrity-check')").rowcount >= -1
     connection.close()

@@ -5,7 +5,13 @@ import pytest
 from outrider.core.errors import Unavailable
 from outrider.pages.document import Document
 from support.documents.office_files import read_document
-from support.documents.pdf_files import FONT_RESOURCES, build_pdf_page, build_vertical_pdf, draw_text
+from support.documents.pdf_files import (
+    FONT_RESOURCES,
+    build_pdf_page,
+    build_pdf_without_fonts,
+    build_vertical_pdf,
+    draw_text,
+)
 
 LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
 GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"
@@ -225,6 +231,30 @@ def test_what_is_written_from_the_top_down_is_read_from_the_right():
     lines = "吾輩は猫である", "名前はまだ無い", "どこで生れたか"
     pdf = build_vertical_pdf([(500 - 24 * number, 700, line) for number, line in enumerate(lines)])
     assert body(read_document(pdf)) == "".join(lines)
+
+
+def test_vertical_text_in_a_font_that_is_nowhere_names_the_font():
+    cases = {
+        "UniJIS-UTF16-V": ("Japan1", "HeiseiMin-W3", "吾輩は猫である"),
+        "UniGB-UTF16-V": ("GB1", "STSong-Light", "我是一只猫呢"),
+        "UniKS-UTF16-V": ("Korea1", "HYSMyeongJo-Medium", "나는고양이다"),
+    }
+    for cmap, (collection, font, text) in cases.items():
+        columns = [(500.0, 700.0, text), (476.0, 700.0, text)]
+        for page_number in ("", draw_text(300, 30, "17")):
+            document = read_document(build_pdf_without_fonts(columns, cmap, collection, font, page_number))
+            assert not document.metadata["scanned"], font
+            if text not in document.markdown:  # this machine has no font for the script
+                assert document.metadata["missing_fonts"] == [font]
+                assert f"does not contain its font {font}" in document.markdown
+                assert "fonts-noto-cjk" in document.markdown
+
+
+def test_text_across_in_a_font_that_is_nowhere_is_read():
+    columns = [(72.0, 700.0, "吾輩は猫である"), (72.0, 676.0, "名前はまだ無い")]
+    document = read_document(build_pdf_without_fonts(columns, "UniJIS-UTF16-H", "Japan1", "HeiseiMin-W3"))
+    assert "吾輩は猫である" in document.markdown
+    assert "missing_fonts" not in document.metadata
 
 
 def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way():

@@ -25,12 +25,17 @@ class Box:
 
 @dataclass
 class PageGraphics:
-    """The graphics of a page: rules, pictures, and filled areas that are not white."""
+    """The graphics of a page: rules, pictures, and filled areas that are not white.
+
+    Attributes:
+        text_objects: PDFium's handles of the first pieces of text.
+    """
 
     vertical_rules: list[Box] = field(default_factory=list)
     horizontal_rules: list[Box] = field(default_factory=list)
     pictures: list[Box] = field(default_factory=list)
     surfaces: list[Box] = field(default_factory=list)
+    text_objects: list[Any] = field(default_factory=list)
 
     def add_rule(self, box: Box) -> None:
         """Add a rectangle if it is a rule."""
@@ -45,7 +50,8 @@ class PageGraphics:
         """Return the graphics with their boxes converted to other coordinates."""
         if convert(Box(0, 0, 1, 2)) == Box(0, 0, 1, 2):
             return self
-        transformed = PageGraphics(pictures=[*map(convert, self.pictures)], surfaces=[*map(convert, self.surfaces)])
+        pictures, surfaces = [*map(convert, self.pictures)], [*map(convert, self.surfaces)]
+        transformed = PageGraphics(pictures=pictures, surfaces=surfaces, text_objects=self.text_objects)
         for box in (*self.vertical_rules, *self.horizontal_rules):
             transformed.add_rule(convert(box))
         return transformed
@@ -73,6 +79,7 @@ class _GraphicsCollector:
         self._visit_objects(objects, (1, 0, 0, 1, 0, 0), 0)
 
     def _visit_objects(self, objects: Iterator[Any], matrix: tuple[float, ...], depth: int) -> None:
+        max_text_objects = 2_000
         max_form_depth = 4  # nested form XObjects (ISO 32000-1 section 8.10)
         for page_object in objects:
             self._objects_left -= 1
@@ -81,6 +88,9 @@ class _GraphicsCollector:
             kind = pdfium.FPDFPageObj_GetType(page_object)
             if kind == pdfium.FPDF_PAGEOBJ_PATH:
                 self._visit_path(page_object, matrix)
+            elif kind == pdfium.FPDF_PAGEOBJ_TEXT:
+                if len(self.graphics.text_objects) < max_text_objects:
+                    self.graphics.text_objects.append(page_object)
             elif kind == pdfium.FPDF_PAGEOBJ_FORM and depth < max_form_depth:
                 count = pdfium.FPDFFormObj_CountObjects(page_object)
                 children = (pdfium.FPDFFormObj_GetObject(page_object, number) for number in range(count))

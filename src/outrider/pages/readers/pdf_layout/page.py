@@ -15,6 +15,7 @@ from outrider.pages.readers.pdf_layout.annotations import PdfLink, iter_links, r
 from outrider.pages.readers.pdf_layout.characters import PageCharacters
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics, collect_graphics
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
+from outrider.pages.readers.pdf_layout.missing_fonts import find_missing_fonts
 from outrider.pages.readers.pdf_layout.rotation import PageRotation, detect_rotation
 from outrider.pages.readers.pdf_layout.ruled_tables import RuledGrid, find_grids
 from outrider.pages.readers.pdf_layout.writing_modes import order_rtl_columns
@@ -28,6 +29,7 @@ class PdfPage:
     """A page: its lines, its bottom and top in points, comments, and whether it could be read.
 
     `hidden_lines` counts the lines that are not visible; `has_picture` says whether any picture is drawn.
+    `missing_fonts` names the fonts without which some of its text could not be read.
     """
 
     lines: list[PdfLine]
@@ -37,6 +39,7 @@ class PdfPage:
     comments: list[str] = field(default_factory=list)
     hidden_lines: int = 0
     has_picture: bool = False
+    missing_fonts: list[str] = field(default_factory=list)
 
     @property
     def height(self) -> float:
@@ -85,6 +88,7 @@ def _build_page(
     ]
     read_text = _BoxTextReader(textpage, rotation, characters).read_text
     lines = _add_links(_replace_ruled_tables(lines, find_grids(graphics), read_text), links, read_text)
+    missing_fonts = find_missing_fonts(graphics.text_objects, textpage)
     textpage.close()
     page.close()
     if characters.is_rtl:  # mirror the page, so that lines begin and are indented on the left
@@ -96,6 +100,7 @@ def _build_page(
         comments=comments,
         hidden_lines=hidden,
         has_picture=bool(graphics.pictures),
+        missing_fonts=missing_fonts,
     )
 
 
