@@ -45,7 +45,7 @@ test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
 	$(MAKE) --no-print-directory e2e miniwob
 	$(RUN)/python -m tests.conformance --all
-	$(MAKE) --no-print-directory test-scale test-kills
+	$(MAKE) --no-print-directory test-scale test-kills sbom audit
 
 # npm downloads while other tests run; the conformance suite waits for it and reports what went wrong.
 ahead: .venv/dev.ready
