@@ -434,7 +434,7 @@ async def test_a_call_without_any_session_is_told_how_to_open_one_and_an_offset_
         nobody = await at.call_tool("clickElement", caller="somebody-else", ref="e1")
         beyond = await at.call_tool("extractPageContent", sessionId=session, offset=10**8)
         below = await at.call_tool("snapshotPage", session_id=session, offset=10**8)
-    assert nobody.structured_content["error"]["hint"] == "open a page first with navigateToUrl"
+    assert nobody.structured_content["error"]["hint"] == "open a page first with navigateToUrl or createSession"
     assert "offset: 100000000 is past the end of the page" in format_result_text(beyond)
     assert "offset: 100000000 is past the end of the outline" in format_result_text(below)
 

@@ -66,7 +66,11 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
         page = loopback_app.build_article_html("A page", f"It tells of the {SECRET}.")
         site = await stack.enter_async_context(http_servers.serve_app(loopback_app.build_page_site({"/page": page})))
         flags["egress"]["allow"] += [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]
-        flags |= {"tools": {"stakes": {"*": "never_ask"}}, "data_dir": str(home / "data")}
+        flags |= {
+            "toolsets": ["all", "mcp_servers"],
+            "tools": {"stakes": {"*": "never_ask"}},
+            "data_dir": str(home / "data"),
+        }
         team = await stack.enter_async_context(
             identity_app.open_served_app(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
         )
@@ -158,7 +162,7 @@ def arguments_of(world: World, tool: Tool) -> tuple[dict[str, Any], bool]:
     hers = {name: world.hers.get(f"{tool.name}.{name}", world.hers.get(name)) for name in properties}
     if tool.toolset == "playbook" and "id" in properties:
         hers["id"] = world.hers["get_playbook.id"]
-    hers |= {"clear_todos": {"ids": [1]}, "manageStates": {"action": "delete"}}.get(tool.name, {})
+    hers |= {"clear_todos": {"ids": [99]}, "manageStates": {"action": "delete"}}.get(tool.name, {})
     given = {name: value for name, value in hers.items() if value is not None}
     named = bool(given.keys() - {"path", "code", "command"})
     return {name: sample(name, properties[name], world) for name in required if name not in given} | given, named

@@ -9,7 +9,7 @@ AT_MOST = {
     "functions named by a participle, %": 0.3,
     "functions of one word, %": 9.5,
     "private helpers with one caller, %": 20.9,
-    "of these, at most 5 lines": 115,
+    "of these, at most 5 lines": 124,
     "module constants per 1,000 lines": 18.0,
     "definitions of constants that five or more files define": 0,
     "class names of more than one module, %": 0.2,

@@ -4,7 +4,7 @@ from outrider.core.errors import OutriderError
 from outrider.core.text import count_tokens
 
 MAX_ERROR_TOKENS = 120  # of message and hint together
-MAX_HINT_TOKENS = 60
+MIN_HINT_TOKENS = 60  # however long the message is
 MAX_COUNTED_CHARS = 10_000  # longer messages are too long in any language
 
 
@@ -15,7 +15,8 @@ def shorten_error(error: OutriderError) -> OutriderError:
     if size < min_bytes_per_token * MAX_ERROR_TOKENS:
         return error
     if len(error.message) > MAX_COUNTED_CHARS or count_tokens(f"{error.message}\n{error.hint}") > MAX_ERROR_TOKENS:
-        error.hint = shorten_middle(error.hint, MAX_HINT_TOKENS)
+        message_tokens = count_tokens(error.message[:MAX_COUNTED_CHARS])
+        error.hint = shorten_middle(error.hint, max(MIN_HINT_TOKENS, MAX_ERROR_TOKENS - 2 - message_tokens))
         error.message = shorten_middle(error.message, MAX_ERROR_TOKENS - 2 - count_tokens(error.hint))
     return error
 

@@ -88,7 +88,7 @@ def _explain_error(error: OutriderError, selector: str | None) -> OutriderError:
         url = error.details.get("url")
         error.hint = f"navigateToUrl opens the session again{f'; it was at {url}' if url else ''}"
     if error.code == "session_not_found" and "create" in error.hint:
-        error.hint = "call navigateToUrl first"
+        error.hint = "call navigateToUrl or createSession first"
     if error.code == "hung":
         error.hint = "the page may be busy: try once more, else navigateToUrl opens the session again"
     error.hint = translate_hint(error.hint)

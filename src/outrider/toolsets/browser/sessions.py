@@ -249,7 +249,7 @@ async def suggest_session(browsers: Browsers, call: Call) -> str:
     """Return what a caller without a session id can send, or do first."""
     session_ids = [session.id for session in browsers.list_sessions(call.session)]
     if not session_ids:
-        return "open a page first with navigateToUrl"
+        return "open a page first with navigateToUrl or createSession"
     return f"add 'sessionId'; open sessions: {', '.join(session_ids[:5])}"
 
 
