@@ -1,0 +1,1 @@
+"""Accessible names, descriptions and roles, measured on public suites: `python -m evals.names FOLDER`."""
