@@ -1,4 +1,4 @@
-"""Print how many cases the package and Chromium pass, and each case that the package does not."""
+"""Print how many cases the package and Chromium pass, and what the package does not; fails where Chromium is ahead."""
 
 import argparse
 import sys
@@ -19,12 +19,12 @@ def main() -> int:
     options.add_argument("--axe", type=Path, default=CACHE / "axe-core", help="accessible-text.js and implicit-role.js")
     given = options.parse_args()
     if not given.wpt.is_dir():
-        print(f"skipped: {given.wpt} is not there; clone https://github.com/web-platform-tests/wpt to it")
+        print(f"skipped: {given.wpt} is missing; clone github.com/web-platform-tests/wpt there, or name it with --wpt")
         return 0
     suites = read_suites(given.wpt, given.axe if given.axe.is_dir() else None)
     outcomes = anyio.run(measure, given.wpt, suites)
-    print("\n".join([*map(_describe, outcomes_failed := [each for each in outcomes if not each.passes]), *_sum(outcomes)]))
-    return bool(outcomes_failed)
+    print("\n".join([*(_describe(each) for each in outcomes if not each.passes), *_summarize(outcomes)]))
+    return int(sum(each.passes for each in outcomes) < sum(each.chromium_passes for each in outcomes))
 
 
 def _describe(outcome: Outcome) -> str:
@@ -33,7 +33,7 @@ def _describe(outcome: Outcome) -> str:
     return f"{case.page} {case.selector} {case.property}: {outcome.ours!r} not {case.expected!r}{mark} {case.title}"
 
 
-def _sum(outcomes: list[Outcome]) -> list[str]:
+def _summarize(outcomes: list[Outcome]) -> list[str]:
     total = Counter(each.case.suite for each in outcomes)
     ours = Counter(each.case.suite for each in outcomes if each.passes)
     chromium = Counter(each.case.suite for each in outcomes if each.chromium_passes)

@@ -8,7 +8,7 @@ function readEmbeddedValue(element, role, walk) {
   if (RANGE_ROLES.has(role)) return readRangeText(element);
   if (role === "combobox" || role === "listbox") return readChosenText(element, role, walk);
   if (tag === "select") return null;
-  if (tag === "textarea" || (tag === "input" && !BUTTON_TYPES.has(element.type))) return readFieldText(element);
+  if (tag === "textarea" || (tag === "input" && !BUTTON_TYPES.has(element.type))) return readTypedText(element);
   return role === "textbox" || role === "searchbox" ? readContent(element, walk) : null;
 }
 
@@ -17,14 +17,14 @@ function readRangeText(element) {
   return trimName(given || (tagOf(element) === "input" ? element.value : ""));
 }
 
-function readFieldText(field) {
+function readTypedText(field) {
   if (isToggle(field)) return readAriaLabel(field) || null;
   return isSecret(field) || field.type === "file" ? "" : trimName(field.value);
 }
 
 function readChosenText(element, role, walk) {
   if (tagOf(element) === "select") return trimName(Array.from(element.selectedOptions, (each) => each.label).join(" "));
-  if (tagOf(element) === "input") return readFieldText(element);
+  if (tagOf(element) === "input") return readTypedText(element);
   const options = listOptions(element);
   if (!options.length) return role === "combobox" ? readContent(element, walk) : "";
   const chosen = options.filter((each) => each.getAttribute("aria-selected") === "true");
