@@ -74,10 +74,11 @@ function joinReferences(element, attribute, walk) {
   return trimName(listReferences(element, attribute).map((part) => nameOfReferenced(part, inner)).join(" "));
 }
 
-// A hidden element may be referenced; then all in it counts.
+// A hidden element may be referenced; then all in it counts, if it is as short as a text for screen readers.
 function nameOfReferenced(part, walk) {
   walk.used.add(part);
-  return nameInside(part, isExposed(part) ? walk : walk.showHidden());
+  if (isExposed(part)) return nameInside(part, walk);
+  return isScreenReaderText(part) ? nameInside(part, walk.showHidden()) : "";
 }
 
 function isExposed(element) {
