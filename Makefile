@@ -29,8 +29,8 @@ endif
 # Without byte-code on the disk every process would compile all anew, and tests start a thousand.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob conformance bench
-.PHONY: sbom audit extras lock screenshots clean
+.PHONY: ahead demo test test-nightly test-scale test-kills check lint types layers licences unit e2e miniwob names
+.PHONY: conformance bench sbom audit extras lock screenshots clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
@@ -43,7 +43,7 @@ test: ahead lint .venv/browser.ready
 # Everything: 200 examples a property, MiniWoB++, every protocol revision, and a long chaos of replicas.
 test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit
-	$(MAKE) --no-print-directory e2e miniwob
+	$(MAKE) --no-print-directory e2e miniwob names
 	$(RUN)/python -m tests.conformance --all
 	$(MAKE) --no-print-directory test-scale test-kills sbom audit
 
@@ -92,6 +92,13 @@ screenshots: .venv/browser.ready
 # 130 small tasks for the browser toolset; their pages are fetched once.
 miniwob: .venv/browser.ready
 	$(RUN)/python -m evals.miniwob
+
+# Names and roles on the cases of Web Platform Tests and axe, beside Chromium's own; skipped where there is no copy.
+# WPT is a checkout of web-platform-tests/wpt; AXE is tests/assets/axe-core of microsoft/playwright, which needs Node.
+WPT ?= .cache/wpt
+AXE ?= .cache/axe-core
+names: .venv/browser.ready
+	$(RUN)/python -m evals.names --wpt "$(WPT)" --axe "$(AXE)"
 
 # The browser that is installed; else Debian's, or Playwright's download.
 .venv/browser.ready: .venv/dev.ready

@@ -46,10 +46,12 @@ function describeInteractable(element, role, visible) {
   const ref = refOf(element);
   const rect = boxOf(element);
   recordShown(ref, role, nameToRecord(element, role));
+  const description = cleanText(shorten(computeDescription(element, role), 200));
   return {
     ref, selector: buildSelector(element), tag: tagOf(element), role, name: cleanText(shorten(name, 200)),
     rect, inViewport: isInViewport(rect), visible, enabled: !checkDisabled(element, "click"),
     attributes: readAttributes(element), capabilities: listCapabilities(element, role), ...readValueFacts(element, role),
+    ...(description && { description }),
   };
 }
 

@@ -1,14 +1,14 @@
-// Maps elements to roles (HTML-AAM), in words that are one token for a model.
+// Maps elements to roles (HTML-AAM, WAI-ARIA 1.2), in words that are one token for a model.
 
 const TAG_ROLES = {
-  a: "", article: "article", aside: "aside", button: "button", canvas: "canvas", datalist: "listbox", dd: "", details: "group",
-  dialog: "dialog", dl: "", dt: "", fieldset: "group", figure: "figure", footer: "footer", form: "form", h1: "heading",
-  h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading", header: "header", hr: "separator",
-  iframe: "iframe", frame: "iframe", img: "img", li: "listitem", main: "main", math: "math", menu: "list", meter: "meter",
-  nav: "nav", ol: "list", optgroup: "group", option: "option", output: "status", progress: "progressbar", search: "search",
-  section: "region", select: "combobox", summary: "button", svg: "img", table: "table", tbody: "rowgroup", td: "cell",
-  textarea: "textbox", tfoot: "rowgroup", th: "columnheader", thead: "rowgroup", tr: "row", ul: "list", video: "video",
-  audio: "audio",
+  a: "", address: "group", area: "", article: "article", aside: "aside", button: "button", canvas: "canvas", datalist: "listbox", dd: "",
+  details: "group", dialog: "dialog", dl: "", dt: "", fieldset: "group", figure: "figure", footer: "footer", form: "form",
+  h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading", header: "header",
+  hgroup: "group", hr: "separator", iframe: "iframe", frame: "iframe", img: "img", li: "listitem", main: "main", math: "math",
+  menu: "list", meter: "meter", nav: "nav", ol: "list", optgroup: "group", option: "option", output: "status",
+  progress: "progressbar", search: "search", section: "region", select: "combobox", summary: "button", svg: "img",
+  table: "table", tbody: "rowgroup", td: "cell", textarea: "textbox", tfoot: "rowgroup", th: "columnheader",
+  thead: "rowgroup", tr: "row", ul: "list", video: "video", audio: "audio",
 };
 
 const INPUT_ROLES = {
@@ -17,7 +17,28 @@ const INPUT_ROLES = {
   week: "week", "datetime-local": "datetime", color: "color", hidden: "",
 };
 
-const SHORT_ROLE_NAMES = { banner: "header", contentinfo: "footer", navigation: "nav", complementary: "aside", image: "img" };
+// Roles that pages may give and that are written as they are. Abstract roles are not among them.
+const ARIA_ROLES = new Set(
+  ("alert alertdialog application article button cell checkbox columnheader combobox dialog document feed figure form grid " +
+    "gridcell group heading link list listbox listitem log main marquee math menu menubar menuitem menuitemcheckbox " +
+    "menuitemradio meter note option progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox " +
+    "separator slider spinbutton status switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid " +
+    "treeitem").split(" "),
+);
+
+// Roles that are written in another word.
+const ROLE_WORDS = {
+  banner: "header", contentinfo: "footer", navigation: "nav", complementary: "aside", image: "img", directory: "list",
+  "graphics-document": "img", "graphics-symbol": "img", "graphics-object": "group", "doc-backlink": "link",
+  "doc-biblioref": "link", "doc-glossref": "link", "doc-noteref": "link", "doc-cover": "img", "doc-index": "nav",
+  "doc-pagelist": "nav", "doc-toc": "nav", "doc-pagebreak": "separator", "doc-subtitle": "heading",
+};
+
+// Roles of text and of parts of a text, which need no word.
+const TEXT_ROLES = new Set(
+  ("blockquote caption code comment definition deletion emphasis insertion mark paragraph sectionfooter sectionheader " +
+    "strong subscript suggestion superscript time").split(" "),
+);
 
 const ACTIVE_ROLES = new Set([
   "button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
@@ -35,8 +56,6 @@ const NAMED_BY_CONTENT = new Set([
   "columnheader", "rowheader", "checkbox", "radio", "switch", "treeitem", "tooltip", "row",
 ]);
 
-const SECTIONING_TAGS = new Set(["ARTICLE", "ASIDE", "MAIN", "NAV", "SECTION"]);
-
 function computeRole(element) {
   const given = element.getAttribute("role");
   if (given) {
@@ -46,34 +65,112 @@ function computeRole(element) {
   return computeImplicitRole(element);
 }
 
+// The first role of the list that there is and that may be used here; null leaves the element its own.
 function readExplicitRole(element, given) {
-  const role = given.trim().split(/\s+/)[0].toLowerCase();
-  if (role === "presentation" || role === "none" || role === "generic") return canFocus(element) ? null : "";
-  return ROLE_WORD.test(role) ? SHORT_ROLE_NAMES[role] || role : null;
+  for (const token of given.trim().toLowerCase().split(/\s+/)) {
+    if (token === "presentation" || token === "none") return keepsOwnRole(element) ? null : "";
+    if (token === "generic") return isFocusable(element) ? null : "";
+    if (TEXT_ROLES.has(token) || (token.startsWith("doc-") && !ROLE_WORDS[token])) return isFocusable(element) ? null : "";
+    const role = ROLE_WORDS[token] || token;
+    if (ROLE_WORDS[token] || (ARIA_ROLES.has(token) && (!NAMED_ROLES.has(token) || hasGivenName(element)))) return role;
+  }
+  return null;
 }
 
-// Roles are written without quotes, so nothing but a word is one.
-const ROLE_WORD = /^[a-z-]{1,30}$/;
+// A form or region without a name is not a landmark.
+const NAMED_ROLES = new Set(["form", "region"]);
+
+function hasGivenName(element) {
+  return readAriaLabel(element) !== "" || element.hasAttribute("aria-labelledby");
+}
+
+// What has the focus or says something about itself is not presentational, whatever its role attribute says.
+function keepsOwnRole(element) {
+  return isFocusable(element) || GLOBAL_ATTRIBUTES.some((name) => element.hasAttribute(name));
+}
+
+const GLOBAL_ATTRIBUTES = [
+  "aria-atomic", "aria-busy", "aria-controls", "aria-current", "aria-describedby", "aria-description", "aria-details",
+  "aria-flowto", "aria-keyshortcuts", "aria-label", "aria-labelledby", "aria-live", "aria-owns", "aria-relevant",
+  "aria-roledescription",
+];
+
+function isFocusable(element) {
+  if (element.hasAttribute("tabindex")) return !Number.isNaN(parseInt(element.getAttribute("tabindex"), 10));
+  return element.matches("a[href],area[href],button,input:not([type=hidden]),select,textarea,summary,iframe,audio[controls],video[controls]") &&
+    !element.matches(":disabled");
+}
+
+const LIST_INPUTS = new Set(["text", "search", "tel", "url", "email"]);
 
 function computeImplicitRole(element) {
   const tag = tagOf(element);
-  if (tag === "input") return INPUT_ROLES[element.type] ?? (element.hasAttribute("list") ? "combobox" : "textbox");
-  if (tag === "a" || tag === "area") return element.hasAttribute("href") ? "link" : "";
-  if (tag === "select") return element.multiple || element.size > 1 ? "listbox" : "combobox";
-  if (tag === "header" || tag === "footer") return isInSection(element) ? "" : TAG_ROLES[tag];
-  if (tag === "th") return element.scope === "row" ? "rowheader" : "columnheader";
-  if (tag === "summary") return domParentOf(element)?.localName === "details" ? "button" : "";
-  if (tag === "img") return element.getAttribute("alt") === "" ? "" : "img";
-  return TAG_ROLES[tag] ?? "";
+  const role = TAG_ROLES[tag];
+  if (role === undefined) return tag === "input" ? computeInputRole(element) : "";
+  const decide = DECIDED_BY_CONTEXT[tag];
+  return decide ? decide(element, role) : role;
 }
 
-function isInSection(element) {
-  for (let each = domParentOf(element); each; each = domParentOf(each)) if (SECTIONING_TAGS.has(each.tagName)) return true;
+function computeInputRole(input) {
+  if (LIST_INPUTS.has(input.type) && input.list) return "combobox";
+  return INPUT_ROLES[input.type] ?? "textbox";
+}
+
+// Elements whose role depends on their attributes or on what they are in.
+const DECIDED_BY_CONTEXT = {
+  a: (link) => (hasAddress(link) ? "link" : ""),
+  area: (link) => (hasAddress(link) ? "link" : ""),
+  aside: (aside, role) => (hasGivenName(aside) || !isInside(aside, SECTIONING) ? role : ""),
+  footer: (footer, role) => (isInside(footer, LANDMARKS) ? "" : role),
+  form: (form, role) => (hasGivenName(form) ? role : ""),
+  header: (header, role) => (isInside(header, LANDMARKS) ? "" : role),
+  img: (img, role) => (img.getAttribute("alt") === "" && !keepsOwnRole(img) ? "" : role),
+  li: (item, role) => (isListItem(item) ? role : ""),
+  section: (section, role) => (hasGivenName(section) ? role : ""),
+  select: (select) => (select.multiple || select.size > 1 ? "listbox" : "combobox"),
+  summary: (summary, role) => (isFirstSummary(summary) ? role : ""),
+  td: (cell, role) => (isInGrid(cell) ? "gridcell" : role),
+  th: (cell) => computeHeaderRole(cell),
+};
+
+const SECTIONING = "article,aside,nav,section";
+const LANDMARKS = `${SECTIONING},main,[role=article],[role=complementary],[role=main],[role=navigation],[role=region]`;
+
+function hasAddress(link) {
+  return link.hasAttribute("href") || link.hasAttributeNS(XLINK, "href");
+}
+
+function isInside(element, selector) {
+  for (let each = parentElementOf(element); each; each = parentElementOf(each)) if (each.matches(selector)) return true;
   return false;
 }
 
-function canFocus(element) {
-  return element.hasAttribute("tabindex") || element.matches("a[href],button,input,select,textarea");
+// Without a list around it, or with one that is only presentational, there is no item.
+function isListItem(item) {
+  for (let each = parentElementOf(item); each; each = parentElementOf(each)) {
+    if (each.matches("ul,ol,menu,[role=list]")) return computeRole(each) !== "";
+  }
+  return false;
+}
+
+function isFirstSummary(summary) {
+  const parent = domParentOf(summary);
+  return parent !== null && tagOf(parent) === "details" && parent.querySelector(":scope > summary") === summary;
+}
+
+function isInGrid(cell) {
+  const role = cell.closest("table")?.getAttribute("role");
+  return role ? /^(grid|treegrid)$/i.test(role.trim()) : false;
+}
+
+// A header cell beside data is the header of its row; one that is all of its table is none.
+function computeHeaderRole(cell) {
+  const scope = (cell.getAttribute("scope") || "").toLowerCase();
+  if (scope === "row" || scope === "rowgroup") return "rowheader";
+  if (scope === "col" || scope === "colgroup") return "columnheader";
+  const row = domParentOf(cell);
+  for (const other of row?.cells || []) if (tagOf(other) === "td") return "rowheader";
+  return row?.cells?.length === 1 && cell.closest("table")?.rows.length === 1 ? "" : "columnheader";
 }
 
 function readHeadingLevel(element) {

@@ -4,8 +4,9 @@ const MAX_VALUE_CHARS = 200;
 const MAX_SHOWN_OPTIONS = 8;
 const SHOWN_FIRST_OPTIONS = 4;
 
+// Nothing in a disabled group or an inert part can be used, whatever it says of itself.
 function isDisabled(element) {
-  return element.matches(":disabled") || element.getAttribute("aria-disabled") === "true";
+  return element.matches(":disabled") || element.closest("[aria-disabled=true i],[inert]") !== null;
 }
 
 function readChecked(element) {
@@ -13,40 +14,76 @@ function readChecked(element) {
   return element.getAttribute("aria-checked");
 }
 
+// States by core-aam and html-aam, each one word or a few; what is not said is the usual.
 function listStates(element, role) {
   const states = [];
   const checked = readChecked(element);
   if (checked === "true") states.push("checked");
-  if (checked === "mixed") states.push("mixed");
-  addAriaStates(element, states);
+  if (checked === "mixed" && !TWO_STATE_ROLES.has(role)) states.push("mixed");
+  addAriaStates(element, role, states);
+  addWidgetStates(element, role, states);
   if (isDisabled(element)) states.push("disabled");
   if (FIELD_ROLES.has(role) || isToggle(element)) addFieldStates(element, states);
   return states;
 }
 
-function addAriaStates(element, states) {
+// These are on or off: for them "mixed" means off.
+const TWO_STATE_ROLES = new Set(["radio", "menuitemradio", "switch"]);
+
+function addAriaStates(element, role, states) {
   const expanded = readExpanded(element);
-  if (expanded) states.push(expanded === "true" ? "expanded" : "collapsed");
+  if (expanded === "true" || expanded === "false") states.push(expanded === "true" ? "expanded" : "collapsed");
+  else if (role !== "combobox" && POPUPS.has(element.getAttribute("aria-haspopup"))) states.push(`opens ${POPUPS.get(element.getAttribute("aria-haspopup"))}`);
   const pressed = element.getAttribute("aria-pressed");
-  if (pressed && pressed !== "false") states.push(pressed === "mixed" ? "half-pressed" : "pressed");
+  if (pressed === "true" || pressed === "mixed") states.push(pressed === "mixed" ? "half-pressed" : "pressed");
   if (element.getAttribute("aria-selected") === "true") states.push("selected");
   const current = element.getAttribute("aria-current");
   if (current && current !== "false") states.push("current");
 }
 
+const POPUPS = new Map([["true", "menu"], ["menu", "menu"], ["listbox", "listbox"], ["tree", "tree"], ["grid", "grid"], ["dialog", "dialog"]]);
+
+// A summary, a button of a popover, or what says so itself.
 function readExpanded(element) {
-  if (tagOf(element) === "summary") return String(domParentOf(element).open);
-  return element.getAttribute("aria-expanded");
+  if (tagOf(element) === "summary" && tagOf(domParentOf(element)) === "details") return String(domParentOf(element).open);
+  return element.getAttribute("aria-expanded") ?? (element.popoverTargetElement ? String(element.popoverTargetElement.matches(":popover-open")) : null);
+}
+
+function addWidgetStates(element, role, states) {
+  const sort = readSort(element, role);
+  if (sort) states.push(`sorted ${sort}`);
+  if (element.getAttribute("aria-busy") === "true") states.push("busy");
+  if (element.getAttribute("aria-multiselectable") === "true" || (element.multiple === true && tagOf(element) !== "video")) states.push("multiple");
+  const level = role === "treeitem" ? Number(element.getAttribute("aria-level")) : 0;
+  if (level > 1) states.push(`level ${level}`);
+  if (role === "slider" && element.getAttribute("aria-orientation") === "vertical") states.push("vertical");
+}
+
+// The header cell says how its column is sorted, and mostly holds the button that sorts.
+function readSort(element, role) {
+  if (role !== "button" && role !== "link" && !/header$/.test(role)) return "";
+  const sort = element.closest("th,[role=columnheader],[role=rowheader]")?.getAttribute("aria-sort");
+  return sort === "ascending" || sort === "descending" ? sort : "";
 }
 
 function addFieldStates(element, states) {
   if (element.required || element.getAttribute("aria-required") === "true") states.push("required");
-  if (element.readOnly && READ_ONLY_TAGS.has(tagOf(element))) states.push("read-only");
+  if (isReadOnly(element)) states.push("read-only");
   const invalid = element.getAttribute("aria-invalid");
-  if ((invalid && invalid !== "false") || element.matches(":user-invalid")) states.push("invalid");
+  if ((invalid && invalid !== "false") || element.matches(":user-invalid")) states.push(`invalid${formatProblem(element)}`);
+}
+
+function isReadOnly(element) {
+  return (element.readOnly && READ_ONLY_TAGS.has(tagOf(element))) || element.getAttribute("aria-readonly") === "true";
 }
 
 const READ_ONLY_TAGS = new Set(["input", "textarea"]);
+
+// The browser's own message is in a bubble that goes away; messages of the page are in its text.
+function formatProblem(element) {
+  const message = element.matches(":user-invalid") ? element.validationMessage : "";
+  return message ? ` ${quote(shorten(message, MAX_VALUE_CHARS))}` : "";
+}
 
 // The value as it may be shown; of a secret only whether there is one.
 function readValue(element) {
@@ -67,9 +104,13 @@ function formatValue(element, name, limit) {
 }
 
 function formatRange(element) {
-  if (element.type !== "range" && element.type !== "number") return "";
-  return element.min || element.max ? ` (${plainLine(element.min || "")}–${plainLine(element.max || "")})` : "";
+  const isNative = BOUNDED_TYPES.has(element.type);
+  const least = isNative ? element.min : element.getAttribute("aria-valuemin");
+  const most = isNative ? element.max : element.getAttribute("aria-valuemax");
+  return least || most ? ` (${plainLine(least || "")}–${plainLine(most || "")})` : "";
 }
+
+const BOUNDED_TYPES = new Set(["range", "number", "date", "time", "month", "week", "datetime-local"]);
 
 function formatSelectValue(select) {
   const labels = Array.from(select.options, (each) => plainLine(each.label));

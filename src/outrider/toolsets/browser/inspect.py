@@ -189,7 +189,8 @@ def _format_element(element: dict[str, Any]) -> str:
     position = f"{element['selector']} at {box['x']},{box['y']} {box['width']}×{box['height']}"
     actions = f"can {'/'.join(element['capabilities'])}"
     value = [f"value={clean_line(element['value'])!r}"] if element.get("value") else []
-    facts = [name, position, actions, *value, *(state for state, holds in states.items() if holds)]
+    about = [f"about={clean_line(element['description'], 100)!r}"] if element.get("description") else []
+    facts = [name, position, actions, *value, *about, *(state for state, holds in states.items() if holds)]
     return f"{element['ref']} {escape_refs(' '.join(facts))}"
 
 

@@ -1,0 +1,1 @@
+"""Accessible names, descriptions and roles, measured on Web Platform Tests and axe: `python -m evals.names`."""
