@@ -43,7 +43,7 @@ class ReaderService:
     requests: list[tuple[str, str, dict[str, str], Any]] = field(default_factory=list)
 
     @property
-    def told(self) -> list[str]:
+    def addresses(self) -> list[str]:
         return [body["url"] for _, _, _, body in self.requests]
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -109,7 +109,7 @@ async def test_a_page_behind_a_wall_is_read_through_the_service_and_the_answer_s
         further = await fetch(house, f"{PUBLIC}/wall", offset=12_000)
         assert "The kettle boils" in further
         assert "was told this address" in further
-        assert service.told == [f"{PUBLIC}/wall"], "read on from the cache"
+        assert service.addresses == [f"{PUBLIC}/wall"], "read on from the cache"
         shown = (await house.app.call("webbrowser", urls=[f"{PUBLIC}/plain"])).content[0]
         assert "was told this address" in str(shown)
     method, path, headers, _ = service.requests[0]
@@ -133,9 +133,9 @@ async def test_only_public_addresses_without_credentials_are_told_and_only_for_r
         ):
             assert (await refuse(house, url)).code in {"blocked_by_site", "forbidden", "not_found"}, url
         assert "Everyone may read" in await fetch(house, f"{PUBLIC}/open")
-        assert service.told == []
+        assert service.addresses == []
         await fetch(house, f"{PUBLIC}/wall/by/author?author=kim&page=2")
-        assert service.told == [f"{PUBLIC}/wall/by/author?author=kim&page=2"]
+        assert service.addresses == [f"{PUBLIC}/wall/by/author?author=kim&page=2"]
 
 
 async def test_where_the_answer_cannot_say_so_the_service_is_not_asked(home: Path):
@@ -146,7 +146,7 @@ async def test_where_the_answer_cannot_say_so_the_service_is_not_asked(home: Pat
         for tool, arguments in calls:
             with pytest.raises(OutriderError, match="403"):
                 await house.app.call(tool, Call(session="s"), **arguments)
-    assert service.told == [f"{PUBLIC}/wall"]
+    assert service.addresses == [f"{PUBLIC}/wall"]
 
 
 async def test_a_service_that_fails_leaves_the_sites_own_refusal(home: Path):

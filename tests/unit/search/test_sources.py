@@ -37,7 +37,7 @@ class World:
     def __post_init__(self) -> None:
         self.search = Search(self.http, self.settings, None, clock=lambda: self.now)
 
-    async def asked(self, source: str, query: Query) -> dict[str, str]:
+    async def send_query(self, source: str, query: Query) -> dict[str, str]:
         """The parameters that a source is asked with."""
         await self.search.find(query, source=source)
         return self.behaviour.requests[-1].query
@@ -125,7 +125,7 @@ ASKED = [
 async def test_days_owners_and_sites_are_said_in_each_sources_own_words():
     async with world() as w:
         for name, query, expected in ASKED:
-            asked = await w.asked(name, query)
+            asked = await w.send_query(name, query)
             assert {key: asked.get(key) for key in expected} == expected, (name, query)
 
 
