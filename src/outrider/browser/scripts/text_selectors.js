@@ -16,7 +16,7 @@ const SELECTOR_ROLES = new Set([
 ]);
 
 function shortRoleName(role) {
-  return SHORT_ROLE_NAMES[role] || role;
+  return ROLE_WORDS[role] || role;
 }
 
 // Text in quotes has to be the whole text; other text may be a part of it.
