@@ -46,7 +46,8 @@ class PageExtractor:
             Refused: code `slow_document` if reading takes longer than the time left, or as the reader does.
             Unavailable: as the reader does.
         """
-        report_share = 0.1  # of the time left: reserved for reporting that the rest was not enough
+        # Reserved for stopping the reader and reporting that the rest was not enough.
+        report_share, min_report_s, max_report_share = 0.1, 1.0, 0.25
         http_partial_content = 206
         size = _measure_resource(response)
         mime = detect_mime_type(response.content_type, response.body, response.url)
@@ -54,7 +55,8 @@ class PageExtractor:
         fragment = fragment if reader.has_fragments else UrlFragment()
         source = self._build_input(response.body, response.url, mime, response.charset, main=main)
         seconds_left = anyio.current_effective_deadline() - anyio.current_time()
-        with anyio.move_on_after(seconds_left * (1 - report_share)):
+        report_s = max(seconds_left * report_share, min(min_report_s, seconds_left * max_report_share))
+        with anyio.move_on_after(seconds_left - report_s):
             time_limit_s = seconds_left * READ_TIME_SHARE
             source = replace(source, first_page=fragment.page, file=fragment.file, time_limit_s=time_limit_s)
             document, html = await self._runner.read_document(reader, source)
