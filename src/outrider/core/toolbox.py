@@ -124,7 +124,12 @@ class Toolbox:
         if grant is None:
             return self
         restricted = self._filter_tools(grant.can_use_tool, self._static_tools, changes=False)
-        restricted.toolsets = {toolset.name: toolset for toolset in restricted.list_toolsets()}
+        own = {tool.toolset for tool in restricted.tools.values()}
+        restricted.toolsets = {
+            toolset.name: toolset
+            for toolset in restricted.list_toolsets()
+            if toolset.name in own or grant.can_use_toolset(toolset.name)
+        }
         return restricted
 
     def get_tool(self, name: str) -> Tool:

@@ -32,16 +32,7 @@ def list_context_resources(toolbox: Toolbox) -> list[Resource]:
     """Return the context resource of each served toolset."""
     return [
         Resource(uri=CONTEXT_SCHEME + toolset.name, name=_format_title(toolset), mime_type="text/markdown")
-        for toolset in _list_described_toolsets(toolbox)
-    ]
-
-
-def _list_described_toolsets(toolbox: Toolbox) -> list[Toolset]:
-    """Return the served toolsets with tools of their own: one that only lists others' has no state."""
-    return [
-        toolset
         for toolset in toolbox.list_toolsets()
-        if toolset.tool_source or any(tool.toolset == toolset.name for tool in toolset.tools.values())
     ]
 
 
@@ -62,7 +53,7 @@ async def list_prompts(toolbox: Toolbox, call: Call) -> ListPromptsResult:
             title=_format_title(toolset),
             description=_describe_context(toolset),
         )
-        for toolset in _list_described_toolsets(toolbox)
+        for toolset in toolbox.list_toolsets()
     ]
     return ListPromptsResult(prompts=[*context_prompts, *map(_to_mcp_prompt, await toolbox.list_prompts(call))])
 
