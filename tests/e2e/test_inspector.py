@@ -82,7 +82,7 @@ async def kettles(scope: Any, _receive: Any, send: Any) -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_finds_no_fault_with_any_schema_over_stdio(inspect, era: str):
     code, answer = inspect(
-        (*OUTRIDER, "mcp", "--no-daemon", "--toolsets", "all"), era, "--method", "tools/list", "--strict"
+        (*OUTRIDER, "mcp", "--no-daemon", "--toolsets", "all,compat"), era, "--method", "tools/list", "--strict"
     )
     assert code == 0
     assert {"web_search", "web_fetch", "websearch", "webbrowser", "search"} <= {

@@ -135,7 +135,7 @@ async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home
     assert icon
     assert (data["errors_top"], [event for event in events if event["has_error"]]) == ([], [])
     shown = server.requests[1].body["messages"][-1]
-    assert shown["content"][1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert shown["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
 async def test_an_answer_without_done_is_no_success(home: Path):
