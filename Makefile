@@ -93,7 +93,7 @@ screenshots: .venv/browser.ready
 miniwob: .venv/browser.ready
 	$(RUN)/python -m evals.miniwob
 
-# Names and roles on the cases of Web Platform Tests and axe, beside Chromium's own; skipped where there is no copy.
+# Compares names and roles with Chromium's on the cases of Web Platform Tests and axe, if WPT or AXE names a copy.
 # WPT is a checkout of web-platform-tests/wpt; AXE is tests/assets/axe-core of microsoft/playwright, which needs Node.
 WPT ?= .cache/wpt
 AXE ?= .cache/axe-core

@@ -1,8 +1,11 @@
 """`outrider call` and `outrider browser` as people and scripts use them: one session from command to command."""
 
 import json
+import os
+import pty
+import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -18,6 +21,7 @@ from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
+STAKES = 'tools.stakes={"delete_playbook": "high"}'
 FORM = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
 <label>Name <input id=name></label><label>Kind <select id=kind><option>Green<option>Black</select></label>
 <button onclick="document.title = `${document.querySelector('input').value} ordered ${kind.value}`">Order</button>"""
@@ -90,7 +94,7 @@ async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: 
         title = await terminal.read("browser", "title")
         unknown = await terminal.run("browser", "run", "-", text="open about:blank\njump high\n")
     assert stopped.returncode == 2
-    assert "stopped at line 2 of -: fill #nobody Ada" in stopped.stderr.decode()
+    assert "stopped at line 2 of <stdin>: fill #nobody Ada" in stopped.stderr.decode()
     assert title.strip() == "Tea shop"
     assert unknown.returncode == 2
     assert unknown.stdout == b""  # nothing is done before all lines are understood
@@ -172,3 +176,42 @@ async def test_a_shell_completes_commands_tools_and_their_arguments(terminal: Te
             ended = await anyio.run_process(terminal.user.build_command(), env=environ, check=False)
             assert f"plain,{completed}" in ended.stdout.decode().splitlines(), line
     assert all("_OUTRIDER_COMPLETE" in script for script in scripts.values())
+
+
+async def test_files_that_cannot_be_used_are_named(terminal: Terminal):
+    cases = [
+        (("call", "listSessions", "--output", "missing.txt/a/b"), "missing.txt/a/b cannot be written"),
+        (("browser", "run", "nowhere.steps"), "nowhere.steps"),
+    ]
+    with anyio.fail_after(PATIENCE):
+        (terminal.user.home / "project").mkdir(exist_ok=True)
+        (terminal.user.home / "project" / "missing.txt").write_text("a file is in the way")
+        for words, reason in cases:
+            ended = await terminal.run(*words)
+            assert ended.returncode == 2, words
+            assert reason in ended.stderr.decode()
+            assert b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 5), (b"y\n", 2)])
+async def test_a_call_that_needs_consent_asks_the_person_at_the_terminal(terminal: Terminal, answer: bytes, code: int):
+    command = terminal.user.build_command("call", "delete_playbook", "id=none", "--set", STAKES)
+    with anyio.fail_after(PATIENCE):
+        ended, shown = await anyio.to_thread.run_sync(answer_in_terminal, command, terminal.environ, answer)
+    assert ended == code, shown
+    assert "delete_playbook" in shown
+
+
+def answer_in_terminal(command: list[str], environ: dict[str, str], answer: bytes) -> tuple[int, str]:
+    """Run a command in a terminal, answer its question, and return its exit code and all that it shows."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the terminal is gone when the command has ended
+            while piece := os.read(ours, 4_096):
+                if b"[y/N]" in piece:
+                    os.write(ours, answer)
+                shown += piece
+    os.close(ours)
+    return process.returncode, shown.decode()

@@ -91,7 +91,7 @@ class App:
         self, toolset: str | None = None, *, name: str = "outrider", session: str = "default"
     ) -> "Server[Any]":
         """Return an MCP server (the SDK's low-level one) with all offered tools, or with one toolset."""
-        # The SDK costs as much as all other imports together, and most commands serve nobody.
+        # The SDK takes as long to import as everything else together, and most commands do not serve.
         from outrider.serve.mcp import ApprovalResponder, build_mcp_server
         from outrider.serve.state_encryption import build_state_security
 

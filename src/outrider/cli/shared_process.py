@@ -5,13 +5,12 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
 
 from outrider.cli.output import EXIT_BUG, print_error
-from outrider.cli.tool_results import CallOptions, print_result
+from outrider.cli.tool_results import CallOptions, print_result, remove_control_characters
 from outrider.client import ConnectionEnded, ToolClient, UnknownTool
 
 EXIT_WRONG_USE = 2
@@ -81,7 +80,7 @@ def parse_arguments(words: tuple[str, ...]) -> dict[str, Any]:
 
 def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
     """Ask the fields of a form on the terminal; return None if the person breaks off."""
-    click.echo(question, err=True)
+    click.echo(remove_control_characters(question), err=True)
     answers: dict[str, Any] = {}
     try:
         for name, field in schema.get("properties", {}).items():
@@ -96,11 +95,6 @@ def ask_person(question: str, schema: dict[str, Any]) -> dict[str, Any] | None:
     except click.Abort:
         return None
     return answers
-
-
-def read_lines(source: str) -> list[str]:
-    """Return the lines of a file, or of standard input for `-`."""
-    return (sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")).splitlines()
 
 
 def _parse_object(text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sys
 import tempfile
 import time
@@ -40,18 +41,19 @@ def print_result(tool: str, result: Mapping[str, Any], options: CallOptions) -> 
     """Print a result of `tools/call` and return the exit code."""
     if result.get("isError"):
         return _print_error(result, as_json=options.as_json)
-    texts, paths = [], []
-    for item in result.get("content", []):
-        if item["type"] == "image":
-            paths.append(_save_picture(tool, item, options.file))
-        elif text := _format_item(item):
-            texts.append(text)
-    text = "\n".join(texts)
+    content = result.get("content", [])
+    text = "\n".join(filter(None, (_format_item(item) for item in content if item["type"] != "image")))
+    pictures = [item for item in content if item["type"] == "image"]
+    try:
+        paths = [_save_picture(tool, item, options.file, number) for number, item in enumerate(pictures, 1)]
+        saved = _save_text(text, Path(options.file)) if options.file and not paths else ""
+    except OSError as error:
+        raise click.UsageError(f"--output: {options.file} cannot be written: {error.strerror}") from None
     if options.as_json:
         data = result.get("structuredContent") or {"text": text}
         _print_text(json.dumps(data | ({"files": [*map(str, paths)]} if paths else {}), ensure_ascii=False, indent=2))
-    elif options.file and not paths:
-        click.echo(_save_text(text, Path(options.file)))
+    elif saved:
+        click.echo(saved)
     else:
         _print_text("\n".join([_cut_text(text, options.max_tokens), *map(str, paths)]))
     return 0
@@ -77,11 +79,16 @@ def _format_item(item: Mapping[str, Any]) -> str:
     return str(item.get("text", ""))
 
 
-def _save_picture(tool: str, item: Mapping[str, Any], file: str) -> Path:
-    """Write a picture to the file, else to one that is named by tool and time, and return the path."""
-    suffix = item["mimeType"].partition("/")[2].partition("+")[0]
+def _save_picture(tool: str, item: Mapping[str, Any], file: str, number: int) -> Path:
+    """Write a picture to the file, else to one that is named by tool and time, and return the path.
+
+    From the second on, the result's pictures have their number in the name.
+    """
+    # The type may be what a page or another server says, and becomes part of a path.
+    suffix = re.sub(r"[^a-z0-9]", "", item["mimeType"].partition("/")[2].partition("+")[0])
     now = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1_000:03}"
     path = Path(file) if file else OUTPUT_FOLDER / f"{tool}-{now}.{suffix}"
+    path = path.with_stem(f"{path.stem}-{number}") if number > 1 else path
     data = base64.b64decode(item["data"])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,5 +123,12 @@ def _cut_text(text: str, max_tokens: int) -> str:
 
 
 def _print_text(text: str) -> None:
+    if sys.stdout.isatty():
+        text = remove_control_characters(text)
     sys.stdout.buffer.write(text.strip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.buffer.flush()
+
+
+def remove_control_characters(text: str) -> str:
+    """Return the text without characters that a terminal would obey, but for line feeds and tabs."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)

@@ -334,7 +334,7 @@ function isReplacedByLabel(control) {
   return LABEL_REPLACED_TYPES.has(control.type) && !isControlShown(control) && [...control.labels].some(isVisible);
 }
 
-// Libraries keep the value of what they draw in a transparent field that nobody reaches, for the form to send.
+// Component libraries send a form's value from a transparent field that users cannot reach.
 function isDuplicateField(element, style) {
   return element.getAttribute("aria-hidden") === "true" && element.tabIndex < 0 && style.opacity === "0" && element.type !== "file";
 }

@@ -3,11 +3,12 @@
 import importlib
 import shlex
 import sys
+from typing import TextIO
 
 import click
 
 from outrider.cli.browser_steps import STEPS, parse_step
-from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client, read_lines
+from outrider.cli.shared_process import EXIT_WRONG_USE, add_call_options, call_tool, open_client
 from outrider.cli.tool_results import CallOptions
 
 SETUP_COMMANDS = ("install", "status", "login", "state")
@@ -34,15 +35,15 @@ def command() -> None:
 
 
 @command.command("run")
-@click.argument("source", metavar="FILE")
+@click.argument("source", metavar="FILE", type=click.File(encoding="utf-8"))
 @add_call_options
-def run_steps(source: str, options: CallOptions) -> None:
+def run_steps(source: TextIO, options: CallOptions) -> None:
     """Run the steps of FILE or of standard input (-), one a line; stop at the first that fails.
 
     A line is a step as after `outrider browser`; one that begins with # is a comment.
     """
     steps = []
-    for number, line in enumerate(read_lines(source), 1):
+    for number, line in enumerate(source, 1):
         if words := shlex.split("" if line.lstrip().startswith("#") else line):
             try:
                 steps.append((number, line.strip(), parse_step(words)))
@@ -54,5 +55,5 @@ def run_steps(source: str, options: CallOptions) -> None:
             click.echo(f"{number}: {line}", err=True)
             code = call_tool(client, tool, arguments, options)
             if code:
-                click.echo(f"stopped at line {number} of {source}: {line}", err=True)
+                click.echo(f"stopped at line {number} of {source.name}: {line}", err=True)
                 sys.exit(code)

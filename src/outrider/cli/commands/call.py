@@ -64,7 +64,8 @@ def command(
         tools = {each["name"]: each for each in client.list_tools()}
     if not tool:
         for name, each in tools.items():
-            click.echo(f"{name}  {each.get('description', '').partition(chr(10))[0]}")
+            first_line, _, _ = each.get("description", "").partition("\n")
+            click.echo(f"{name}  {first_line}")
     elif tool in tools:
         click.echo(format_tool_help(tools[tool]))
     else:
