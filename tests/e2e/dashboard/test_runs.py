@@ -54,6 +54,18 @@ class Stage:
             getattr(item, "text", "") or getattr(item.resource, "text", "") for item in cast("Any", said.content)
         )
 
+    async def reject_open_questions(self) -> None:
+        waiting = [each.question.id for each in await Inbox(self.office.app.database).list_open()]
+        if waiting:
+            await self.decide(waiting, "rejected")
+
+    async def decide(self, questions: list[str], decision: str, **given: str) -> dict[str, Any]:
+        """Answer questions as somebody else who has the dashboard open."""
+        origin = {"origin": self.office.server.base_url.rstrip("/")}
+        async with self.office.open_http_client() as other:
+            body = {"questions": questions, "decision": decision, **given}
+            return (await other.post("/questions/answer", json=body, headers=origin)).json()
+
     def pause(self, name: str) -> anyio.Event:
         """Lets the model stop in the middle of what it says next."""
         self.speaks = name
@@ -85,7 +97,7 @@ def plays(dashboard_stage: Stage, asked: ScriptedRequest) -> ModelTurn:
 
 
 @pytest.fixture(scope="module")
-async def dashboard_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Stage]:
+async def shared_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Stage]:
     home: Path = tmp_path_factory.mktemp("runs")
     server = ModelServer(lambda asked: plays(made, asked))
     model = cast("ScriptedChatModel", server)
@@ -99,6 +111,13 @@ async def dashboard_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Br
         yield made
         for gate in made.gates.values():
             gate.set()
+
+
+@pytest.fixture
+async def dashboard_stage(shared_stage: Stage) -> AsyncGenerator[Stage]:
+    yield shared_stage
+    await shared_stage.office.close_tabs()
+    await shared_stage.reject_open_questions()  # what failed must not be seen by the next test, or by its own rerun
 
 
 async def stay(view: DashboardTab) -> None:
@@ -145,7 +164,6 @@ async def test_a_run_is_watched_word_by_word_without_loading_the_page_again(dash
         assert words in text, words
     assert await view.evaluate_js("window.stayed")
     assert view.page_errors == []
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_a_call_is_allowed_in_the_dashboard_and_the_host_gets_the_answer(dashboard_stage: Stage):
@@ -166,7 +184,6 @@ async def test_a_call_is_allowed_in_the_dashboard_and_the_host_gets_the_answer(d
     assert "asker is done." in await dashboard_stage.answer(run)
     assert not await view.evaluate_js("document.title.startsWith('(')")
     assert view.page_errors == []
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_a_call_is_rejected_on_the_runs_own_page_and_the_agent_reads_why(dashboard_stage: Stage):
@@ -178,24 +195,19 @@ async def test_a_call_is_rejected_on_the_runs_own_page_and_the_agent_reads_why(d
     await view.wait_for_text("asker is done.")
     await view.wait_for_text("They said: the kettle is <i>broken</i>")
     assert "broken" in dashboard_stage.model.requests[-1].results[-1]
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_who_answers_in_a_second_browser_is_told_who_was_faster(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "Ask us both", mode="run")
     first, second = await dashboard_stage.office.open_tab("/questions"), await dashboard_stage.office.open_tab("/calls")
-    async with dashboard_stage.office.open_http_client() as slow:
-        (asked,) = await Inbox(dashboard_stage.office.app.database).list_open()
-        await first.pointer.click("button[value=approved]")
-        await first.wait_for_text("Nothing waits for you")
-        given = {"questions": [asked.question.id], "decision": "rejected", "reason": "too late"}
-        origin = {"origin": dashboard_stage.office.server.base_url.rstrip("/")}
-        heard = (await slow.post("/questions/answer", json=given, headers=origin)).json()["answered"][0]
+    (asked,) = await Inbox(dashboard_stage.office.app.database).list_open()
+    await first.pointer.click("button[value=approved]")
+    await first.wait_for_text("Nothing waits for you")
+    (heard,) = (await dashboard_stage.decide([asked.question.id], "rejected", reason="too late"))["answered"]
     assert (heard["won"], heard["decision"]) == (False, "approved")
     await second.open_path(f"/questions?late={asked.question.id}")
     await second.wait_for_text("Somebody was faster")
     assert "dashboard (browser" in await second.read_text()
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_what_somebody_writes_stays_while_other_questions_come_and_go(dashboard_stage: Stage):
@@ -207,13 +219,9 @@ async def test_what_somebody_writes_stays_while_other_questions_come_and_go(dash
     await view.wait_until("document.querySelectorAll('.question').length === 2")
     assert await view.evaluate_js("document.activeElement.value") == "because"
     waiting = [each.question.id for each in await Inbox(dashboard_stage.office.app.database).list_open()]
-    async with dashboard_stage.office.open_http_client() as other:
-        origin = {"origin": dashboard_stage.office.server.base_url.rstrip("/")}
-        given = {"questions": waiting, "decision": "rejected"}
-        assert len((await other.post("/questions/answer", json=given, headers=origin)).json()["resumed"]) == 2
+    assert len((await dashboard_stage.decide(waiting, "rejected"))["resumed"]) == 2
     await view.wait_for_text("Nothing waits for you")
     await view.wait_for_text("answered elsewhere")
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_cancelling_reaches_what_the_run_has_begun(dashboard_stage: Stage):
@@ -227,7 +235,6 @@ async def test_cancelling_reaches_what_the_run_has_begun(dashboard_stage: Stage)
         "document.querySelectorAll('.runs-tree li').length === 2 && !document.querySelector('.runs-tree .info')"
     )
     assert (await view.read_text()).count("cancelled") >= 3
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stage):
@@ -239,7 +246,6 @@ async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stag
     await view.wait_for_text("failer is done.")
     await view.wait_until("document.querySelectorAll('#steps .step').length === 2")
     assert "Attempt" in await view.read_text()
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_a_lost_connection_comes_back_and_nothing_is_missing(dashboard_stage: Stage):
@@ -265,7 +271,6 @@ async def test_a_lost_connection_comes_back_and_nothing_is_missing(dashboard_sta
         assert await view.evaluate_js("window.stayed")
         await view.open_path(f"{cut.url}runs/{run}")
         assert "speaker is done." in await view.read_text()
-        await dashboard_stage.office.close_tabs()
 
 
 async def test_the_address_of_a_step_leads_there_in_a_long_run(dashboard_stage: Stage):
@@ -280,7 +285,6 @@ async def test_the_address_of_a_step_leads_there_in_a_long_run(dashboard_stage: 
     await view.pointer.click("#step-70 summary")
     await view.pointer.click("#step-70 [data-whole]")
     await view.wait_until("document.querySelector('#step-70 pre.whole')?.textContent.length === 3000")
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_two_runs_are_compared_by_choosing_them_in_the_list(dashboard_stage: Stage):
@@ -291,7 +295,6 @@ async def test_two_runs_are_compared_by_choosing_them_in_the_list(dashboard_stag
     await view.wait_for_text("Two runs side by side")
     assert "of " in await view.read_text()
     assert view.page_errors == []
-    await dashboard_stage.office.close_tabs()
 
 
 async def test_a_list_that_is_filtered_stays_so_when_it_is_loaded_again(dashboard_stage: Stage):
@@ -305,4 +308,3 @@ async def test_a_list_that_is_filtered_stays_so_when_it_is_loaded_again(dashboar
     await view.evaluate_js("location.reload()")
     await view.wait_until("document.querySelectorAll('tbody tr').length === 1")
     assert await view.evaluate_js("document.querySelector('input[type=search]').value") == name
-    await dashboard_stage.office.close_tabs()

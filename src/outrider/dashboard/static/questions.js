@@ -10,6 +10,7 @@ const isInUse = (part) => part.contains(document.activeElement) && document.acti
 
 const refresh = seldom(async () => {
   const fresh = await fragment(`${location.pathname}?part=open`);
+  if (place().querySelector(":active")) return refresh(); // a button that is replaced while it is held is not pressed
   const writing = document.activeElement;
   const at = writing.selectionStart;
   const there = new Set([...fresh.querySelectorAll(".question")].map((each) => each.id));

@@ -62,6 +62,7 @@ const refreshAbout = seldom(async () => {
   const typed = [...about.querySelectorAll(".question input[name=reason], .question textarea")].some((each) => each.value);
   const ids = (from) => [...from.querySelectorAll(".question")].map((each) => each.id).join();
   if ((writes || typed) && ids(fresh) === ids(about)) return; // nobody loses what they are writing
+  if (about.querySelector(":active")) return refreshAbout(); // a button that is replaced while it is held is not pressed
   const open = [...about.querySelectorAll("details")].map((each) => each.open);
   fresh.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });
   about.replaceWith(fresh);
