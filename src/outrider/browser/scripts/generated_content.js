@@ -19,17 +19,18 @@ function wrapInGeneratedContent(element, parts, at = 0) {
 function readGeneratedText(element, pseudo) {
   const style = getComputedStyle(element, pseudo);
   if (!isGenerated(style.content) || style.display === "none" || style.visibility !== "visible") return "";
-  const text = parseContent(style.content, element);
+  const text = parseContent(style.content, element, pseudo);
   return style.display === "inline" || pseudo === "::marker" ? text : ` ${text} `;
 }
 
-const CONTENT_TOKEN = /"((?:[^"\\]|\\.)*)"|attr\(\s*([\w-]+)[^)]*\)|(\/)|url\((?:"(?:[^"\\]|\\.)*"|[^)]*)\)|[\w-]+\([^)]*\)|(open-quote|close-quote)/g;
+const CONTENT_TOKEN = /"((?:[^"\\]|\\.)*)"|attr\(\s*([\w-]+)[^)]*\)|(\/)|url\((?:"(?:[^"\\]|\\.)*"|[^)]*)\)|[\w-]+\((?:"(?:[^"\\]|\\.)*"|[^)"])*\)|(open-quote|close-quote)/g;
 
 // Returns the strings of a `content` value, or its alternative text after a slash; icon fonts say nothing.
-function parseContent(content, element) {
+function parseContent(content, element, part) {
   let text = "";
-  for (const [, string, attribute, slash, mark] of content.matchAll(CONTENT_TOKEN)) {
-    if (slash) text = "";
+  for (const [token, string, attribute, slash, mark] of content.matchAll(CONTENT_TOKEN)) {
+    if (token.startsWith("counter") && element) text += readCounter(element, part, token);
+    else if (slash) text = "";
     else if (attribute) text += element?.getAttribute(attribute) ?? "";
     else if (mark) text += '"';
     else if (string !== undefined) text += string.replace(/\\([0-9a-f]{1,6}) ?|\\(.)/gi, unescapeCss);
@@ -104,7 +105,7 @@ const PSEUDO = /::?(?:before|after)\b/;
 
 // A value with a variable is known only when it is computed.
 function givesText(content) {
-  return content.includes("var(") || content.includes("attr(") || content.includes("-quote") || parseContent(content, null).trim() !== "";
+  return content.includes("var(") || content.includes("attr(") || content.includes("-quote") || content.includes("counter") || parseContent(content, null).trim() !== "";
 }
 
 // The parts of a selector list that name a pseudo-element, without it.

@@ -18,6 +18,7 @@ function buildOutline(top, { mode, root = "", urls = false, shown }) {
   const view = mode === "viewport" && !root ? new ViewportFilter() : null;
   const out = new OutlineWriter({ view, urls, whole: Boolean(root), shown });
   forgetStyledElements();
+  forgetCounters();
   searchStyledElements(document);
   if (root) walkRoot(top, out);
   else walkElement(top, out, new ParentContext(getComputedStyle(document.documentElement), document.documentElement));

@@ -104,9 +104,9 @@ function formatValue(element, name, limit) {
 }
 
 function formatRange(element) {
-  const isNative = BOUNDED_TYPES.has(element.type);
-  const least = isNative ? element.min : element.getAttribute("aria-valuemin");
-  const most = isNative ? element.max : element.getAttribute("aria-valuemax");
+  const isNative = BOUNDED_TYPES.has(element.type) || tagOf(element) === "meter" || tagOf(element) === "progress";
+  const least = isNative ? String(element.min ?? 0) : element.getAttribute("aria-valuemin");
+  const most = isNative ? String(element.max) : element.getAttribute("aria-valuemax");
   return least || most ? ` (${plainLine(least || "")}–${plainLine(most || "")})` : "";
 }
 

@@ -61,7 +61,7 @@ function emitListItem(element, out, style) {
   const { depth } = out;
   const mark = out.pendingMark ? `${out.pendingMark} ` : "";
   out.pendingMark = "";
-  if (!out.inline) out.prefix = `- ${mark}`;
+  if (!out.inline) out.prefix = `${readListMarker(element, style)} ${mark}`;
   else out.put(mark);
   walkChildren(element, out, style);
   out.flush();
@@ -96,7 +96,7 @@ function emitFrame(element, out) {
 function emitGauge(element, out, style, role) {
   const name = computeName(element, role);
   const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || readGaugeValue(element);
-  out.item(`(${role}${name ? ` ${quote(name)}` : ""}${value ? ` ${plainLine(value)}` : ""})`);
+  out.item(`(${role}${name ? ` ${quote(name)}` : ""}${value ? ` ${plainLine(value)}${formatRange(element)}` : ""})`);
   if (tagOf(element) !== "progress" && tagOf(element) !== "meter") emitRemainder(element, `${name} ${value}`, out, style);
 }
 

@@ -96,7 +96,7 @@ function collectStyleRule(rule, found) {
   }
 }
 
-const PAINTED_TEXT = /["'][^"']*[\p{L}\p{N}]|attr\(|var\(/u;
+const PAINTED_TEXT = /["'][^"']*[\p{L}\p{N}]|attr\(|var\(|counters?\(|-quote/u;
 const SHOWING_PROPERTIES = ["display", "visibility", "opacity", "height", "maxHeight"];
 
 // `li:hover > ul` is opened by `li`, and `li > ul` is what is hidden.
@@ -109,7 +109,7 @@ function splitHover(selector) {
 function readPaintedText(element, part) {
   if (!paintedElements.has(element)) return "";
   const style = getComputedStyle(element, part);
-  const text = /^"(.*)"$/s.exec(style.content)?.[1].replace(/\\(["\\])/g, "$1").replace(/\p{Co}/gu, "") || "";
+  const text = isGenerated(style.content) ? parseContent(style.content, element, part) : "";
   if (!text || style.display === "none" || style.opacity === "0" || ICON_FONT.test(style.fontFamily)) return "";
   if (hidesText(element, style) || parseFloat(style.left) < -FAR_PX || parseFloat(style.top) < -FAR_PX) return "";
   return text;

@@ -97,7 +97,23 @@ async def outline(on: ZooPage, **options: object) -> str:
         ("<div style='display:flex'><div>side</div><div>by side</div></div>", ["side by side"]),
         ("<dialog open aria-label=D>in</dialog>", ['dialog "D"', " in"]),
         ("<input type=file aria-label=F><input type=hidden value=no>", ['file "F" e1']),
-        ("<progress value=3 max=9 aria-label=P></progress>", ['(progressbar "P" 3)']),
+        ("<progress value=3 max=9 aria-label=P></progress>", ['(progressbar "P" 3 (0–9))']),
+        ("<progress aria-label=P></progress><meter min=1 max=5 value=2>", ['(progressbar "P") (meter 2 (1–5))']),
+        (
+            "<div role=meter aria-label=M aria-valuenow=4 aria-valuemin=1 aria-valuemax=9></div>",
+            ['(meter "M" 4 (1–9))'],
+        ),
+        (
+            "<ol start=5><li>five<ol type=a><li>in it</ol><li value=9>nine<li>ten</ol><ol reversed><li>b<li>a</ol>",
+            ["5. five", "  a. in it", "9. nine", "10. ten", "2. b", "1. a"],
+        ),
+        ("<ol style='list-style:none'><li>plain</ol><ol type=I><li><li value=1994>y</ol>", ["- plain", "MCMXCIV. y"]),
+        (
+            """<style>body { counter-reset: h 2 } h2::before { counter-increment: h;
+            content: "§" counter(h, upper-roman) ": " } ol { counter-reset: s; list-style: none } li::before { counter-increment: s; content: counters(s, ".") " " }
+            </style><h2>A</h2><h2>B</h2><ol><li>a<ol><li>b</ol><li>c</ol><ol><li>d</ol>""",
+            ["## §III: A", "## §IV: B", "- 1 a", "  - 1.1 b", "- 2 c", "- 1 d"],
+        ),
         (
             "<input type=checkbox id=c hidden><label for=c>Drawn</label>",
             ['checkbox "Drawn" e1'],
