@@ -76,8 +76,6 @@ def tables(home: Path) -> Path:
 @pytest.fixture(scope="session")
 def server() -> Generator[postgres.PostgresServer]:
     """One Postgres for all tests of this process: each takes databases of its own, and who stops it starts it again."""
-    programs = postgres.find_programs()
-    if programs is None:
-        pytest.skip("Postgres is not installed here")
+    programs = postgres.require_programs()
     with postgres.start_server(programs) as made:
         yield made

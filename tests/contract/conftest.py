@@ -12,7 +12,6 @@ import pytest
 from support.databases import postgres
 from support.databases.both_databases import DatabaseSetup
 
-PROGRAMS = postgres.find_programs()
 # By file the tests that run on Postgres too: those of which the rows are the point. None means all of them.
 BOTH: dict[str, frozenset[str] | None] = {
     "test_planning": None,
@@ -107,7 +106,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = BOTH[file]
     places: list[Any] = ["sqlite"]
     if chosen is None or metafunc.function.__name__ in chosen:
-        skipped = pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
+        skipped = postgres.needs_postgres
         places += [pytest.param("replicas" if file in IN_TURNS else "postgres", marks=skipped)]
     metafunc.parametrize("rows", places, indirect=True, scope="module")
 

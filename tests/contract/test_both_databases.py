@@ -31,7 +31,7 @@ def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
     assert [name for name in chosen()[file] or () if f"def {name}(" not in source] == []
 
 
-@pytest.mark.skipif(postgres.find_programs() is None, reason="Postgres is not installed here")
+@postgres.needs_postgres
 async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: postgres.PostgresServer):
     """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
     address = server.create_migrated_database()
@@ -64,7 +64,7 @@ async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: po
     server.drop_database(address)
 
 
-@pytest.mark.skipif(postgres.find_programs() is None, reason="Postgres is not installed here")
+@postgres.needs_postgres
 async def test_replicas_that_are_called_in_turns_are_as_many_houses(tmp_path: Path, server: postgres.PostgresServer):
     rows = DatabaseSetup(server, replicas=3)
     rows.configure_home(tmp_path)

@@ -60,7 +60,7 @@ async def opened(place: Path, **more: Any) -> AsyncGenerator[App]:
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | more
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=place, workspace=place))) as app:
         if (await app.processes.sandbox.detect_isolation()).backend is None:
-            pytest.skip("this machine has no sandbox")
+            pytest.skip("needs a sandbox: apt-get install bubblewrap, or a kernel with Landlock")
         yield app
 
 

@@ -6,12 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from support.databases import postgres
 from support.fakes import object_storage
-
-PROGRAMS = postgres.find_programs()
 
 
 def doctor(**environ: str) -> dict[str, dict[str, str]]:
@@ -34,10 +30,8 @@ def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
     assert beginning(found, "search by meaning: vectors of")["state"] == "ok"
 
 
-@pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
 def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
-    assert PROGRAMS
-    with postgres.start_server(PROGRAMS) as server, object_storage.serve_s3() as s3:
+    with postgres.start_server(postgres.require_programs()) as server, object_storage.serve_s3() as s3:
         found = doctor(OUTRIDER_DATABASE=server.default_address)
         assert beginning(found, "paused calls can be answered on this machine only")["state"] == "note"
         assert "artifacts.storage" in beginning(found, "artifacts are in")["remedy"]

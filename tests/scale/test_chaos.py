@@ -66,9 +66,7 @@ async def run_cluster(
     folder: Path, bank: EffectCounter, site: CrawlSite
 ) -> AsyncGenerator[tuple[Cluster, str, dict[str, SmallDisk]]]:
     """The cluster with what its agents and tools reach: a model, the bank, a site; and the disks that can be filled."""
-    programs = postgres.find_programs()
-    if programs is None:
-        pytest.skip("there is no Postgres server on this machine")
+    programs = postgres.require_programs()
     plugins = bank_tools.install_plugin(folder / "plugins")
     books = Starlette(routes=[Route("/book", bank.book_entry, methods=["POST"])])
     pages = Starlette(routes=[Route("/p{number:int}", site.serve_page)])

@@ -91,9 +91,7 @@ async def replica_setup(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenera
 
 @asynccontextmanager
 async def start_replica_setup(folder: Path) -> AsyncGenerator[ReplicaSetup]:  # noqa: C901, PLR0915 - three small servers
-    programs = postgres.find_programs()
-    if programs is None:
-        pytest.skip("there is no Postgres server on this machine")
+    programs = postgres.require_programs()
     plugins = bank_tools.install_plugin(folder / "plugins")
     made: list[ReplicaSetup] = []
 

@@ -31,7 +31,7 @@ async def open_code_app(home: Path, **settings: Any) -> AsyncGenerator[App]:
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | settings
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=home, workspace=home))) as app:
         if (await app.processes.sandbox.detect_isolation()).backend is None:
-            pytest.skip("this machine has no sandbox")
+            pytest.skip("needs a sandbox: apt-get install bubblewrap, or a kernel with Landlock")
         yield app
 
 

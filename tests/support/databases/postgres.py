@@ -18,6 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 START_TIMEOUT_S = 60.0  # seconds
 FAST_OPTIONS = ("-F", "-c", "shared_buffers=16MB", "-c", "autovacuum=off")
 
@@ -27,6 +29,15 @@ def find_programs() -> Path | None:
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     here = shutil.which("initdb")
     return installed[-1].parent if installed else Path(here).resolve().parent if here else None
+
+
+MISSING = "needs a Postgres server: apt-get install postgresql"
+needs_postgres = pytest.mark.skipif(find_programs() is None, reason=MISSING)
+
+
+def require_programs() -> Path:
+    """Return the folder of the server's programs, or skip the test that asks."""
+    return find_programs() or pytest.skip(MISSING)
 
 
 @dataclass

@@ -17,8 +17,7 @@ from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
 NUMBERS = count(1)
-PROGRAMS = postgres.find_programs()
-KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.skipif(PROGRAMS is None, reason="no Postgres here"))]
+KINDS = ["sqlite", pytest.param("postgres", marks=postgres.needs_postgres)]
 
 
 async def nothing() -> str:
@@ -41,7 +40,7 @@ async def databases(
     found = {
         "sqlite": Database.from_file(sqlite.create_migrated_file(tmp_path_factory.mktemp("history") / "outrider.db"))
     }
-    if PROGRAMS:
+    if postgres.find_programs():
         found["postgres"] = Database(request.getfixturevalue("server").create_migrated_database())
     yield found
     for each in found.values():
@@ -157,7 +156,7 @@ async def test_after_a_sweep_what_is_new_is_told(database: Database):
     assert [each.message for each in (await history.list_new_calls(cursor))[0]] == ["new"]
 
 
-@pytest.mark.skipif(PROGRAMS is None, reason="no Postgres here")
+@postgres.needs_postgres
 async def test_a_record_that_an_open_transaction_may_still_precede_waits(databases: dict[str, Database]):
     database = databases["postgres"]
     history = CallHistory(database)

@@ -25,7 +25,6 @@ from support.apps.run_rows import build_question_row, build_run_row, insert_rows
 from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
-PROGRAMS = postgres.find_programs()
 PATIENCE = 30
 ASKS = {"create_goal": "high", "add_todo": "high"}
 CLERK = {"toolsets": ["planning"], "stakes": ASKS}
@@ -38,9 +37,7 @@ SCRIPT = {"clerk": TWO, "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": 
 BY = "dashboard (browser test)"
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.skipif(PROGRAMS is None, reason="absent"))]
-)
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=postgres.needs_postgres)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of an empty database of each kind."""
     if request.param == "postgres":

@@ -110,7 +110,8 @@ async def outline(on: ZooPage, **options: object) -> str:
         ("<ol style='list-style:none'><li>plain</ol><ol type=I><li><li value=1994>y</ol>", ["- plain", "MCMXCIV. y"]),
         (
             """<style>body { counter-reset: h 2 } h2::before { counter-increment: h;
-            content: "§" counter(h, upper-roman) ": " } ol { counter-reset: s; list-style: none } li::before { counter-increment: s; content: counters(s, ".") " " }
+            content: "§" counter(h, upper-roman) ": " } ol { counter-reset: s; list-style: none }
+            li::before { counter-increment: s; content: counters(s, ".") " " }
             </style><h2>A</h2><h2>B</h2><ol><li>a<ol><li>b</ol><li>c</ol><ol><li>d</ol>""",
             ["## §III: A", "## §IV: B", "- 1 a", "  - 1.1 b", "- 2 c", "- 1 d"],
         ),

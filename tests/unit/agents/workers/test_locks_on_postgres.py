@@ -10,8 +10,7 @@ from outrider.core.database.database import Database
 from outrider.core.errors import Unavailable
 from support.databases import postgres
 
-PROGRAMS = postgres.find_programs()
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
+pytestmark = [pytest.mark.anyio, postgres.needs_postgres]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from outrider.workspace.search.grep import GrepLine, GrepQuery, GrepResult, find
 from outrider.workspace.search.pattern import compile_pattern
 
 pytestmark = pytest.mark.anyio
-needs_ripgrep = pytest.mark.skipif(find_ripgrep() is None, reason="ripgrep is not installed")
+needs_ripgrep = pytest.mark.skipif(find_ripgrep() is None, reason="needs ripgrep: apt-get install ripgrep")
 ENGINES = list(dict.fromkeys([find_ripgrep(), None]))  # Python alone where there is no ripgrep
 FILES = {
     "a.txt": b"foo\r\nbar foo\r\n\r\nlast",
