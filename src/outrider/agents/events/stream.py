@@ -317,16 +317,13 @@ class EventStreams:
             self._wake_followers(run_id)
         else:
             for follower in self._list_followers(run_id):
-                self._deliver_remote_events(follower, events)
-
-    def _deliver_remote_events(self, follower: _RunFollower, events: Sequence[RunEvent]) -> None:
-        """Deliver notified events to a follower; if events before them are missing, poll the table."""
-        new_events = [event for event in events if event.seq > follower.last_seq]
-        if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
-            follower.deliver(new_events)
-        if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
-            follower.last_check_at = 0.0
-            self._poll_now.set()
+                new_events = [event for event in events if event.seq > follower.last_seq]
+                if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
+                    follower.deliver(new_events)
+                # Events before them are missing, or the run may go on: the table knows.
+                if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
+                    follower.last_check_at = 0.0
+                    self._poll_now.set()
 
     def _wake_followers(self, run_id: str) -> None:
         for follower in self._list_followers(run_id):

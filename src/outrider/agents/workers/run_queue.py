@@ -57,7 +57,13 @@ class RunQueue:
 
         def claim_runs(connection: "Connection") -> list[ActiveRun]:
             _lock_queue(connection)
-            selected = self._select_waiting(connection, limit)
+            # Limits may hold back a user's first runs while later ones, for other agents or models, can start.
+            max_rows_per_user = 100
+            active = [QueuedRun(**row) for row in connection.execute(_build_active_query()).mappings()]
+            rows = connection.execute(_build_waiting_query(), {"max_rows": max_rows_per_user}).mappings()
+            waiting = [QueuedRun(**row) for row in rows]
+            served_at: dict[str, float] = {row[0]: row[1] for row in connection.execute(_build_turns_query())}
+            selected = select_runs(waiting, active, served_at, self._limits, limit)
             for run in selected:
                 connection.execute(update(runs).where(runs.c.id == run.id).values(executor=worker, updated_at=now))
                 turn = {"user": run.user, "served_at": now}
@@ -74,15 +80,6 @@ class RunQueue:
         return await self._database.run_transaction(
             lambda connection: connection.execute(query).first() is not None, write=False
         )
-
-    def _select_waiting(self, connection: "Connection", limit: int) -> list[QueuedRun]:
-        # Limits may hold back a user's first runs while later ones, for other agents or models, can start.
-        max_rows_per_user = 100
-        active = [QueuedRun(**row) for row in connection.execute(_build_active_query()).mappings()]
-        rows = connection.execute(_build_waiting_query(), {"max_rows": max_rows_per_user}).mappings()
-        waiting = [QueuedRun(**row) for row in rows]
-        served_at: dict[str, float] = {row[0]: row[1] for row in connection.execute(_build_turns_query())}
-        return select_runs(waiting, active, served_at, self._limits, limit)
 
 
 def select_runs(
