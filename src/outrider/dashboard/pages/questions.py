@@ -39,6 +39,11 @@ async def show_questions(request: Request) -> Response:
     if query.get("part") == "open":
         return render.render_fragment(request, "questions/open.html", **values)
     text, after = query.get("q", "").strip()[:200], query.get("after", "")
+    max_outcomes = 20  # of the answers just given, which this page repeats
+    names = [(each, True) for each in query.get("told", "").split(",") if each] + [
+        (each, False) for each in query.get("late", "").split(",") if each
+    ]
+    found = [(await house.questions.get(name), first) for name, first in names[:max_outcomes]]
     return await render.render_page(
         request,
         "questions/questions.html",
@@ -47,19 +52,11 @@ async def show_questions(request: Request) -> Response:
         allowances=await inbox.list_allowances(),
         text=text,
         after=after,
-        told=await _describe_outcomes(house, query.get("told", ""), query.get("late", "")),
+        told=[{"won": first, "words": describe_decision(question)} for question, first in found if question.decision],
         held=query.get("held", "")[:300],
         SAID=DECISION_LABELS,
         **values,
     )
-
-
-async def _describe_outcomes(services: DashboardServices, won: str, lost: str) -> list[dict[str, Any]]:
-    """Describe the effect of the answers just given."""
-    max_outcomes = 20  # answers whose outcome the next page repeats
-    names = [(each, True) for each in won.split(",") if each] + [(each, False) for each in lost.split(",") if each]
-    found = [(await services.questions.get(name), first) for name, first in names[:max_outcomes]]
-    return [{"won": first, "words": describe_decision(question)} for question, first in found if question.decision]
 
 
 async def show_question(request: Request) -> Response:
