@@ -151,7 +151,15 @@ class EventStreams:
                     after = event.seq
                     yield event
                 follower.at_rest = is_at_rest(saved[-1], before=False)
-            self._start_follower(follower, [*unsaved, *follower.events], after)
+            # From here on, events are delivered instead of read.
+            events = [*unsaved, *follower.events]
+            self.notifier.start()
+            follower.last_seq, follower.is_started = after, True
+            follower.events.clear()
+            follower.deliver(event for event in events if event.seq > after)
+            if self._poller is None or self._poller.done():
+                self._poller = asyncio.get_running_loop().create_task(self._poll_forever())
+            self._poll_now.set()
             while not follower.is_over or follower.events:
                 while follower.events:
                     yield follower.events.popleft()
@@ -291,16 +299,6 @@ class EventStreams:
 
     def _list_followers(self, run_id: str) -> list[_RunFollower]:
         return [follower for follower in self._followers if follower.run_id == run_id]
-
-    def _start_follower(self, follower: _RunFollower, events: Sequence[RunEvent], after: int) -> None:
-        """Switch a follower from saved events to delivered ones."""
-        self.notifier.start()
-        follower.last_seq, follower.is_started = after, True
-        follower.events.clear()
-        follower.deliver(event for event in events if event.seq > after)
-        if self._poller is None or self._poller.done():
-            self._poller = asyncio.get_running_loop().create_task(self._poll_forever())
-        self._poll_now.set()
 
     def _deliver_events(self, run_id: str, events: Sequence[RunEvent]) -> None:
         for follower in self._list_followers(run_id):
