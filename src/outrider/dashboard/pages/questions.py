@@ -14,7 +14,7 @@ from outrider.agents.views.inbox import Inbox
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Decision, QuestionAnswer
 from outrider.dashboard import feed, render
-from outrider.dashboard.page import DashboardPage, FeedChange, build_route_path, get_services, get_viewer
+from outrider.dashboard.page import DashboardPage, build_route_path, get_services, get_viewer
 from outrider.dashboard.questions.question_view import (
     DECISION_LABELS,
     MAX_SHOWN_QUESTIONS,
@@ -23,7 +23,6 @@ from outrider.dashboard.questions.question_view import (
     group_questions,
 )
 from outrider.dashboard.runs.run_view import build_answer_service
-from outrider.dashboard.services import DashboardServices
 
 
 async def show_questions(request: Request) -> Response:
@@ -148,14 +147,6 @@ async def withdraw_allowance(request: Request) -> Response:
     return RedirectResponse(build_route_path(request, "questions"), 303)
 
 
-async def _read_changes(services: DashboardServices, cursor: str) -> tuple[list[FeedChange], str]:
-    return await Inbox(services.database).list_changes(cursor)
-
-
-async def _count_open(services: DashboardServices) -> int:
-    return await Inbox(services.database).count_open()
-
-
 QUESTIONS_PAGE = DashboardPage(
     "questions",
     "Questions",
@@ -166,7 +157,7 @@ QUESTIONS_PAGE = DashboardPage(
         Route("/questions/withdraw", withdraw_allowance, name="questions_withdraw", methods=["POST"]),
         Route("/questions/{question}", show_question, name="question"),
     ),
-    feeds={"questions": _read_changes},
-    badge=_count_open,
+    feeds={"questions": lambda services, cursor: Inbox(services.database).list_changes(cursor)},
+    badge=lambda services: Inbox(services.database).count_open(),
     key="q",
 )
