@@ -3,8 +3,8 @@
     python -m bench.call_path            # the numbers
     python -m bench.call_path --list     # and the functions, file by file
 
-An MCP client in the same process calls `web_fetch` for a page that is not in the cache, then `web_search` with one
-provider; both are served on loopback. Functions of libraries do not count. Those that worker threads run, which turn
+An MCP client in the same process calls `web_fetch` for a page that is not in the cache, `web_search` with one provider,
+then `clickElement` in a browser; all is served on loopback. Functions of libraries do not count. Those that worker threads run, which turn
 HTML into Markdown, are counted apart; comprehensions, generator expressions and lambdas are left out.
 """
 
@@ -30,7 +30,7 @@ SOURCE_FOLDER = str(Path(outrider.__file__).parent)
 PARAGRAPH = (
     "<p>High water comes twice a day, <a href='/moon'>as the moon goes round</a>, and the boats rise with it.</p>"
 )
-PAGE = f"<title>Tides</title><main><h1>Tides</h1>{PARAGRAPH * 20}</main>"
+PAGE = f"<title>Tides</title><main><h1>Tides</h1><button>Show the tables</button>{PARAGRAPH * 20}</main>"
 RESULTS = [{"title": f"Tide {number}", "url": f"https://{number}.example/", "content": "Low."} for number in range(5)]
 
 
@@ -108,6 +108,7 @@ async def main(*, with_functions: bool) -> None:
         settings = {
             "data_dir": folder,
             "egress": {"allow": ["127.0.0.1:*"]},
+            "pages": {"timeout_s": 300},  # tracing is slow on a busy machine
             "search": {"providers": {"tavily": {"api_key": "key", "endpoint": url}}, "order": ["tavily"]},
         }
         async with open_app(load(settings)) as app, Client(app.build_server()) as client:
@@ -118,6 +119,13 @@ async def main(*, with_functions: bool) -> None:
                 value = next(iter(arguments.values()))
                 await trace_call(client, path, tool, dict.fromkeys(arguments, f"{value}tables"))
                 path.print_summary(tool, with_functions=with_functions)
+            sys.setprofile(None)
+            opened = await client.call_tool("createSession", {"url": f"{url}/"})
+            click = {"sessionId": (opened.structured_content or {})["sessionId"], "selector": "button"}
+            sys.setprofile(path.profile)
+            await trace_call(client, path, "clickElement", click)
+            await trace_call(client, path, "clickElement", click)
+            path.print_summary("clickElement", with_functions=with_functions)
             sys.setprofile(None)
 
 

@@ -93,7 +93,13 @@ def parse_agent(text: str, where: str, *, origin: AgentOrigin = "home", name: st
     max_chars = 200_000
     if len(text) > max_chars:
         raise _build_error(where, f"is longer than {max_chars:,} characters", "shorten the instructions")
-    front_matter, instructions = _split_front_matter(text, where)
+    lines = text.splitlines()
+    if not lines or lines[0].strip() != FRONT_MATTER_FENCE:
+        raise _build_error(where, "has no front matter", "start it with a line of ---, then `description: …`, then ---")
+    ends = [number for number, line in enumerate(lines[1:], 1) if line.strip() == FRONT_MATTER_FENCE]
+    if not ends:
+        raise _build_error(where, "has front matter that does not end", "add a line of --- before the instructions")
+    front_matter, instructions = "\n".join(lines[1 : ends[0]]), "\n".join(lines[ends[0] + 1 :])
     fields = {"name": name} | _parse_front_matter(front_matter, where)
     return build_agent(fields | {"instructions": instructions.strip(), "origin": origin}, where)
 
@@ -115,16 +121,6 @@ def render_agent(agent: Agent) -> str:
     fields = agent.model_dump(exclude={"instructions", "origin", "place"}, exclude_defaults=True, mode="json")
     front_matter = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
     return f"{FRONT_MATTER_FENCE}\n{front_matter}{FRONT_MATTER_FENCE}\n\n{agent.instructions}\n"
-
-
-def _split_front_matter(text: str, where: str) -> tuple[str, str]:
-    lines = text.splitlines()
-    if not lines or lines[0].strip() != FRONT_MATTER_FENCE:
-        raise _build_error(where, "has no front matter", "start it with a line of ---, then `description: …`, then ---")
-    ends = [number for number, line in enumerate(lines[1:], 1) if line.strip() == FRONT_MATTER_FENCE]
-    if not ends:
-        raise _build_error(where, "has front matter that does not end", "add a line of --- before the instructions")
-    return "\n".join(lines[1 : ends[0]]), "\n".join(lines[ends[0] + 1 :])
 
 
 def _parse_front_matter(text: str, where: str) -> dict[str, Any]:

@@ -224,7 +224,14 @@ class ToolExecutor:
         if tool is None or not tool.open_world:
             return call
         if self._exfiltration_guard is None:
-            self._exfiltration_guard = await self._load_exfiltration_guard()
+            # It knows everything that the run has read, also in earlier attempts.
+            guard = ExfiltrationGuard(self.run.query)
+            for file in self.run.state.get("given", []):
+                guard.record_result(None, file.get("content", ""))
+            for row in await self._steps.list_steps(self.run.id):
+                if row["kind"] == "tool" and row["result"]:
+                    guard.record_result(self._find_tool(row["tool"]), str(row["result"].get("text", "")))
+            self._exfiltration_guard = guard
         if not self._exfiltration_guard.would_leak(tool, arguments):
             return call
         if call.answer is None and await self._is_always_allowed(call, name):
@@ -235,16 +242,6 @@ class ToolExecutor:
     async def _is_always_allowed(self, call: Call, tool: str) -> bool:
         key = build_agent_key(self.run.agent, self.run.definition)
         return await self._questions.is_always_allowed(call, key, tool)
-
-    async def _load_exfiltration_guard(self) -> ExfiltrationGuard:
-        """Return a guard that knows everything the run has read, also in earlier attempts."""
-        guard = ExfiltrationGuard(self.run.query)
-        for file in self.run.state.get("given", []):
-            guard.record_result(None, file.get("content", ""))
-        for row in await self._steps.list_steps(self.run.id):
-            if row["kind"] == "tool" and row["result"]:
-                guard.record_result(self._find_tool(row["tool"]), str(row["result"].get("text", "")))
-        return guard
 
     async def _ask_person(
         self, tool: Tool | None, arguments: Mapping[str, Any], step: ToolStep, need: AnswerNeeded, seconds: float

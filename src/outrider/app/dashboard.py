@@ -37,7 +37,20 @@ class MountedDashboard:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self.routes: list[Mount] = [self._build_mount()] if _should_mount(app) else []
+        self.routes: list[Mount] = []
+        if not _should_mount(app):
+            return
+        from starlette import routing
+
+        from outrider.dashboard.application import build_dashboard_app
+        from outrider.dashboard.sign_in_tokens import SignInTokens
+
+        settings = app.loaded.settings
+        self._sign_in_tokens = SignInTokens(settings.dashboard.token)
+        dashboard = build_dashboard_app(
+            app.dashboard_services(), self._sign_in_tokens, hosts=settings.serve.allowed_hosts
+        )
+        self.routes.append(routing.Mount(DASHBOARD_PATH, dashboard))
 
     @contextmanager
     def publish_address(self, address: str) -> Generator[str]:
@@ -57,21 +70,6 @@ class MountedDashboard:
         self._app.artifacts.dashboard_url = self._app.loaded.settings.dashboard.url or url
         with publish_address(self._app.dashboard_services().data_dir, url, self._sign_in_tokens, kind="serve"):
             yield url
-
-    def _build_mount(self) -> "Mount":
-        from starlette.routing import Mount
-
-        from outrider.dashboard.application import build_dashboard_app
-        from outrider.dashboard.sign_in_tokens import SignInTokens
-
-        settings = self._app.loaded.settings
-        self._sign_in_tokens = SignInTokens(settings.dashboard.token)
-        return Mount(
-            DASHBOARD_PATH,
-            build_dashboard_app(
-                self._app.dashboard_services(), self._sign_in_tokens, hosts=settings.serve.allowed_hosts
-            ),
-        )
 
 
 def _should_mount(app: App) -> bool:

@@ -107,6 +107,8 @@ def delete_chunks(connection: "Connection", content: str) -> None:
 
 def add_contents(connection: "Connection", store: str, prepared: "Sequence[PreparedContent]") -> list[str]:
     """Add contents that the store does not hold yet; return the ids of all, in order. Raises NotFound."""
+    from outrider.content.tables import contents as table
+
     generation = begin_store_change(connection, store)
     if generation is None:
         raise store_not_found(store)
@@ -120,7 +122,10 @@ def add_contents(connection: "Connection", store: str, prepared: "Sequence[Prepa
             ids_by_hash[text_hash] = version.id
     insert_contents(connection, list(new.values()))
     requested = [ids_by_hash[item.values["hash"]] for item in prepared if not item.values["unasked"]]
-    _clear_unasked(connection, requested)
+    # A content that was first saved automatically counts as added by request from now on.
+    for start in range(0, len(requested), ROWS_PER_STATEMENT):
+        condition = table.c.id.in_(requested[start : start + ROWS_PER_STATEMENT])
+        connection.execute(table.update().where(condition, table.c.unasked == 1).values(unasked=0))
     return [ids_by_hash[text_hash] for text_hash in hashes]
 
 
@@ -210,18 +215,12 @@ def purge_unrequested(connection: "Connection", before: float) -> int:
     return len(rows)
 
 
-def _clear_unasked(connection: "Connection", ids: Sequence[str]) -> None:
-    """Mark contents as added by request, even if they were first saved automatically."""
-    from outrider.content.tables import contents as table
-
-    for start in range(0, len(ids), ROWS_PER_STATEMENT):
-        condition = table.c.id.in_(ids[start : start + ROWS_PER_STATEMENT])
-        connection.execute(table.update().where(condition, table.c.unasked == 1).values(unasked=0))
-
-
 def _insert_chunks(connection: "Connection", versions: "Sequence[tuple[ContentVersion, PreparedContent]]") -> None:
     """Insert the chunks of contents of one store, and add their languages to the store."""
+    from sqlalchemy import select
+
     from outrider.content.tables import content_chunks as table
+    from outrider.content.tables import content_stores
 
     rows = [
         {
@@ -236,15 +235,9 @@ def _insert_chunks(connection: "Connection", versions: "Sequence[tuple[ContentVe
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         connection.execute(table.insert(), rows[start : start + ROWS_PER_STATEMENT])
     if versions:
-        _add_languages(connection, versions[0][0].store_id, {content.values["language"] for _, content in versions})
-
-
-def _add_languages(connection: "Connection", store: str, languages: set[str]) -> None:
-    from sqlalchemy import select
-
-    from outrider.content.tables import content_stores as table
-
-    known = set(connection.execute(select(table.c.languages).where(table.c.id == store)).scalar_one().split())
-    if languages - known - {""}:
-        names = " ".join(sorted(known | languages - {""}))
-        connection.execute(table.update().where(table.c.id == store).values(languages=names))
+        same_store = content_stores.c.id == versions[0][0].store_id
+        known = set(connection.execute(select(content_stores.c.languages).where(same_store)).scalar_one().split())
+        new = {content.values["language"] for _, content in versions} - known - {""}
+        if new:
+            names = " ".join(sorted(known | new))
+            connection.execute(content_stores.update().where(same_store).values(languages=names))

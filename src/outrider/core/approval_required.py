@@ -59,8 +59,9 @@ def parse_approval_result(result: Mapping[str, Any]) -> ApprovalRequired | None:
     for item in result.get("content") or []:
         if isinstance(item, Mapping):
             body = _parse_text_item(item) if item.get("type") == "text" else _parse_resource_item(item)
-            if (parsed := _parse_body(body)) is not None:
-                return parsed
+            if isinstance(body, Mapping) and isinstance(body.get("state"), Mapping):
+                events = [dict(event) for event in body.get("blockingEvents") or [] if isinstance(event, Mapping)]
+                return ApprovalRequired(events, dict(body["state"]))
     return None
 
 
@@ -83,13 +84,6 @@ def _parse_resource_item(item: Mapping[str, Any]) -> object:
     return {**fields, **resource}
 
 
-def _parse_body(body: object) -> ApprovalRequired | None:
-    if not isinstance(body, Mapping) or not isinstance(body.get("state"), Mapping):
-        return None
-    events = body.get("blockingEvents") or []
-    return ApprovalRequired([dict(event) for event in events if isinstance(event, Mapping)], dict(body["state"]))
-
-
 def _build_event(question: Question, questions: Sequence[Question], *, as_resource: bool) -> dict[str, Any]:
     questions_of_run = [other for other in questions if other.run_id == question.run_id]
     event = {
@@ -107,13 +101,11 @@ def _build_event(question: Question, questions: Sequence[Question], *, as_resour
             return {"type": "tool_approve_execution"} | event | details
         case "authentication":
             kind = "tool_personal_auth_required" if as_resource else "tool_error"
-            return {"type": kind} | event | _build_login_details(question)
+            error = {"code": "mcp_server_personal_authentication_required", "message": question.message}
+            auth_error = {"mcpServerId": question.toolset, "toolName": question.tool, "message": question.message}
+            login = {
+                name: question.details[name] for name in ("provider", "scope", "url") if question.details.get(name)
+            }
+            return {"type": kind} | event | {"error": error, "authError": auth_error | login}
         case "question":
             return {"type": "tool_user_answer_required", "question": question.message} | event
-
-
-def _build_login_details(question: Question) -> dict[str, Any]:
-    error = {"code": "mcp_server_personal_authentication_required", "message": question.message}
-    auth_error = {"mcpServerId": question.toolset, "toolName": question.tool, "message": question.message}
-    login = {name: question.details[name] for name in ("provider", "scope", "url") if question.details.get(name)}
-    return {"error": error, "authError": auth_error | login}

@@ -41,8 +41,12 @@ class OutriderError(Exception):
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
+        if "`outrider " in hint:
+            from outrider.core.installation import get_installation  # reads files, which most errors need not
+
+            hint = get_installation().adapt_commands(hint)
         self.message = message
-        self.hint = _adapt_commands(hint)
+        self.hint = hint
         self.code = code or self.kind
         self.details = details or {}
         self.retry_after = retry_after
@@ -52,14 +56,6 @@ class OutriderError(Exception):
         required = {"code": self.code, "kind": self.kind, "message": self.message, "retryable": self.retryable}
         optional = {"hint": self.hint, "details": self.details, "retry_after": self.retry_after}
         return required | {name: value for name, value in optional.items() if value not in (None, "", {})}
-
-
-def _adapt_commands(hint: str) -> str:
-    if "`outrider " not in hint:
-        return hint
-    from outrider.core.installation import get_installation  # reads files, which most errors need not
-
-    return get_installation().adapt_commands(hint)
 
 
 class InvalidInput(OutriderError):

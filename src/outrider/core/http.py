@@ -129,9 +129,21 @@ class HttpClient:
 
     async def _send_once(self, request: "HttpRequest", target: RequestTarget) -> HttpResponse | tuple[int, str]:
         """Send one request; a redirect is returned as its status and location, its body unread."""
+        import httpcore2
+
+        from outrider.core.egress.backend import GuardedBackend
         from outrider.core.egress.exchange import read_body, send_request
 
-        pool = self._get_pool(target.scheme, trusted=request.trusted)
+        key = target.scheme, request.trusted  # trusted addresses have a pool that other requests must not use
+        if key not in self._pools:
+            self._pools[key] = httpcore2.AsyncConnectionPool(
+                ssl_context=self._ssl_context if target.scheme == "https" else None,
+                max_connections=100,
+                max_keepalive_connections=20,
+                keepalive_expiry=15.0,  # seconds
+                network_backend=GuardedBackend(self._guard, trusted=request.trusted),
+            )
+        pool = self._pools[key]
         attributes = {"http.request.method": request.method, "server.address": target.host}
         with start_span(f"HTTP {request.method}", attributes, kind=SpanKind.CLIENT) as span:
             async with send_request(pool, request, target) as (response, headers):
@@ -173,23 +185,6 @@ class HttpClient:
         import httpcore2
 
         return httpcore2.default_ssl_context()
-
-    def _get_pool(self, scheme: str, *, trusted: bool) -> "httpcore2.AsyncConnectionPool":
-        """Return the connection pool; trusted addresses have their own, which other requests must not use."""
-        import httpcore2
-
-        from outrider.core.egress.backend import GuardedBackend
-
-        key = scheme, trusted
-        if key not in self._pools:
-            self._pools[key] = httpcore2.AsyncConnectionPool(
-                ssl_context=self._ssl_context if scheme == "https" else None,
-                max_connections=100,
-                max_keepalive_connections=20,
-                keepalive_expiry=15.0,  # seconds
-                network_backend=GuardedBackend(self._guard, trusted=trusted),
-            )
-        return self._pools[key]
 
 
 def _resolve_location(source: RequestTarget, location: str) -> RequestTarget:

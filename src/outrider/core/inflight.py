@@ -57,6 +57,7 @@ class InflightCalls:
     @contextmanager
     def track_call(self, tool: Tool, call: Call, arguments: Mapping[str, Any]) -> Generator[None]:
         """List the call as in progress during the body."""
+        max_remembered = 500
         inflight = InflightCall(
             uuid.uuid4().hex,
             tool.name,
@@ -74,15 +75,12 @@ class InflightCalls:
         try:
             yield
         finally:
-            self._remember_ended(self._running.pop(inflight.id))
-
-    def _remember_ended(self, inflight: InflightCall, max_remembered: int = 500) -> None:
-        if not inflight.browser_session:
-            return
-        self._ended[inflight.browser_session] = replace(inflight, ended_at=time.time())
-        self._ended.move_to_end(inflight.browser_session)
-        while len(self._ended) > max_remembered:
-            self._ended.popitem(last=False)
+            ended = replace(self._running.pop(inflight.id), ended_at=time.time())
+            if ended.browser_session:
+                self._ended[ended.browser_session] = ended
+                self._ended.move_to_end(ended.browser_session)
+                while len(self._ended) > max_remembered:
+                    self._ended.popitem(last=False)
 
 
 def _shorten_value(value: object, max_chars: int = 200) -> str:

@@ -50,7 +50,12 @@ class Toolbox:
         self.toolsets = {toolset.name: toolset for toolset in toolsets}
         self.policy = policy or ToolPolicy()
         installed = [tool for toolset in self.toolsets.values() for tool in toolset.tools.values()]
-        _check_duplicates(installed)
+        # One tool may be in several toolsets, but no two tools have the same name.
+        known: dict[str, Tool] = {}
+        for tool in installed:
+            other = known.setdefault(tool.name, tool)
+            if other is not tool:
+                raise ValueError(f"tool {tool.name!r} is in toolsets {other.toolset!r} and {tool.toolset!r}")
         self.changes = any(toolset.tool_source for toolset in self.toolsets.values())
         # Where tools change at run time, a name that is unknown now may be known later.
         self.tools: dict[str, Tool] = filter_tools(installed, self.policy, warn=not self.changes)
@@ -201,7 +206,9 @@ class Toolbox:
             ):
                 read = await self._read_arguments(tool, parsed, call)
                 parsed = read.arguments
-                result = _append_note(await self._check_and_run(tool, read, call), read.summary)
+                result = await self._check_and_run(tool, read, call)
+                if read.summary:
+                    result = replace(result, content=(*result.content, TextBlock(read.summary)))
             size, provider = len(result.text), result.data.get("provider")
             outcome = "error" if result.is_error else "ok"
         except BaseException as error:
@@ -277,10 +284,6 @@ class Toolbox:
         raise Unavailable(message, code="timeout", hint="ask for less at once")
 
 
-def _append_note(result: Result, note: str) -> Result:
-    return replace(result, content=(*result.content, TextBlock(note))) if note else result
-
-
 def _record_metrics(tool: Tool, outcome: str, seconds: float, size: int) -> None:
     from outrider.core.metrics import TOOL_RESULT_CHARS, TOOL_SECONDS
 
@@ -295,12 +298,3 @@ def _classify_outcome(error: BaseException) -> str:
     if isinstance(error, AnswerNeeded):
         return "asks"
     return "bug" if isinstance(error, Exception) else "cancelled"
-
-
-def _check_duplicates(tools: Iterable[Tool]) -> None:
-    """Raise ValueError for two tools of one name; one tool may be listed by several toolsets."""
-    known: dict[str, Tool] = {}
-    for tool in tools:
-        other = known.setdefault(tool.name, tool)
-        if other is not tool:
-            raise ValueError(f"tool {tool.name!r} is in toolsets {other.toolset!r} and {tool.toolset!r}")

@@ -106,9 +106,13 @@ async def stream_feed(request: Request) -> Response:
     heartbeat_interval_s = 15  # seconds between comments that keep the connection open
     feeds: TopicFeeds = request.app.state.feeds
     given = request.headers.get("last-event-id") or request.query_params.get("at")
-    cursors = (
-        _decode_cursors(given) if given else await _read_current_cursors(feeds, request.query_params.get("topics", ""))
-    )
+    if given:
+        cursors = _decode_cursors(given)
+    else:
+        cursors = {
+            topic: (await feeds.topics[topic].fetch_changes(""))[1] if topic in feeds.topics else ""
+            for topic in filter(None, request.query_params.get("topics", "").split(","))
+        }
     unknown = cursors.keys() - feeds.topics
     if unknown or not cursors:
         raise InvalidInput(
@@ -122,13 +126,6 @@ async def stream_feed(request: Request) -> Response:
         ping_message_factory=lambda: ServerSentEvent(comment="beat"),
         sep="\n",
     )
-
-
-async def _read_current_cursors(feeds: TopicFeeds, topics: str) -> FeedCursors:
-    wanted = [topic for topic in topics.split(",") if topic]
-    return {
-        topic: (await feeds.topics[topic].fetch_changes(""))[1] if topic in feeds.topics else "" for topic in wanted
-    }
 
 
 def _build_event(name: str, data: Any, cursors: FeedCursors) -> ServerSentEvent:

@@ -104,7 +104,16 @@ async def respond_with_file(request: Request, file: ServedFile) -> Response:
         etag = header.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in header.split(",")}
         if etag:
             return Response(status_code=304, headers=headers)
-    return _build_file_response(request, file, headers)
+    unchanged = request.headers.get("if-range", headers.get("etag", "")) == headers.get("etag", "")
+    try:
+        part = parse_range(request.headers.get("range") if unchanged else None, file.size)
+    except RangeNotSatisfiable:
+        return Response(status_code=416, headers=SANDBOX_HEADERS | {"content-range": f"bytes */{file.size}"})
+    start, stop = part or (0, file.size)
+    headers |= {"content-length": str(stop - start)}
+    if part:
+        headers["content-range"] = f"bytes {start}-{stop - 1}/{file.size}"
+    return StreamingResponse(_iter_blocks(file, start, stop), 206 if part else 200, headers)
 
 
 def build_attachment(name: str, mime_type: str, content: bytes | AsyncIterator[bytes]) -> Response:
@@ -125,19 +134,6 @@ def detect_picture_type(head: bytes) -> str:
     picture_types = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
     found = match_magic_number(head)
     return found if found in picture_types else ""
-
-
-def _build_file_response(request: Request, file: ServedFile, headers: dict[str, str]) -> Response:
-    unchanged = request.headers.get("if-range", headers.get("etag", "")) == headers.get("etag", "")
-    try:
-        part = parse_range(request.headers.get("range") if unchanged else None, file.size)
-    except RangeNotSatisfiable:
-        return Response(status_code=416, headers=SANDBOX_HEADERS | {"content-range": f"bytes */{file.size}"})
-    start, stop = part or (0, file.size)
-    headers |= {"content-length": str(stop - start)}
-    if part:
-        headers["content-range"] = f"bytes {start}-{stop - 1}/{file.size}"
-    return StreamingResponse(_iter_blocks(file, start, stop), 206 if part else 200, headers)
 
 
 async def _iter_blocks(file: ServedFile, start: int, stop: int) -> AsyncIterator[bytes]:

@@ -14,10 +14,6 @@ from collections.abc import Callable
 COOKIE_LIFETIME_S = 7 * 86_400  # seconds that a browser stays signed in
 
 
-def _ignore_token(_token: str) -> None:
-    """Ignore a new token."""
-
-
 class SignInTokens:
     """The tokens of one dashboard process.
 
@@ -35,7 +31,7 @@ class SignInTokens:
         self._clock = clock
         self._key = hashlib.sha256(b"outrider dashboard\0" + (fixed.encode() or secrets.token_bytes(32))).digest()
         self.token = fixed or secrets.token_urlsafe(32)
-        self.on_change: Callable[[str], None] = _ignore_token
+        self.on_change: Callable[[str], None] = lambda _token: None
 
     def redeem(self, offered: str) -> bool:
         """Return whether the token is valid, and replace it."""

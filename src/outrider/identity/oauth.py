@@ -109,7 +109,7 @@ class IdentityProvider:
                 algorithms=[algorithm],
                 issuer=self.settings.issuer,
                 audience=[self.settings.resource, *self.settings.audiences],
-                # `_check_times` compares the times by our own clock.
+                # The times are compared below, by our own clock.
                 options={
                     "require": ["exp", "iss", "aud"],
                     "verify_exp": False,
@@ -127,10 +127,6 @@ class IdentityProvider:
             raise InvalidCredentialError(f"this token has no claim {error.claim!r}") from None
         except jwt.PyJWTError:
             raise InvalidCredentialError("this token's signature is invalid") from None
-        self._check_times(claims)
-        return claims
-
-    def _check_times(self, claims: Mapping[str, Any]) -> None:
         now = self._clock()
         expires_at, valid_from = claims["exp"], claims.get("nbf", 0)
         if not _is_finite_number(expires_at) or not _is_finite_number(valid_from):
@@ -139,15 +135,23 @@ class IdentityProvider:
             raise InvalidCredentialError("this token has expired")
         if now < valid_from - CLOCK_LEEWAY_S:
             raise InvalidCredentialError("this token is not valid yet")
+        return claims
 
     async def _list_memberships(self, person: str, claims: Mapping[str, Any]) -> tuple[Membership, ...]:
         """Return the person's workspaces, from the token or from the database."""
+        memberships: dict[str, Membership] = {}
         if self.settings.workspaces_claim:
-            memberships = _parse_memberships(claims.get(self.settings.workspaces_claim))
+            claim = claims.get(self.settings.workspaces_claim)
+            items = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
+            for item in (item for item in items if isinstance(item, str)):  # each `name` or `name:role`
+                name, _, role_name = item.partition(":")
+                role = next((role for role in ROLES if role == (role_name or "member")), None)
+                if role is not None and WORKSPACE_NAME_PATTERN.fullmatch(name):
+                    memberships.setdefault(name, Membership(name, role))
         else:
-            memberships = await self._workspaces.list_memberships(person)
+            memberships = {each.workspace: each for each in await self._workspaces.list_memberships(person)}
         default = self.settings.default_workspace
-        return memberships or ((Membership(default, "member"),) if default else ())
+        return tuple(memberships.values()) or ((Membership(default, "member"),) if default else ())
 
     def _list_toolsets(self, scopes: Sequence[str]) -> tuple[str, ...] | None:
         """Return the toolsets that the scopes grant; None means all."""
@@ -163,18 +167,6 @@ def parse_scopes(claims: Mapping[str, Any]) -> list[str]:
     claim = claims.get("scope", claims.get("scp", ""))
     scopes = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     return [scope for scope in scopes if isinstance(scope, str)]
-
-
-def _parse_memberships(claim: object) -> tuple[Membership, ...]:
-    """Parse a claim that lists workspaces as `name` or `name:role`; skip invalid items."""
-    items = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
-    memberships: dict[str, Membership] = {}
-    for item in (item for item in items if isinstance(item, str)):
-        name, _, role_name = item.partition(":")
-        role = next((role for role in ROLES if role == (role_name or "member")), None)
-        if role is not None and WORKSPACE_NAME_PATTERN.fullmatch(name):
-            memberships.setdefault(name, Membership(name, role))
-    return tuple(memberships.values())
 
 
 def _is_finite_number(value: object) -> bool:

@@ -44,8 +44,11 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
         if not self.resource:
             raise ValueError("`resource` is required with an issuer: the public URL of this server's /mcp")
         for name in ("issuer", "resource", "jwks_uri"):
-            if value := getattr(self, name):
-                _check_address(name, value)
+            parts = urlsplit(getattr(self, name))
+            is_encrypted = parts.scheme == "https" and parts.hostname
+            is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+            if getattr(self, name) and not (is_encrypted or is_local):
+                raise ValueError(f"`{name}` must begin with https://")
         return self
 
 
@@ -92,13 +95,3 @@ class IdentitySettings(BaseModel, extra="forbid", defer_build=True):
     def is_enabled(self) -> bool:
         """Whether callers must authenticate."""
         return self.tokens or bool(self.oauth.issuer)
-
-
-def _check_address(name: str, value: str) -> None:
-    """Raise ValueError for a URL with plain HTTP to another machine."""
-    parts = urlsplit(value)
-    if parts.scheme == "https" and parts.hostname:
-        return
-    if parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1"):
-        return
-    raise ValueError(f"`{name}` must begin with https://")

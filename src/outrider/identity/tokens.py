@@ -143,10 +143,15 @@ class TokenStore:
             query = tokens.update().where(tokens.c.id == token.id).values(used_at=now)
             with suppress(OutriderError):  # for example if the disk is full: the token is still valid
                 await self._database.run_transaction(lambda connection: connection.execute(query).rowcount, write=True)
+        # The memberships that the token allows, in its order, with the lesser of both roles
+        allowed = {
+            membership.workspace: Membership(membership.workspace, pick_lesser_role(membership.role, token.role))
+            for membership in memberships
+        }
         return Principal(
             person=token.person,
             credential=token.id,
-            memberships=_restrict_memberships(token, memberships),
+            memberships=tuple(allowed[name] for name in token.workspaces or tuple(allowed) if name in allowed),
             toolsets=token.toolsets,
             remedy="use another tool, or ask the operator for a token with that toolset: outrider token create",
             expires_at=token.expires_at,
@@ -158,15 +163,6 @@ def _parse_token(row: Any) -> TokenRecord:
     toolsets = None if row["toolsets"] is None else tuple(row["toolsets"])
     values: dict[str, Any] = columns | {"workspaces": tuple(row["workspaces"]), "toolsets": toolsets}
     return TokenRecord(**values)
-
-
-def _restrict_memberships(token: TokenRecord, memberships: Sequence[Membership]) -> tuple[Membership, ...]:
-    """Return the memberships that the token allows, in its order, with the lesser of both roles."""
-    allowed = {
-        membership.workspace: Membership(membership.workspace, pick_lesser_role(membership.role, token.role))
-        for membership in memberships
-    }
-    return tuple(allowed[name] for name in token.workspaces or tuple(allowed) if name in allowed)
 
 
 def _check_workspaces(person: str, workspaces: Sequence[str], memberships: Sequence[Membership]) -> None:

@@ -29,8 +29,23 @@ def list_problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
         workflow: The workflow to check.
         tools: The known tools; if empty, steps may name any tool.
     """
-    unknown_tools = iter_unknown_tools(workflow, tools) if tools else ()
-    return [*_iter_duplicates(workflow), *unknown_tools, *_iter_missing_data(workflow)]
+    problems = [
+        f"workflow.{field}: {name!r} is used {count} times"
+        for field in ("stepId", "outputVariable")
+        for name, count in Counter(getattr(step, field) for step in workflow.workflow).items()
+        if name and count > 1
+    ]
+    if tools:
+        problems += iter_unknown_tools(workflow, tools)
+    provided = set(workflow.inputs)
+    for position, step in enumerate(workflow.workflow, 1):
+        problems += [
+            f"workflow.{position}.requiredData: {name!r} is not an input, and no earlier step provides it"
+            for name in step.requiredData
+            if workflow.inputs and name not in provided
+        ]
+        provided.add(step.outputVariable)
+    return problems
 
 
 def list_inputs(workflow: Workflow) -> list[str]:
@@ -43,14 +58,6 @@ def list_inputs(workflow: Workflow) -> list[str]:
     return list(inputs)
 
 
-def _iter_duplicates(workflow: Workflow) -> Iterator[str]:
-    for field in ("stepId", "outputVariable"):
-        names = Counter(getattr(step, field) for step in workflow.workflow)
-        for name, count in names.items():
-            if name and count > 1:
-                yield f"workflow.{field}: {name!r} is used {count} times"
-
-
 def iter_unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[str]:
     """Yield a sentence for each step with an unknown tool; prefixes of hosts are ignored."""
     for position, step in enumerate(workflow.workflow, 1):
@@ -59,12 +66,3 @@ def iter_unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[s
             close = get_close_matches(name, tools, n=2)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             yield f"workflow.{position}.action.toolName: unknown tool {name!r} here{hint}"
-
-
-def _iter_missing_data(workflow: Workflow) -> Iterator[str]:
-    provided = set(workflow.inputs)
-    for position, step in enumerate(workflow.workflow, 1):
-        for name in step.requiredData if workflow.inputs else ():
-            if name not in provided:
-                yield f"workflow.{position}.requiredData: {name!r} is not an input, and no earlier step provides it"
-        provided.add(step.outputVariable)

@@ -51,7 +51,9 @@ def choose_google_language(query: Query) -> str | None:
     if not query.language_code:
         return None
     found = choose_language(query, variants)
-    if found is not None and (found.startswith(("zh", "pt")) or _is_variant_wanted(query, found)):
+    tag = (query.language or "").replace("_", "-").lower()
+    wanted_variants = {tag, f"{query.language_code}-{(query.country_code or '').lower()}"}
+    if found is not None and (found.startswith(("zh", "pt")) or found in wanted_variants):
         return variants[found]
     own_names = {"he": "iw", "nb": "no", "nn": "no"}
     return own_names.get(query.language_code, query.language_code)
@@ -116,9 +118,3 @@ def choose_duckduckgo_region(query: Query) -> str | None:
     if not country:
         own = [code for code in codes if code.endswith(f"-{language}")] if language else []
     return next((code for code in own if code.endswith(f"-{language}")), own[0] if own else None)
-
-
-def _is_variant_wanted(query: Query, code: str) -> bool:
-    """Return whether the query names the region of a language's variant."""
-    tag = (query.language or "").replace("_", "-").lower()
-    return code in {tag, f"{query.language_code}-{(query.country_code or '').lower()}"}

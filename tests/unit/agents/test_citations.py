@@ -21,15 +21,15 @@ def build_sources(*names: str) -> dict[str, dict[str, Any]]:
 
 
 def test_the_example_of_the_contract():
-    told = rewrite_references("Paris has 2.1 M people :cite[k3d,zz9].", build_sources("k3d", "zz9"), ["p0q", "7ab"])
-    assert told.text == "Paris has 2.1 M people :cite[p0q,7ab]."
-    assert told.refs == {"p0q": {"title": "source k3d"}, "7ab": {"title": "source zz9"}}
+    answer = rewrite_references("Paris has 2.1 M people :cite[k3d,zz9].", build_sources("k3d", "zz9"), ["p0q", "7ab"])
+    assert answer.text == "Paris has 2.1 M people :cite[p0q,7ab]."
+    assert answer.refs == {"p0q": {"title": "source k3d"}, "7ab": {"title": "source zz9"}}
 
 
 def test_a_new_reference_that_is_also_an_old_one_is_not_replaced_twice():
-    told = rewrite_references("one :cite[aaa], two :cite[bbb]", build_sources("aaa", "bbb"), ["bbb", "aaa"])
-    assert told.text == "one :cite[bbb], two :cite[aaa]"
-    assert told.refs == {"bbb": {"title": "source aaa"}, "aaa": {"title": "source bbb"}}
+    answer = rewrite_references("one :cite[aaa], two :cite[bbb]", build_sources("aaa", "bbb"), ["bbb", "aaa"])
+    assert answer.text == "one :cite[bbb], two :cite[aaa]"
+    assert answer.refs == {"bbb": {"title": "source aaa"}, "aaa": {"title": "source bbb"}}
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_blocks_are_cleaned_and_nothing_else_is_touched(text: str, expected: str
 def test_no_more_references_are_used_than_the_parent_has():
     names = list(build_references()[:70])
     text = " ".join(f"fact{number} :cite[{name}]" for number, name in enumerate(names))
-    told = rewrite_references(text, build_sources(*names), build_references()[1000 : 1000 + MAX_REFERENCES])
-    assert len(told.refs) == MAX_REFERENCES
-    assert told.text.endswith("fact68 fact69")
+    answer = rewrite_references(text, build_sources(*names), build_references()[1000 : 1000 + MAX_REFERENCES])
+    assert len(answer.refs) == MAX_REFERENCES
+    assert answer.text.endswith("fact68 fact69")
 
 
 def test_blocks_hidden_a_hundred_deep_end_soon():
@@ -76,28 +76,28 @@ PIECES = st.one_of(st.text(":cite[], abx", max_size=12), INSIDE.map(lambda insid
     st.lists(st.sampled_from(build_references()[:16]), unique=True, max_size=14),
 )
 def test_no_reference_ever_stands_for_another_source(text: str, known: set[str], fresh: list[str]):
-    told = rewrite_references(text, build_sources(*known), fresh)
-    back = {new: citation["title"].removeprefix("source ") for new, citation in told.refs.items()}
-    named = [block.split(",") for block in BLOCKS.findall(told.text)]
+    answer = rewrite_references(text, build_sources(*known), fresh)
+    back = {new: citation["title"].removeprefix("source ") for new, citation in answer.refs.items()}
+    named = [block.split(",") for block in BLOCKS.findall(answer.text)]
     assert all(name in back for names in named for name in names)
     assert all(len(set(names)) == len(names) for names in named)
     assert set(back) <= set(fresh)
     assert list(back.values()) == list_references(text, build_sources(*known))[: len(fresh)]
     # Told back in the child's own references it is the child's text, without what it could not prove.
     again = rewrite_references(
-        told.text, {new: {} for new in back}, [back[new] for new in list_references(told.text, back)]
+        answer.text, {new: {} for new in back}, [back[new] for new in list_references(answer.text, back)]
     )
     assert again.text == rewrite_references(text, build_sources(*back.values()), list(back.values())).text
 
 
 async def test_references_come_from_the_slice_that_the_host_reserved(database: Database):
     call = Call(citations=(100, 2))
-    told = await adopt_citations(
+    answer = await adopt_citations(
         CitationPool(database), call, "a :cite[x1x] b :cite[y2y] c :cite[z3z]", build_sources("x1x", "y2y", "z3z")
     )
     one, two = build_references()[100:102]
-    assert told.text == f"a :cite[{one}] b :cite[{two}] c"
-    assert list(told.refs) == [one, two]
+    assert answer.text == f"a :cite[{one}] b :cite[{two}] c"
+    assert list(answer.refs) == [one, two]
 
 
 async def test_without_a_slice_two_children_of_one_message_share_no_reference(database: Database):
@@ -108,7 +108,7 @@ async def test_without_a_slice_two_children_of_one_message_share_no_reference(da
 
 
 async def test_an_answer_survives_the_end_of_the_pool(database: Database):
-    told = await adopt_citations(
+    answer = await adopt_citations(
         CitationPool(database), Call(citations=(len(build_references()), 64)), "a :cite[x1x].", build_sources("x1x")
     )
-    assert (told.text, told.refs) == ("a.", {})
+    assert (answer.text, answer.refs) == ("a.", {})

@@ -37,7 +37,7 @@ def test_what_is_written_reads_the_same():
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "remedy"),
+    ("text", "message", "remedy"),
     [
         ("You are.", "no front matter", "line of ---"),
         ("---\ndescription: x\n", "does not end", "add a line of ---"),
@@ -51,12 +51,12 @@ def test_what_is_written_reads_the_same():
         ("---\ndescription: x\nname: ../x\n---\nx", "name: ", "letters, digits"),
     ],
 )
-def test_mistakes_are_named_with_their_remedy(text: str, said: str, remedy: str):
+def test_mistakes_are_named_with_their_remedy(text: str, message: str, remedy: str):
     with pytest.raises(InvalidInput) as caught:
         parse_agent(text, "my.md", name="my")
     assert caught.value.message.startswith("my.md")
-    assert said in caught.value.message
-    assert remedy in caught.value.hint or "stakes" in said
+    assert message in caught.value.message
+    assert remedy in caught.value.hint or "stakes" in message
 
 
 def test_front_matter_cannot_say_where_it_comes_from():

@@ -25,17 +25,17 @@ from support.fakes import http_servers
 pytestmark = pytest.mark.anyio
 KEY = "a key that all replicas share, longer than 32 characters"
 SESSION = "s_elsewhere"
-Here = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
+CallHandler = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
 
 
 @asynccontextmanager
-async def neighbours(here: Here) -> AsyncGenerator[tuple[App, Cluster]]:
+async def open_two_replicas(make_call: CallHandler) -> AsyncGenerator[tuple[App, Cluster]]:
     """This process, and another that has one browser session and makes calls as `here` does."""
     loaded = load({"toolsets": ["browser"], "serve": {"state_key": KEY}})
     async with open_app(loaded) as app:
         other = ReplicaRegistry(app.database)
-        door = RpcEndpoint(RpcCipher(KEY, loaded.settings.data_dir), other.id, app.database.now, here)
-        async with http_servers.serve_app(Starlette(routes=[door.build_route()])) as url:
+        endpoint = RpcEndpoint(RpcCipher(KEY, loaded.settings.data_dir), other.id, app.database.now, make_call)
+        async with http_servers.serve_app(Starlette(routes=[endpoint.build_route()])) as url:
             other.address = url
             await other.send_heartbeat()
             await _add_session(app, other.id)
@@ -62,7 +62,7 @@ async def asked(app: App, ours: Cluster, **call: Any) -> Result | None:
 
 
 async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result():
-    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         await call.progress(1, 2, "half", {"page": 1})
         await call.heartbeat("a person has paused it")
         await call.progress(2, 2, "whole", None)
@@ -76,7 +76,7 @@ async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result(
     async def alive(message: str) -> None:
         heard.append(message)
 
-    async with neighbours(here) as (app, ours):
+    async with open_two_replicas(make_call) as (app, ours):
         result = await asked(app, ours, progress=progress, heartbeat=alive)
     assert result
     assert result.text == f"snapshotPage of {SESSION}"
@@ -86,7 +86,7 @@ async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result(
 async def test_a_caller_that_goes_takes_the_call_there_along():
     begun, ended = anyio.Event(), anyio.Event()
 
-    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         begun.set()
         try:
             await anyio.sleep_forever()
@@ -94,7 +94,7 @@ async def test_a_caller_that_goes_takes_the_call_there_along():
             ended.set()
         return {}
 
-    async with neighbours(here) as (app, ours):
+    async with open_two_replicas(make_call) as (app, ours):
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(asked, app, ours)
@@ -104,10 +104,10 @@ async def test_a_caller_that_goes_takes_the_call_there_along():
 
 
 async def test_what_is_raised_there_is_raised_here():
-    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         raise InvalidInput("ref: e9 is gone", hint="look again", details={"reason": "stale"})
 
-    async with neighbours(here) as (app, ours):
+    async with open_two_replicas(make_call) as (app, ours):
         with pytest.raises(InvalidInput) as caught:
             await asked(app, ours)
     assert (caught.value.message, caught.value.hint) == ("ref: e9 is gone", "look again")
@@ -115,10 +115,10 @@ async def test_what_is_raised_there_is_raised_here():
 
 
 async def test_of_a_bug_there_only_its_being_one_is_told_and_the_session_named():
-    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         raise ZeroDivisionError("secret detail")
 
-    async with neighbours(here) as (app, ours):
+    async with open_two_replicas(make_call) as (app, ours):
         with pytest.raises(OutriderError) as caught:
             await asked(app, ours)
     assert "secret detail" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Content stores on Postgres: rows, keyword index and vectors in one server, from several houses at once."""
+"""Content stores on Postgres: rows, keyword index and vectors in one server, used by several replicas at once."""
 
 from pathlib import Path
 
@@ -26,8 +26,8 @@ def address(server: postgres.PostgresServer) -> str:
     return server.create_migrated_database()
 
 
-class House:
-    """A process of its own, as far as the server can tell."""
+class Replica:
+    """Connects to the server like a separate process."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)
@@ -35,7 +35,7 @@ class House:
         embedder = select_embedder(EmbeddingSettings(provider="builtin"), http, {})
         self.content = ContentStores(self.database, folder, embedder=lambda: embedder)
 
-    async def found(self, call: Call, query: str, mode: SearchMode) -> list[str]:
+    async def find_files(self, call: Call, query: str, mode: SearchMode) -> list[str]:
         return [hit.filename for hit in (await self.content.search(call, query, SearchOptions(mode=mode))).hits]
 
     async def close(self) -> None:
@@ -43,46 +43,46 @@ class House:
         await self.database.close()
 
 
-async def test_what_one_house_keeps_another_finds_until_it_is_gone(address: str, tmp_path: Path):
+async def test_what_one_replica_adds_another_finds_until_it_is_deleted(address: str, tmp_path: Path):
     call = Call(session="one")
-    first, second = House(address, tmp_path / "first"), House(address, tmp_path / "second")
+    first, second = Replica(address, tmp_path / "first"), Replica(address, tmp_path / "second")
     kept = await first.content.add(
         call, ContentDraft("The automobile would not start, its battery was flat.", filename="car")
     )
     await first.content.add(call, ContentDraft("Green tea is steeped at eighty degrees.", filename="tea"))
     for mode in MODES:
-        assert (await second.found(call, "car battery", mode))[0] == "car"
-        assert await second.found(Call(session="other"), "car battery", mode) == []
-    assert await second.found(call, "'quoted' \\ | & ! :* car", "keyword") == []
-    assert await second.found(call, "automobile's", "keyword") == ["car"]
+        assert (await second.find_files(call, "car battery", mode))[0] == "car"
+        assert await second.find_files(Call(session="other"), "car battery", mode) == []
+    assert await second.find_files(call, "'quoted' \\ | & ! :* car", "keyword") == []
+    assert await second.find_files(call, "automobile's", "keyword") == ["car"]
     await second.content.update(call, kept.id, ContentDraft("Coffee is roasted.", filename="coffee"))
-    assert await first.found(call, "automobile", "keyword") == []
-    assert (await first.found(call, "roasting coffee", "hybrid"))[0] == "coffee"
+    assert await first.find_files(call, "automobile", "keyword") == []
+    assert (await first.find_files(call, "roasting coffee", "hybrid"))[0] == "coffee"
     await first.content.delete(call, kept.id)
     for mode in MODES:
-        assert "coffee" not in await second.found(call, "coffee", mode)
-    for house in (first, second):
-        await house.close()
+        assert "coffee" not in await second.find_files(call, "coffee", mode)
+    for replica in (first, second):
+        await replica.close()
 
 
 async def test_two_houses_fill_one_store_at_the_same_time(address: str, tmp_path: Path):
     call = Call(session="two")
-    houses = [House(address, tmp_path / f"{number}") for number in range(2)]
-    await houses[0].content.get_store(call)
+    replicas = [Replica(address, tmp_path / f"{number}") for number in range(2)]
+    await replicas[0].content.get_store(call)
 
     async def fill(number: int) -> None:
         for each in range(10):
-            await houses[number].content.add(call, ContentDraft(f"tea {number} {each}", filename=f"{number}.{each}"))
-            await houses[number].found(call, "tea", "keyword")
+            await replicas[number].content.add(call, ContentDraft(f"tea {number} {each}", filename=f"{number}.{each}"))
+            await replicas[number].find_files(call, "tea", "keyword")
 
     async with anyio.create_task_group() as tasks:
         for number in range(2):
             tasks.start_soon(fill, number)
-    for house in houses:
-        answer = await house.content.search(call, "tea", SearchOptions(top_n=50))
+    for replica in replicas:
+        answer = await replica.content.search(call, "tea", SearchOptions(top_n=50))
         assert len(answer.hits) == 20
-    store = await houses[0].content.get_store(call)
-    await houses[0].content.delete_store(call, store.id)
-    assert await houses[1].found(call, "tea", "keyword") == []
-    for house in houses:
-        await house.close()
+    store = await replicas[0].content.get_store(call)
+    await replicas[0].content.delete_store(call, store.id)
+    assert await replicas[1].find_files(call, "tea", "keyword") == []
+    for replica in replicas:
+        await replica.close()

@@ -55,8 +55,8 @@ def call(request: pytest.FixtureRequest) -> Call:
     return Call(session=request.node.name, workspace=request.node.name)
 
 
-class House:
-    """A process of its own, as far as the database can tell."""
+class Replica:
+    """Uses the database like a separate process."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)
@@ -67,8 +67,8 @@ class House:
         found = await self.content.search(call, query, SearchOptions(top_n=100, **options))
         return {hit.filename for hit in found.hits}
 
-    async def rows(self, store: str) -> dict[str, int]:
-        """By table how many rows there are of a store; only those that have any."""
+    async def count_rows(self, store: str) -> dict[str, int]:
+        """Count the rows of a store by table, without tables that have none."""
         from sqlalchemy import func, select
 
         from outrider.content import tables
@@ -85,53 +85,53 @@ class House:
             counts = {name: (await connection.execute(query)).scalar_one() for name, query in queries.items()}
         return {name: count for name, count in counts.items() if count}
 
-    async def complaints(self) -> list[str]:
-        """What `outrider db check` would say."""
-        said = [each.message async for each in check_database(self.database) if each.code == "orphans"]
-        return said + [each.store async for each in find_mismatches(self.database, self.folder, repair=False)]
+    async def list_problems(self) -> list[str]:
+        """List the problems that `outrider db check` reports."""
+        problems = [each.message async for each in check_database(self.database) if each.code == "orphans"]
+        return problems + [each.store async for each in find_mismatches(self.database, self.folder, repair=False)]
 
 
 @asynccontextmanager
-async def opened(address: str, folder: Path) -> AsyncGenerator[House]:
-    house = House(address, folder)
-    yield house
-    await house.content.close()
-    await house.database.close()
+async def open_replica(address: str, folder: Path) -> AsyncGenerator[Replica]:
+    replica = Replica(address, folder)
+    yield replica
+    await replica.content.close()
+    await replica.database.close()
 
 
 async def test_a_large_store_is_out_of_sight_before_its_rows_are_gone(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as house:
-        content = house.content
+    async with open_replica(address, tmp_path / "content") as replica:
+        content = replica.content
         store = await content.get_store(call)
         [first, *_] = await content.add_many(call, NOTES)
-        assert len(await house.found(call, "tea")) == 100
+        assert len(await replica.find_files(call, "tea")) == 100
         await content.delete(call, first.id)  # leaves a removal
         await content.delete_store(call, store.id)
-        assert (await house.rows(store.id))["chunks"] > 0
+        assert (await replica.count_rows(store.id))["chunks"] > 0
         assert await content.list_stores(call) == ([], 0)
-        assert await house.found(call, "tea") == set()
-        assert await QuotaUsage(house.database).sum_stored_bytes(QuotaOwner(call.workspace or "")) == 0
+        assert await replica.find_files(call, "tea") == set()
+        assert await QuotaUsage(replica.database).sum_stored_bytes(QuotaOwner(call.workspace or "")) == 0
         assert (await content.overview.list_stores(text="Session", workspace=call.workspace)).items == []
         assert (await content.overview.list_contents(store.id)).items == []
         with pytest.raises(NotFound):
             await content.list_records(call, store.id)
         with pytest.raises(NotFound):
             await content.add(call, ContentDraft("tea"), store.id)
-        assert await house.complaints() == []
+        assert await replica.list_problems() == []
         own = await content.get_store(call)
         assert (own.is_default, own.content_count) == (True, 0)
         await content.purge_stale()
-        assert await house.rows(store.id) == {}
+        assert await replica.count_rows(store.id) == {}
         assert not list((tmp_path / "content").rglob(store.id))
-        assert await house.complaints() == []
+        assert await replica.list_problems() == []
 
 
 async def test_a_content_of_a_deleted_store_can_be_reached_by_no_id(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as house:
-        store = await house.content.create_store(call)
-        records = await house.content.add_many(call, NOTES, store.id)
-        await house.content.delete_store(call, store.id)
-        async with house.database.read() as connection:
+    async with open_replica(address, tmp_path / "content") as replica:
+        store = await replica.content.create_store(call)
+        records = await replica.content.add_many(call, NOTES, store.id)
+        await replica.content.delete_store(call, store.id)
+        async with replica.database.read() as connection:
             from sqlalchemy import select
 
             from outrider.content.tables import contents
@@ -139,63 +139,63 @@ async def test_a_content_of_a_deleted_store_can_be_reached_by_no_id(address: str
             there = set((await connection.execute(select(contents.c.id))).scalars())
         left = next(each for each in records if each.id in there)
         with pytest.raises(NotFound):
-            await house.content.read_lines(call, left.id)
+            await replica.content.read_lines(call, left.id)
         with pytest.raises(NotFound):
-            await house.content.overview.get_content(left.id)
-        assert await house.content.overview.list_passages(left.id) == []
-        await house.content.purge_stale()
+            await replica.content.overview.get_content(left.id)
+        assert await replica.content.overview.list_passages(left.id) == []
+        await replica.content.purge_stale()
 
 
 async def test_a_small_store_is_gone_whole_and_leaves_nothing_to_sweep(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as house:
-        store = await house.content.create_store(call)
-        await house.content.add_many(call, NOTES[:5], store.id)
-        assert len(await house.found(call, "tea", mode="hybrid")) == 5
-        await house.content.delete_store(call, store.id)
-        assert await house.rows(store.id) == {}
+    async with open_replica(address, tmp_path / "content") as replica:
+        store = await replica.content.create_store(call)
+        await replica.content.add_many(call, NOTES[:5], store.id)
+        assert len(await replica.find_files(call, "tea", mode="hybrid")) == 5
+        await replica.content.delete_store(call, store.id)
+        assert await replica.count_rows(store.id) == {}
         assert not list((tmp_path / "content").rglob(store.id))
 
 
 async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as house:
-        content = house.content
+    async with open_replica(address, tmp_path / "content") as replica:
+        content = replica.content
         store = await content.get_store(call)
         long = await content.add(call, LONG)
         await content.add(call, ContentDraft("a cup of tea", filename="short"))
-        assert "long" in await house.found(call, "tea", mode="semantic")
+        assert "long" in await replica.find_files(call, "tea", mode="semantic")
         await content.delete(call, long.id)
-        assert (await house.rows(store.id))["chunks"] > 1
+        assert (await replica.count_rows(store.id))["chunks"] > 1
         for mode in ("keyword", "semantic", "hybrid"):
-            assert await house.found(call, "tea", mode=mode) == {"short"}
+            assert await replica.find_files(call, "tea", mode=mode) == {"short"}
         assert (await content.get_store(call)).chunk_count == 1
-        assert await house.complaints() == []
+        assert await replica.list_problems() == []
         again = await content.add(call, LONG)
         assert again.id != long.id
         await content.purge_stale()
-        assert (await house.rows(store.id))["chunks"] == again.chunk_count + 1
+        assert (await replica.count_rows(store.id))["chunks"] == again.chunk_count + 1
         assert (await content.read_lines(call, again.id)).text == LONG.text
-        assert await house.complaints() == []
+        assert await replica.list_problems() == []
 
 
 async def test_what_a_killed_process_had_not_swept_the_next_one_does(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as house:
-        store = await house.content.create_store(call)
-        await house.content.add_many(call, NOTES, store.id)
-        await house.content.delete_store(call, store.id)
-        await house.database.run_transaction(purge_batch, write=True)
-    async with opened(address, tmp_path / "content") as house:
-        assert "leftovers" in await house.rows(store.id)
+    async with open_replica(address, tmp_path / "content") as replica:
+        store = await replica.content.create_store(call)
+        await replica.content.add_many(call, NOTES, store.id)
+        await replica.content.delete_store(call, store.id)
+        await replica.database.run_transaction(purge_batch, write=True)
+    async with open_replica(address, tmp_path / "content") as replica:
+        assert "leftovers" in await replica.count_rows(store.id)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(house.content.run_forever)
-                await house.found(call, "tea")  # the first use
-                while await house.rows(store.id):
+                tasks.start_soon(replica.content.run_forever)
+                await replica.find_files(call, "tea")  # the first use
+                while await replica.count_rows(store.id):
                     await anyio.lowlevel.checkpoint()
                 tasks.cancel_scope.cancel()
 
 
 async def test_several_processes_sweep_while_others_write(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "one") as one, opened(address, tmp_path / "two") as two:
+    async with open_replica(address, tmp_path / "one") as one, open_replica(address, tmp_path / "two") as two:
         gone = [await one.content.create_store(call) for _ in range(2)]
         for store in gone:
             await one.content.add_many(call, NOTES, store.id)
@@ -212,41 +212,41 @@ async def test_several_processes_sweep_while_others_write(address: str, tmp_path
             for number in range(3):
                 tasks.start_soon(write, number)
         await one.content.purge_stale()
-        assert [await two.rows(store.id) for store in gone] == [{}, {}]
-        assert len(await two.found(call, "coffee")) == 15
-        assert await two.complaints() == []
+        assert [await two.count_rows(store.id) for store in gone] == [{}, {}]
+        assert len(await two.find_files(call, "coffee")) == 15
+        assert await two.list_problems() == []
 
 
 async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, tmp_path: Path, call: Call):
-    async with opened(address, tmp_path / "content") as house:
-        store = await house.content.create_store(call)
-        await house.content.add_many(call, NOTES, store.id)
+    async with open_replica(address, tmp_path / "content") as replica:
+        store = await replica.content.create_store(call)
+        await replica.content.add_many(call, NOTES, store.id)
         refused = 0
 
         async def write(number: int) -> None:
             nonlocal refused
             try:
-                await house.content.add(call, ContentDraft(f"late {number}"), store.id)
+                await replica.content.add(call, ContentDraft(f"late {number}"), store.id)
             except NotFound:
                 refused += 1
 
         async with anyio.create_task_group() as tasks:
             for number in range(5):
                 tasks.start_soon(write, number)
-            tasks.start_soon(house.content.delete_store, call, store.id)
+            tasks.start_soon(replica.content.delete_store, call, store.id)
             for number in range(5, 10):
                 tasks.start_soon(write, number)
         assert refused
-        await house.content.purge_stale()
-        assert await house.rows(store.id) == {}
-        assert await house.complaints() == []
+        await replica.content.purge_stale()
+        assert await replica.count_rows(store.id) == {}
+        assert await replica.list_problems() == []
 
 
 async def test_a_copied_database_hides_and_sweeps_the_same(tmp_path: Path, call: Call):
     source, target = (
         f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / name)}" for name in ("one.db", "two.db")
     )
-    async with opened(source, tmp_path / "one") as one, opened(target, tmp_path / "two") as two:
+    async with open_replica(source, tmp_path / "one") as one, open_replica(target, tmp_path / "two") as two:
         store = await one.content.create_store(call)
         await one.content.add_many(call, NOTES, store.id)
         await one.content.add(call, ContentDraft("tea", filename="kept"))
@@ -254,8 +254,8 @@ async def test_a_copied_database_hides_and_sweeps_the_same(tmp_path: Path, call:
         copy = DatabaseCopy(one.database, two.database)
         assert not [each async for each in copy.copy_tables() if each.left_out]
         assert all([each.is_complete async for each in copy.verify_tables()])
-        assert await two.found(call, "tea") == {"kept"}
-        assert await two.complaints() == []
+        assert await two.find_files(call, "tea") == {"kept"}
+        assert await two.list_problems() == []
         await two.content.purge_stale()
-        assert await two.rows(store.id) == {}
-        assert await two.found(call, "tea") == {"kept"}
+        assert await two.count_rows(store.id) == {}
+        assert await two.find_files(call, "tea") == {"kept"}

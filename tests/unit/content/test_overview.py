@@ -1,4 +1,4 @@
-"""Stores of all sessions, as the person who runs the house sees them."""
+"""Stores of all sessions, as the operator sees them."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

@@ -176,7 +176,7 @@ class Box(BaseModel, extra="forbid"):
 
 
 @pytest.mark.parametrize(
-    ("sent", "meant"),
+    ("sent", "expected"),
     [
         ({"urls": "https://a.example"}, {"urls": ["https://a.example"]}),
         ({"urls": '["a", "b"]'}, {"urls": ["a", "b"]}),
@@ -187,8 +187,8 @@ class Box(BaseModel, extra="forbid"):
         ({"options": '{"a": 1}', "urls": "x"}, {"options": {"a": 1}, "urls": ["x"]}),
     ],
 )
-def test_a_list_or_an_object_may_come_as_its_json_text_and_a_list_as_its_only_item(sent: Any, meant: Any):
-    assert validate_arguments(Box, "open", sent) == Box.model_validate(meant)
+def test_a_list_or_an_object_may_come_as_its_json_text_and_a_list_as_its_only_item(sent: Any, expected: Any):
+    assert validate_arguments(Box, "open", sent) == Box.model_validate(expected)
 
 
 @pytest.mark.parametrize("sent", [{"urls": [None]}, {"place": "Linz"}, {"options": "[1]"}])
@@ -240,9 +240,9 @@ UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 def test_a_call_is_understood_as_it_was_meant_and_says_what_was_written_otherwise():
-    for sent, meant, note in UNDERSTOOD:
+    for sent, expected, note in UNDERSTOOD:
         read = read_arguments(Lookup, "find", {"query": "tea"} | sent)
-        assert read.model == Lookup.model_validate({"query": "tea"} | meant), sent
+        assert read.model == Lookup.model_validate({"query": "tea"} | expected), sent
         if note:
             assert set(note.split("; ")) <= set(read.summary.removeprefix("Understood: ").split("; ")), sent
         else:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outrider.core.plain_text import render_plain_line
 
-SAID = {
+PLAIN_LINES = {
     "## The lamp ##\n\nA **lens** of *glass*.": "The lamp A lens of glass.",
     'See [the tower](https://x.example/a_(b)) and [more](/m "Title").': "See the tower and more.",
     "[![Ship](s.png)](https://x.example/) ahoy": "Ship ahoy",
@@ -29,9 +29,9 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("markdown", SAID)
+@pytest.mark.parametrize("markdown", PLAIN_LINES)
 def test_words_stay_and_marks_go(markdown: str):
-    assert render_plain_line(markdown, 400) == SAID[markdown]
+    assert render_plain_line(markdown, 400) == PLAIN_LINES[markdown]
 
 
 def test_no_more_characters_than_asked_for():

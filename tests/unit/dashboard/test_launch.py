@@ -5,12 +5,12 @@ from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S, SignInTokens
 
 
 def test_a_token_is_good_once_and_the_next_is_told():
-    launch, told = SignInTokens(), []
-    launch.on_change = told.append
+    launch, published = SignInTokens(), []
+    launch.on_change = published.append
     first = launch.token
     assert launch.redeem(first)
     assert not launch.redeem(first)
-    assert told == [launch.token]
+    assert published == [launch.token]
     assert launch.redeem(launch.token)
 
 

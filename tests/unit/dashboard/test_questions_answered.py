@@ -1,4 +1,4 @@
-"""Answers from the dashboard and from clients are the same rows: the first stands, and who is later hears it."""
+"""Answers from the dashboard and from clients are the same rows: the first one counts, and later ones are told so."""
 
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -57,15 +57,15 @@ async def databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
 
 
 async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(address: str):
-    async with databases(address, 6) as doors:
-        await insert_rows(doors[0], run=[build_run_row("run_1", status="blocked", ended_at=None)])
-        await insert_rows(doors[0], question=[build_question_row("qst_1", "run_1")])
+    async with databases(address, 6) as processes:
+        await insert_rows(processes[0], run=[build_run_row("run_1", status="blocked", ended_at=None)])
+        await insert_rows(processes[0], question=[build_question_row("qst_1", "run_1")])
         heard: list[tuple[Question, bool]] = []
         ready = anyio.Event()
 
         async def answer(number: int) -> None:
             decision = "approved" if number % 2 else "rejected"
-            questions = Questions(doors[number])
+            questions = Questions(processes[number])
             await questions.get("qst_1")
             await ready.wait()
             heard.append(await questions.decide_if_open("qst_1", QuestionAnswer(decision), by=f"person {number}"))
@@ -140,24 +140,24 @@ async def test_the_overview_says_the_same_on_every_database(address: str):
         assert (await overview.list_changes(behind))[0] == []
 
 
-# Through the doors: a real run, a client, and the dashboard's way of answering.
+# The tests below have a real run and a client, and answer as the dashboard does.
 
 
 @asynccontextmanager
-async def house(home: Path, agents: dict[str, Any] | None = None) -> AsyncGenerator[AgentsApp]:
+async def open_scripted_app(home: Path, agents: dict[str, Any] | None = None) -> AsyncGenerator[AgentsApp]:
     async with open_agents_app(home, SCRIPT, agents or {"clerk": CLERK, "boss": BOSS}) as made:
         yield made
 
 
-def desk(made: AgentsApp) -> AnswerService:
+def build_service(made: AgentsApp) -> AnswerService:
     return AnswerService(made.app.database, made.app.runs, made.app.runs.questions)
 
 
-async def begun(made: AgentsApp, agent: str = "boss") -> str:
+async def start_run(made: AgentsApp, agent: str = "boss") -> str:
     """A run that has come to its questions."""
     async with mcp_clients.connect_client(made.app.build_server()) as client:
-        said = await client.call_tool(f"run_{agent}", {"query": "Do both."})
-    assert said.is_error
+        answer = await client.call_tool(f"run_{agent}", {"query": "Do both."})
+    assert answer.is_error
     (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
     return tree.id
 
@@ -168,7 +168,7 @@ async def child_of(made: AgentsApp, root: str) -> RunSummary:
     return tree.children[0].run
 
 
-async def ended(made: AgentsApp, run_id: str) -> Any:
+async def wait_for_end(made: AgentsApp, run_id: str) -> Any:
     with anyio.fail_after(PATIENCE):
         async for _ in made.app.runs.follow(run_id):
             pass
@@ -176,15 +176,15 @@ async def ended(made: AgentsApp, run_id: str) -> Any:
 
 
 async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(home: Path):
-    async with house(home) as made:
-        root = await begun(made)
+    async with open_scripted_app(home) as made:
+        root = await start_run(made)
         waiting = [each.question for each in await Inbox(made.app.database).list_open()]
         assert [each.root_run_id for each in waiting] == [root, root]
         decisions = {"create_goal": QuestionAnswer("approved"), "add_todo": QuestionAnswer("rejected", "no water")}
         answers = {each.id: decisions[each.tool] for each in waiting}
-        answered = await desk(made).answer(answers, by=BY)
+        answered = await build_service(made).answer(answers, by=BY)
         assert (answered.resumed, [each.won for each in answered.decisions]) == ([root], [True, True])
-        run = await ended(made, root)
+        run = await wait_for_end(made, root)
         child = await child_of(made, root)
         read = {
             row.tool: row.text for row in (await StepList(made.app.database).load_batch(child.id)).items if row.is_tool
@@ -195,14 +195,14 @@ async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(h
 
 
 async def test_a_tree_goes_on_only_when_nothing_of_it_is_open_any_more(home: Path):
-    async with house(home) as made:
-        root = await begun(made)
+    async with open_scripted_app(home) as made:
+        root = await start_run(made)
         first, second = [each.question.id for each in await Inbox(made.app.database).list_open()]
-        answered = await desk(made).answer({first: QuestionAnswer("approved")}, by=BY)
+        answered = await build_service(made).answer({first: QuestionAnswer("approved")}, by=BY)
         assert (answered.resumed, (await made.app.runs.get(root)).status) == ([], "blocked")
-        answered = await desk(made).answer({second: QuestionAnswer("approved")}, by=BY)
+        answered = await build_service(made).answer({second: QuestionAnswer("approved")}, by=BY)
         assert answered.resumed == [root]
-        assert (await ended(made, root)).status == "completed"
+        assert (await wait_for_end(made, root)).status == "completed"
 
 
 async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
@@ -214,11 +214,11 @@ async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
             await client.call_tool("run_boss", {"query": "Do both."})
         (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
         child = await child_of(made, tree.id)
-        await ended(made, child.id)
+        await wait_for_end(made, child.id)
         answers = {each.question.id: QuestionAnswer("approved") for each in await Inbox(made.app.database).list_open()}
-        answered = await desk(made).answer(answers, by=BY)
+        answered = await build_service(made).answer(answers, by=BY)
         assert answered.resumed == [child.id]
-        assert (await ended(made, child.id)).status == "completed"
+        assert (await wait_for_end(made, child.id)).status == "completed"
 
 
 async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_the_same(home: Path):
@@ -233,17 +233,17 @@ async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_th
         open_agents_app(home, script, agents) as made,
         mcp_clients.connect_client(made.app.build_server()) as client,
     ):
-        said = await client.call_tool("run_clerk", {"query": "Do both.", "mode": "background"})
-        run_id = (said.meta or {})["outrider/run"]["runId"]
+        answer = await client.call_tool("run_clerk", {"query": "Do both.", "mode": "background"})
+        run_id = (answer.meta or {})["outrider/run"]["runId"]
         inbox = Inbox(made.app.database)
         with anyio.fail_after(PATIENCE):
             async for event in made.app.runs.follow(run_id):
                 if event.kind == "question":
                     answers = {each.question.id: QuestionAnswer("approved") for each in await inbox.list_open()}
-                    assert (await desk(made).answer(answers, by=BY)).resumed == []
+                    assert (await build_service(made).answer(answers, by=BY)).resumed == []
                     gate.set()
             while not (run := await made.app.runs.get(run_id)).has_ended:
-                await ended(made, run_id)
+                await wait_for_end(made, run_id)
     assert (run.status, run.answer, run.attempt) == ("completed", "Clerk is done.", 2)
 
 
@@ -261,50 +261,50 @@ async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stan
             answers = {
                 each.question.id: QuestionAnswer("approved") for each in await Inbox(made.app.database).list_open()
             }
-            late.append(await desk(made).answer(answers, by=BY))
+            late.append(await build_service(made).answer(answers, by=BY))
             return await super().__call__(context, params)
 
     async with (
-        house(home) as made,
+        open_scripted_app(home) as made,
         mcp_clients.connect_client(made.app.build_server(), capabilities="person", answerer=Late(slowly)) as client,
     ):
-        said = await client.call_tool("run_boss", {"query": "Do both."})
+        answer = await client.call_tool("run_boss", {"query": "Do both."})
         history = (await Inbox(made.app.database).list_decided()).items
     assert [each.won for each in late[0].decisions] == [True, True]
-    assert not said.is_error
-    assert next(item.text for item in said.content if item.type == "text").count(f"approved by {BY}") == 2
+    assert not answer.is_error
+    assert next(item.text for item in answer.content if item.type == "text").count(f"approved by {BY}") == 2
     assert {(each.question.decision, each.question.decided_by) for each in history} == {("approved", BY)}
 
 
 async def test_the_dashboard_that_answers_after_a_client_hears_whose_answer_stands(home: Path):
     person = mcp_clients.FormAnswerer(mcp_clients.choose_decision("approved"))
-    async with house(home) as made:
+    async with open_scripted_app(home) as made:
         async with mcp_clients.connect_client(
             made.app.build_server(), capabilities="person", answerer=person
         ) as client:
-            said = await client.call_tool("run_boss", {"query": "Do both."})
+            answer = await client.call_tool("run_boss", {"query": "Do both."})
         done = (await Inbox(made.app.database).list_decided()).items
         answers = {each.question.id: QuestionAnswer("rejected", "too late") for each in done}
-        answered = await desk(made).answer(answers, by=BY)
-    assert not said.is_error
-    assert [item.type for item in said.content] == ["resource"]  # nobody was overruled
+        answered = await build_service(made).answer(answers, by=BY)
+    assert not answer.is_error
+    assert [item.type for item in answer.content] == ["resource"]  # nobody was overruled
     assert [(each.won, each.question.decision) for each in answered.decisions] == [(False, "approved")] * 2
     assert all(each.question.decided_by != BY for each in answered.decisions)
     assert answered.resumed == []
 
 
 async def test_an_answer_must_fit_its_question(home: Path):
-    async with house(home) as made:
-        await begun(made, "clerk")
+    async with open_scripted_app(home) as made:
+        await start_run(made, "clerk")
         (first, _) = [each.question.id for each in await Inbox(made.app.database).list_open()]
         with pytest.raises(InvalidInput, match="answered"):
-            await desk(made).answer({first: QuestionAnswer("answered", value="x")}, by=BY)
+            await build_service(made).answer({first: QuestionAnswer("answered", value="x")}, by=BY)
         assert await Inbox(made.app.database).count_open() == 2
 
 
 async def test_what_is_cancelled_asks_no_more(home: Path):
-    async with house(home) as made:
-        root = await begun(made)
+    async with open_scripted_app(home) as made:
+        root = await start_run(made)
         await made.app.runs.cancel(root)
         assert await Inbox(made.app.database).count_open() == 0
         tree = await RunOverview(made.app.database).load_tree(root)
@@ -325,13 +325,13 @@ def failing() -> Callable[[int], dict[str, Any]]:
 async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, failing: Any):
     async with open_agents_app(home, failing(404), {"clerk": {"toolsets": ["planning"]}}) as made:
         async with mcp_clients.connect_client(made.app.build_server()) as client:
-            said = await client.call_tool("run_clerk", {"query": "Do it."})
-        assert said.is_error
+            answer = await client.call_tool("run_clerk", {"query": "Do it."})
+        assert answer.is_error
         (tree,) = (await RunOverview(made.app.database).list_trees(RunFilter())).items
         asked = len(made.model.requests)
         made.model.script = failing(200)
         await made.app.runs.retry(tree.id)
-        run = await ended(made, tree.id)
+        run = await wait_for_end(made, tree.id)
         rows = (await StepList(made.app.database).load_batch(run.id)).items
         with pytest.raises(Refused):
             await made.app.runs.retry(tree.id)

@@ -24,8 +24,8 @@ STATEMENTS = 40  # of a page, however much there is: a transaction's own include
 
 
 @dataclass(frozen=True)
-class Office:
-    """A house with many runs, and a client that is signed in."""
+class BusyDashboard:
+    """An application with many runs, and a client that is signed in."""
 
     app: App
     client: httpx2.AsyncClient
@@ -39,7 +39,7 @@ class Office:
 
 
 @pytest.fixture(scope="module")
-async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Office]:
+async def dashboard(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[BusyDashboard]:
     home: Path = tmp_path_factory.mktemp("runs")
     values = {"toolsets": ["all"], "search": {"keyless": False}}
     async with open_app(sqlite.prepare_database(load(values, environ={}, home=home, workspace=home))) as app:
@@ -50,13 +50,13 @@ async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Off
             origin = {"origin": listening.base_url.rstrip("/")}
             async with httpx2.AsyncClient(base_url=listening.base_url, timeout=30, headers=origin) as client:
                 await client.get("/", params={"token": listening.sign_in_url.partition("token=")[2]})
-                yield Office(app, client)
+                yield BusyDashboard(app, client)
         finally:
             await listening.aclose()
 
 
 @contextmanager
-def counted() -> Generator[list[str]]:
+def record_statements() -> Generator[list[str]]:
     """The statements that are executed meanwhile."""
     seen: list[str] = []
 
@@ -89,37 +89,37 @@ PAGES = (
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(office: Office, path: str):
-    with counted() as statements:
-        await office.page(path)
+async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(dashboard: BusyDashboard, path: str):
+    with record_statements() as statements:
+        await dashboard.get_page(path)
     assert len(statements) <= STATEMENTS, statements
 
 
-async def test_the_list_goes_on_where_the_part_before_ended_and_shows_each_tree_once(office: Office):
+async def test_the_list_goes_on_where_the_part_before_ended_and_shows_each_tree_once(dashboard: BusyDashboard):
     seen, path = [], "/runs"
     while path:
-        page = await office.page(path)
+        page = await dashboard.get_page(path)
         seen += rows_of(page)
         after = re.search(r'rel="next" href="([^"]+)"', page)
         path = f"/runs{after[1].replace('&amp;', '&')}" if after else ""
     assert seen == [f"run_{number:03}" for number in range(40)]
 
 
-async def test_every_step_of_a_long_run_has_an_address_that_leads_to_it(office: Office):
-    answer = await office.client.get("/runs/run_000/steps/70", headers={"accept": "text/html"})
+async def test_every_step_of_a_long_run_has_an_address_that_leads_to_it(dashboard: BusyDashboard):
+    answer = await dashboard.client.get("/runs/run_000/steps/70", headers={"accept": "text/html"})
     place = urlsplit(answer.headers["location"])
     assert (place.path, place.fragment) == ("/runs/run_000", "step-70")
-    page = await office.page(f"{place.path}?{place.query}")
+    page = await dashboard.get_page(f"{place.path}?{place.query}")
     assert 'id="step-70"' in page
     assert 'id="step-69"' not in page
 
 
-async def test_all_steps_are_shown_once_part_by_part(office: Office):
+async def test_all_steps_are_shown_once_part_by_part(dashboard: BusyDashboard):
     numbers: list[str] = []
     calls: list[str] = []
     after = "0"
     while after:
-        page = await office.page(f"/runs/run_000?{httpx2.QueryParams({'after': after})}")
+        page = await dashboard.get_page(f"/runs/run_000?{httpx2.QueryParams({'after': after})}")
         numbers += re.findall(r'id="step-(\d+)"', page)
         calls += re.findall(r'id="step-(\d+)-\d+"', page)
         further = re.search(r'rel="next" href="([^"]+)"', page)
@@ -128,18 +128,18 @@ async def test_all_steps_are_shown_once_part_by_part(office: Office):
     assert len(calls) == 200
 
 
-async def test_what_is_cut_is_shown_whole_where_it_is_asked_for(office: Office):
-    page = await office.page("/runs/run_000")
+async def test_what_is_cut_is_shown_whole_where_it_is_asked_for(dashboard: BusyDashboard):
+    page = await dashboard.get_page("/runs/run_000")
     link = re.search(r'data-whole href="([^"]*what=text[^"]*)"', page)
     assert link
-    whole = await office.client.get(link[1].replace("&amp;", "&"), headers={"accept": "text/html"})
+    whole = await dashboard.client.get(link[1].replace("&amp;", "&"), headers={"accept": "text/html"})
     assert whole.text.count("&#34;this&#34;") == 200
 
 
-async def test_arguments_that_are_cut_say_so_before_somebody_decides(office: Office):
-    page = await office.page("/questions")
+async def test_cut_arguments_say_so_before_a_person_decides(dashboard: BusyDashboard):
+    page = await dashboard.get_page("/questions")
     assert "See all of them" in page
-    alone = await office.page("/questions/qst_1")
+    alone = await dashboard.get_page("/questions/qst_1")
     assert alone.count("&lt;&amp;&gt;") > page.count("&lt;&amp;&gt;") / 40
 
 
@@ -159,15 +159,15 @@ async def test_arguments_that_are_cut_say_so_before_somebody_decides(office: Off
         ("kind=evaluation", 0),
     ],
 )
-async def test_filters_find_the_trees_in_which_something_fits(office: Office, query: str, many: int):
-    assert len(rows_of(await office.page(f"/runs?{query}"))) == many
+async def test_filters_find_the_trees_in_which_something_fits(dashboard: BusyDashboard, query: str, many: int):
+    assert len(rows_of(await dashboard.get_page(f"/runs?{query}"))) == many
 
 
-async def test_a_tree_is_summed_up(office: Office):
-    page = await office.page("/runs?q=Task 12:")
+async def test_a_tree_is_summed_up(dashboard: BusyDashboard):
+    page = await dashboard.get_page("/runs?q=Task 12:")
     assert "4,620" in page  # three runs of 1,540 tokens
     assert "$0.0369" in page
-    run = await office.page("/runs/run_012")
+    run = await dashboard.get_page("/runs/run_012")
     assert "3 runs" in run
 
 
@@ -185,16 +185,18 @@ async def test_a_tree_is_summed_up(office: Office):
         ("/questions?after=nowhere", 400),
     ],
 )
-async def test_what_is_not_there_is_said_and_is_no_bug(office: Office, path: str, status: int):
-    answer = await office.client.get(path, headers={"accept": "text/html"})
+async def test_a_missing_run_or_step_is_an_error_not_a_bug(dashboard: BusyDashboard, path: str, status: int):
+    answer = await dashboard.client.get(path, headers={"accept": "text/html"})
     assert answer.status_code == status
     assert "<h1>" in answer.text
 
 
 @pytest.mark.parametrize("body", [{}, {"questions": "qst_1"}, {"questions": ["qst_1"], "decision": "perhaps"}, []])
-async def test_an_answer_that_says_nothing_decides_nothing(office: Office, body: Any):
-    answer = await office.client.post("/questions/answer", json=body)
-    broken = await office.client.post("/questions/answer", content=b"{", headers={"content-type": "application/json"})
+async def test_an_answer_without_content_decides_nothing(dashboard: BusyDashboard, body: Any):
+    answer = await dashboard.client.post("/questions/answer", json=body)
+    broken = await dashboard.client.post(
+        "/questions/answer", content=b"{", headers={"content-type": "application/json"}
+    )
     assert broken.status_code == 400
     assert answer.status_code == 400
-    assert (await office.app.dashboard_services().questions.get("qst_1")).decision is None
+    assert (await dashboard.app.dashboard_services().questions.get("qst_1")).decision is None

@@ -1,4 +1,4 @@
-"""The door by a clock of the test's own: how often somebody may ask and guess; and names that are served."""
+"""Limits on requests and guesses, by a clock that the test sets, and the host names that are served."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,15 +16,17 @@ ORIGIN = {"origin": "http://127.0.0.1:8765"}
 
 
 @asynccontextmanager
-async def client(door: SecurityMiddleware, base: str = "http://127.0.0.1:8765") -> AsyncGenerator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(door), base_url=base) as opened:
+async def open_client(
+    middleware: SecurityMiddleware, base: str = "http://127.0.0.1:8765"
+) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(middleware), base_url=base) as opened:
         yield opened
 
 
 async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
     now, launch = [0.0], SignInTokens()
-    door = SecurityMiddleware(PlainTextResponse("in"), launch, requests=TokenBucketLimiter(60, 3, lambda: now[0]))
-    async with client(door) as one, client(door) as again, client(door) as other:
+    middleware = SecurityMiddleware(PlainTextResponse("in"), launch, requests=TokenBucketLimiter(60, 3, lambda: now[0]))
+    async with open_client(middleware) as one, open_client(middleware) as again, open_client(middleware) as other:
         await one.get("/", params={"token": launch.token})
         await other.get("/", params={"token": launch.token})
         again.cookies.update(one.cookies)
@@ -36,8 +38,8 @@ async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
 
 async def test_wrong_tokens_are_tried_only_so_often_and_the_right_one_is_still_let_in():
     launch = SignInTokens("the operator's own and long token")
-    door = SecurityMiddleware(PlainTextResponse("in"), launch)
-    async with client(door) as guessing:
+    middleware = SecurityMiddleware(PlainTextResponse("in"), launch)
+    async with open_client(middleware) as guessing:
         codes = [
             (await guessing.post("/signin", headers=ORIGIN, data={"token": f"guess {number}"})).status_code
             for number in range(TOKEN_ATTEMPTS_PER_MINUTE + 2)
@@ -49,7 +51,7 @@ async def test_wrong_tokens_are_tried_only_so_often_and_the_right_one_is_still_l
 
 async def test_the_form_of_a_sign_in_may_not_be_long():
     launch = SignInTokens()
-    async with client(SecurityMiddleware(PlainTextResponse("in"), launch)) as sending:
+    async with open_client(SecurityMiddleware(PlainTextResponse("in"), launch)) as sending:
         body = f"token={launch.token}&next=/{'x' * 5_000}"
         assert (await sending.post("/signin", headers=ORIGIN, content=body)).status_code == 401
 
@@ -69,17 +71,17 @@ async def test_the_form_of_a_sign_in_may_not_be_long():
     ],
 )
 async def test_names_of_the_operators_choice_are_served_and_no_others(host: str, served: bool):
-    door = SecurityMiddleware(
+    middleware = SecurityMiddleware(
         PlainTextResponse("in"), SignInTokens(), hosts=("tools.example.com", "admin.example.com:8443")
     )
-    async with client(door) as asking:
+    async with open_client(middleware) as asking:
         answer = await asking.get("/", headers={"host": host})
         assert answer.json()["error"]["code"] == ("signed_out" if served else "host")
 
 
 async def test_over_tls_the_cookie_is_for_tls_alone():
     launch = SignInTokens()
-    door = SecurityMiddleware(PlainTextResponse("in"), launch, hosts=("tools.example.com",))
-    async with client(door, "https://tools.example.com") as person:
+    middleware = SecurityMiddleware(PlainTextResponse("in"), launch, hosts=("tools.example.com",))
+    async with open_client(middleware, "https://tools.example.com") as person:
         answer = await person.get("/", params={"token": launch.token})
         assert "secure" in answer.headers["set-cookie"].lower().split("; ")

@@ -11,15 +11,15 @@ GOOD: dict[str, Any] = {"issuer": "https://login.example", "resource": "https://
 
 
 @pytest.mark.parametrize(
-    ("oauth", "said"),
+    ("oauth", "message"),
     [
         ({"issuer": "https://login.example"}, "`resource` is required"),
         (GOOD | {"issuer": "http://login.example"}, "`issuer` must begin with https://"),
         (GOOD | {"jwks_uri": "http://login.example/keys"}, "`jwks_uri` must begin with https://"),
     ],
 )
-def test_what_nobody_could_trust_is_refused(oauth: dict[str, Any], said: str):
-    with pytest.raises(ValidationError, match=said):
+def test_settings_that_cannot_be_trusted_are_refused(oauth: dict[str, Any], message: str):
+    with pytest.raises(ValidationError, match=message):
         IdentitySettings.model_validate({"oauth": oauth})
 
 

@@ -162,8 +162,8 @@ def test_no_page_with_text_yields_nothing(page: str, text: str):
 
 def test_a_page_of_frames_leads_to_what_they_show():
     frames = '<frame src=menu.html name=menu><frameset><frame src="/news?a=1&amp;b" title="The news"></frameset>'
-    said = "<noframes><body><p>Go to <a href=all.html>all of it</a>.</noframes>"
-    read = extract(f"<title>Old</title><frameset>{frames}{said}</frameset>", url="https://a.b/c/")
+    noframes = "<noframes><body><p>Go to <a href=all.html>all of it</a>.</noframes>"
+    read = extract(f"<title>Old</title><frameset>{frames}{noframes}</frameset>", url="https://a.b/c/")
     assert [line for line in read.markdown.splitlines() if line] == [
         "Old",
         "Go to [all of it](https://a.b/c/all.html).",
@@ -302,7 +302,7 @@ def test_times_of_a_list_are_not_that_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("html", "more", "error", "said"),
+    ("html", "more", "error", "message"),
     [
         (None, {}, TypeError, "html: must be bytes or str, not NoneType"),
         (Path("page.html"), {}, TypeError, "path.read_bytes()"),
@@ -311,8 +311,8 @@ def test_times_of_a_list_are_not_that_of_the_page():
         ("<p>x", {"chars": 0}, ValueError, "must be at least 1"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, error: type[Exception], said: str):
-    with pytest.raises(error, match=re.escape(said)):
+def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, error: type[Exception], message: str):
+    with pytest.raises(error, match=re.escape(message)):
         extract(html, **more)
 
 

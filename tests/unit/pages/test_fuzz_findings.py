@@ -118,8 +118,8 @@ def test_words_of_a_way_back_that_is_more_than_one_stay_in_the_note():
     note = '<p>Fact<a href="#fn1" id="r1">1</a><ol><li id="fn1">Book. <a href="#r1">{}</a></ol>'
     assert extract(note.format("Jump up"), main=False).markdown == "Fact[^1]\n\n[^1]: Book."
     assert extract(note.format("Jump up"), main=False).text == "Fact1\n\nBook."
-    said = "It is told at length on page nine"
-    assert extract(note.format(said), main=False).markdown == f"Fact[^1]\n\n[^1]: Book. {said}"
+    note_text = "It is told at length on page nine"
+    assert extract(note.format(note_text), main=False).markdown == f"Fact[^1]\n\n[^1]: Book. {note_text}"
 
 
 def test_names_of_columns_without_a_value_are_told_before_the_records_of_a_wide_table():

@@ -252,13 +252,13 @@ async def test_a_long_wait_is_told_instead_of_waited_for():
     assert (caught.value.retry_after, clock.sleeps, len(site.requests)) == (3600, [], 1)
 
 
-@pytest.mark.parametrize(("wait", "said"), [("90", "in 90 seconds"), ("99999999", "another day"), ("0", "later")])
-async def test_how_long_to_wait_is_said_as_far_as_anybody_waits(wait: str, said: str):
+@pytest.mark.parametrize(("wait", "delay"), [("90", "in 90 seconds"), ("99999999", "another day"), ("0", "later")])
+async def test_the_hint_says_how_long_to_wait(wait: str, delay: str):
     site = FakeSite({"/": failing(9, 503, **{"retry-after": wait})})
     async with open_pages(site) as (pages, url):
         with pytest.raises(Unavailable, match="has a server error") as caught:
             await pages.read(url)
-    assert caught.value.hint == f"try again {said}, or choose another source"
+    assert caught.value.hint == f"try again {delay}, or choose another source"
 
 
 async def test_a_part_that_nobody_asked_for_is_told_as_one():

@@ -206,7 +206,7 @@ async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("way", "outcome", "said"),
+    ("way", "outcome", "message"),
     [
         ("no_json", "bad_reply", "without JSON: something else"),
         ("failing", "unavailable", "ERR_NAME_NOT_RESOLVED"),
@@ -214,11 +214,13 @@ async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
         ("flood", "bad_reply", "10 MB"),
     ],
 )
-async def test_its_failures_are_told_in_its_own_words(tmp_path: Path, way: str, outcome: str, said: str):
+async def test_failures_are_reported_with_the_message_of_the_program(
+    tmp_path: Path, way: str, outcome: str, message: str
+):
     one = program(tmp_path, way=way)
     attempt = await failure(searching(tmp_path, command=str(one), engines=["google"]))
     assert attempt["outcome"] == outcome
-    assert said in attempt["message"]
+    assert message in attempt["message"]
 
 
 @pytest.mark.parametrize("way", ["notice", "not_started"])
@@ -250,13 +252,13 @@ async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_
 
 
 @pytest.mark.parametrize(
-    ("version", "said"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not report its version")]
+    ("version", "message"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not report its version")]
 )
-async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: Path, version: str, said: str):
+async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: Path, version: str, message: str):
     one = program(tmp_path, version=version)
     attempt = await failure(searching(tmp_path, command=str(one)))
     assert attempt["outcome"] == "not_configured"
-    assert said in attempt["message"]
+    assert message in attempt["message"]
     assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
     assert [each["argv"] for each in agent_browser_program.read_calls(one)] == [["--version"]]
 

@@ -57,7 +57,7 @@ async def wire(**behaviour: Any) -> AsyncGenerator[Wire]:
             await http.close()
 
 
-WISH = Query("tea", count=5, freshness="week", language="de-AT", region="at", safe="strict", sites=("a.example",))
+FULL_QUERY = Query("tea", count=5, freshness="week", language="de-AT", region="at", safe="strict", sites=("a.example",))
 SENT = {
     "bing": {"mkt": "de-AT", "freshness": "Week", "safeSearch": "Strict", "q": "tea site:a.example", "count": "5"},
     "brave": {"country": "AT", "search_lang": "de", "freshness": "pw", "safesearch": "strict"},
@@ -106,7 +106,7 @@ SENT = {
 async def test_a_wish_is_sent_in_each_providers_own_words():
     async with wire() as w:
         for name, expected in SENT.items():
-            asked = await w.asked(name, WISH)
+            asked = await w.asked(name, FULL_QUERY)
             assert {key: asked.get(key) for key in expected} == expected, name
 
 
@@ -162,7 +162,7 @@ async def test_a_language_or_country_without_a_code_is_named_in_a_note():
             notes = " ".join((await w.find(name, Query("tea", language="ka", region="GE"))).notes)
             assert "cannot choose the language ka" in notes, name
             assert "cannot choose the region GE" in notes, name
-        for name, wish, told in (
+        for name, query, note in (
             ("searxng", Query("tea", language="ka"), "SearXNG cannot choose the language ka"),
             ("searxng", Query("tea", language="de", region="LU"), "SearXNG cannot choose the region LU for de"),
             ("searxng", Query("tea", region="AT"), "de-AT was searched"),
@@ -173,7 +173,7 @@ async def test_a_language_or_country_without_a_code_is_named_in_a_note():
             ("perplexity", Query("tea", language="hsb"), "Perplexity cannot choose the language hsb"),
             ("parallel", RANGE, "Parallel takes a first day only"),
         ):
-            assert told in " ".join((await w.find(name, wish)).notes), (name, told)
+            assert note in " ".join((await w.find(name, query)).notes), (name, note)
 
 
 RANGE = Query("tea", count=5, since=date(2026, 3, 1), until=date(2026, 3, 31), exclude=("b.example", "c.example/old"))
@@ -334,7 +334,7 @@ async def test_tavily_without_a_key_says_so_in_its_header():
     assert "authorization" not in headers
 
 
-TOLD = [
+FAILURES = [
     ("tavily", "432", {"detail": {"error": "exceeds your plan's set usage limit"}}, "quota", None),
     ("tavily", "433", {"detail": {"error": "pay as you go limit"}}, "quota", None),
     (
@@ -388,7 +388,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "status", "body", "code", "wait"), TOLD, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("name", "status", "body", "code", "wait"), FAILURES, ids=lambda value: str(value)[:30])
 async def test_providers_own_ways_to_fail_are_understood(name, status, body, code, wait):
     async with wire(modes={name: status}, failure_bodies={name: body}) as w:
         failed = await w.failure(name)

@@ -150,13 +150,13 @@ def test_google_is_asked_as_the_contract_says():
 
 
 def test_dates_places_and_pages_are_said_where_the_engine_knows_them():
-    wish = Query("tea", count=10, page=3, freshness="week", language="de", region="at", safe="strict")
-    google = load_engines()["google"].build_url(wish)
+    query = Query("tea", count=10, page=3, freshness="week", language="de", region="at", safe="strict")
+    google = load_engines()["google"].build_url(query)
     assert all(each in google for each in ("tbs=qdr%3Aw", "hl=de", "gl=at", "start=20", "safe=active"))
     assert all(
-        each in load_engines()["bing"].build_url(wish) for each in ("setlang=de", "cc=AT", "first=21", "adlt=strict")
+        each in load_engines()["bing"].build_url(query) for each in ("setlang=de", "cc=AT", "first=21", "adlt=strict")
     )
-    assert all(each in load_engines()["duckduckgo"].build_url(wish) for each in ("kl=at-de", "df=w", "kp=1"))
+    assert all(each in load_engines()["duckduckgo"].build_url(query) for each in ("kl=at-de", "df=w", "kp=1"))
 
 
 @given(st.text(), st.sampled_from(result_pages.ENGINES))

@@ -77,9 +77,9 @@ def test_a_keyless_profile_may_leave_the_key_out_but_not_leave_it_unfilled():
         planned(SearchSettings(profiles=profiles, profile="unfilled"))
 
 
-@pytest.mark.parametrize(("profile", "said"), [("nobody", "names no provider"), ("typo", "bravo")])
-def test_a_profile_without_a_known_provider_is_refused(profile, said):
-    with pytest.raises(NotConfigured, match=said):
+@pytest.mark.parametrize(("profile", "message"), [("nobody", "names no provider"), ("typo", "bravo")])
+def test_a_profile_without_a_known_provider_is_refused(profile, message):
+    with pytest.raises(NotConfigured, match=message):
         planned(SearchSettings(profiles=WEB_JSON, profile=profile))
 
 
@@ -108,7 +108,7 @@ def test_an_unknown_provider_in_the_settings_lists_the_known_ones(where):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"apikey": "k"}, "'apikey'"),
         ({"api_key": "k", "endpoint": "ftp://x"}, "endpoint"),
@@ -116,8 +116,8 @@ def test_an_unknown_provider_in_the_settings_lists_the_known_ones(where):
         ({"api_key": "k", "rate": [1]}, "rate"),
     ],
 )
-def test_a_wrong_provider_setting_is_named(content, said):
-    with pytest.raises(NotConfigured, match=said):
+def test_a_wrong_provider_setting_is_named(content, message):
+    with pytest.raises(NotConfigured, match=message):
         planned(SearchSettings(providers={"brave": content}))
 
 

@@ -36,19 +36,15 @@ def weigh_failure(failure: EvaluationRecord, host: str) -> int:
         repeats_request = failure.summary.startswith("error: Failed to load resource")
         return 70 + 40 * is_exception - 60 * repeats_request
     if failure.kind == "network":
-        return 60 + _weigh_request(failure, host)
+        status = failure.details.get("status") or 0
+        weight = 80 if status >= 500 else 30 if status >= 400 else 0
+        if failure.details.get("error"):  # the connection failed
+            weight = 40
+        url = urlsplit(failure.url)
+        request_host = (url.hostname or "").lower()
+        weight += 25 if request_host == host.lower() else -5
+        is_noise = TRACKER_HOST_PATTERN.search(request_host) or NOISE_PATH_PATTERN.search(url.path)
+        return 60 + (weight - 90 if is_noise else weight)
     is_timeout = bool(TIMEOUT_PATTERN.search(failure.summary))
     is_robot_check = bool(ROBOT_CHECK_PATTERN.search(failure.summary))
     return 85 + 10 * is_timeout + 20 * is_robot_check
-
-
-def _weigh_request(failure: EvaluationRecord, host: str) -> int:
-    status = failure.details.get("status") or 0
-    weight = 80 if status >= 500 else 30 if status >= 400 else 0
-    if failure.details.get("error"):  # the connection failed
-        weight = 40
-    url = urlsplit(failure.url)
-    request_host = (url.hostname or "").lower()
-    weight += 25 if request_host == host.lower() else -5
-    is_noise = TRACKER_HOST_PATTERN.search(request_host) or NOISE_PATH_PATTERN.search(url.path)
-    return weight - 90 if is_noise else weight

@@ -151,7 +151,15 @@ class EventStreams:
                     after = event.seq
                     yield event
                 follower.at_rest = is_at_rest(saved[-1], before=False)
-            self._start_follower(follower, [*unsaved, *follower.events], after)
+            # From here on, events are delivered instead of read.
+            events = [*unsaved, *follower.events]
+            self.notifier.start()
+            follower.last_seq, follower.is_started = after, True
+            follower.events.clear()
+            follower.deliver(event for event in events if event.seq > after)
+            if self._poller is None or self._poller.done():
+                self._poller = asyncio.get_running_loop().create_task(self._poll_forever())
+            self._poll_now.set()
             while not follower.is_over or follower.events:
                 while follower.events:
                     yield follower.events.popleft()
@@ -292,16 +300,6 @@ class EventStreams:
     def _list_followers(self, run_id: str) -> list[_RunFollower]:
         return [follower for follower in self._followers if follower.run_id == run_id]
 
-    def _start_follower(self, follower: _RunFollower, events: Sequence[RunEvent], after: int) -> None:
-        """Switch a follower from saved events to delivered ones."""
-        self.notifier.start()
-        follower.last_seq, follower.is_started = after, True
-        follower.events.clear()
-        follower.deliver(event for event in events if event.seq > after)
-        if self._poller is None or self._poller.done():
-            self._poller = asyncio.get_running_loop().create_task(self._poll_forever())
-        self._poll_now.set()
-
     def _deliver_events(self, run_id: str, events: Sequence[RunEvent]) -> None:
         for follower in self._list_followers(run_id):
             follower.deliver(events)
@@ -317,16 +315,13 @@ class EventStreams:
             self._wake_followers(run_id)
         else:
             for follower in self._list_followers(run_id):
-                self._deliver_remote_events(follower, events)
-
-    def _deliver_remote_events(self, follower: _RunFollower, events: Sequence[RunEvent]) -> None:
-        """Deliver notified events to a follower; if events before them are missing, poll the table."""
-        new_events = [event for event in events if event.seq > follower.last_seq]
-        if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
-            follower.deliver(new_events)
-        if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
-            follower.last_check_at = 0.0
-            self._poll_now.set()
+                new_events = [event for event in events if event.seq > follower.last_seq]
+                if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
+                    follower.deliver(new_events)
+                # Events before them are missing, or the run may go on: the table knows.
+                if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
+                    follower.last_check_at = 0.0
+                    self._poll_now.set()
 
     def _wake_followers(self, run_id: str) -> None:
         for follower in self._list_followers(run_id):

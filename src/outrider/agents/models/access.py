@@ -113,10 +113,11 @@ class ModelResolver:
         ]
         if accesses:
             return accesses
-        local = await self._find_local_model()
-        if local is None:
-            raise NotConfigured("no model is configured", hint=f"do one of these: {MODEL_SETUP_HINT}", code="no_model")
-        return [local]
+        for provider in list_providers().values() if self._settings.local else ():
+            if provider.local and (model := await self._find_running_model(provider)):
+                profile = ModelProfile(provider=provider.name, model=model, timeout_s=600)
+                return [await self._resolve_profile(f"{provider.name}:{model}", profile)]
+        raise NotConfigured("no model is configured", hint=f"do one of these: {MODEL_SETUP_HINT}", code="no_model")
 
     @property
     def has_default(self) -> bool:
@@ -125,16 +126,17 @@ class ModelResolver:
 
     async def list_status(self) -> list[ModelStatus]:
         """Return the state of every known provider."""
-        return [await self._check_provider(provider) for provider in list_providers().values()]
-
-    async def _check_provider(self, provider: "ModelProvider") -> ModelStatus:
-        if provider.local:
-            model = (await self._find_running_model(provider)) if self._settings.local else ""
-            reason = "" if model else "not running" if self._settings.local else "models.local is off"
-            return ModelStatus(provider.name, provider.title, bool(model), model, reason, "start it")
-        usable = bool(self._find_key(provider))
-        reason, remedy = ("", "") if usable else ("no key", f"set {provider.env[0]}; {provider.key_url}")
-        return ModelStatus(provider.name, provider.title, usable, provider.default_model, reason, remedy)
+        states: list[ModelStatus] = []
+        for provider in list_providers().values():
+            if provider.local:
+                model = (await self._find_running_model(provider)) if self._settings.local else ""
+                reason = "" if model else "not running" if self._settings.local else "models.local is off"
+                states.append(ModelStatus(provider.name, provider.title, bool(model), model, reason, "start it"))
+                continue
+            usable = bool(self._find_key(provider))
+            reason, remedy = ("", "") if usable else ("no key", f"set {provider.env[0]}; {provider.key_url}")
+            states.append(ModelStatus(provider.name, provider.title, usable, provider.default_model, reason, remedy))
+        return states
 
     async def _resolve_name(self, name: str) -> ModelAccess:
         """Return the access for a profile or `provider:model`. Raises InvalidInput for an unknown name."""
@@ -205,17 +207,6 @@ class ModelResolver:
                 code="no_model",
             )
         return key.strip()
-
-    async def _find_local_model(self) -> ModelAccess | None:
-        """Return the first model that runs on this machine."""
-        if not self._settings.local:
-            return None
-        for provider in list_providers().values():
-            if provider.local and (model := await self._find_running_model(provider)):
-                return await self._resolve_profile(
-                    f"{provider.name}:{model}", ModelProfile(provider=provider.name, model=model, timeout_s=600)
-                )
-        return None
 
     async def _find_running_model(self, provider: "ModelProvider", base_url: str = "") -> str:
         """Return the first model that an endpoint serves, or an empty text if it does not answer."""

@@ -89,7 +89,16 @@ class DurableModel(WrapperModel):
             self._shorten_context(messages, model_request_parameters, saved["limit"])
         if "stop" in saved:
             raise RunStopped(*saved["stop"])
-        return self._record_response(number, saved)
+        response = self.argument_encryption.decrypt_messages([saved["response"]])[0]
+        assert isinstance(response, ModelResponse)
+        meter = self._attempt.meter
+        meter.own_usage += RunUsage.from_dict(saved["usage"])
+        self._attempt.texts[number] = response.text or ""
+        self._attempt.thinking[number] = response.thinking or ""
+        tree_usage = meter.own_usage + meter.descendant_usage
+        usage = {"run": meter.own_usage.to_dict(), "tree": tree_usage.to_dict(), "step": number}
+        self._attempt.event_writer.write("usage", usage)
+        return response
 
     async def _fit_context(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
         """Make the request fit: remove old results, then summarize the middle, then cut the remaining results."""
@@ -157,18 +166,6 @@ class DurableModel(WrapperModel):
             request = ModelRequest(parts=[UserPromptPart(final_prompt)])
             return [*messages, request], ModelSettings(**(settings or {}), tool_choice="none")
         return messages, settings
-
-    def _record_response(self, number: int, saved: dict[str, Any]) -> ModelResponse:
-        response = self.argument_encryption.decrypt_messages([saved["response"]])[0]
-        assert isinstance(response, ModelResponse)
-        meter = self._attempt.meter
-        meter.own_usage += RunUsage.from_dict(saved["usage"])
-        self._attempt.texts[number] = response.text or ""
-        self._attempt.thinking[number] = response.thinking or ""
-        tree_usage = meter.own_usage + meter.descendant_usage
-        usage = {"run": meter.own_usage.to_dict(), "tree": tree_usage.to_dict(), "step": number}
-        self._attempt.event_writer.write("usage", usage)
-        return response
 
     async def _request_with_fallback(
         self,

@@ -55,7 +55,15 @@ def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURE
 def adapt_pictures(messages: Sequence[ModelMessage], access: ModelAccess) -> list[ModelMessage]:
     """Return the messages as a model takes them."""
     if not access.sees_pictures:
-        return [_replace_pictures(message) for message in messages]
+        return [
+            replace(
+                message,
+                parts=[_take_pictures(part, BLIND_NOTE) if get_pictures(part) else part for part in message.parts],
+            )
+            if isinstance(message, ModelRequest)
+            else message
+            for message in messages
+        ]
     return [_move_pictures(message) for message in messages] if access.api in ("", "chat") else list(messages)
 
 
@@ -66,13 +74,6 @@ def _drop_first(part: Any, count: int) -> Any:
         return part
     content = [DROPPED_NOTE if any(item is each for each in pictures) else item for item in part.content]
     return replace(part, content="\n".join(content) if all(isinstance(item, str) for item in content) else content)
-
-
-def _replace_pictures(message: ModelMessage) -> ModelMessage:
-    if not isinstance(message, ModelRequest):
-        return message
-    parts = [_take_pictures(part, BLIND_NOTE) if get_pictures(part) else part for part in message.parts]
-    return replace(message, parts=parts)
 
 
 def _move_pictures(message: ModelMessage) -> ModelMessage:

@@ -98,12 +98,6 @@ class AnswerService:
 
     async def resume_unblocked(self, root_run_id: str) -> list[str]:
         """Resume the runs of a tree that no longer wait for an answer; return their ids. Raises NotConfigured."""
-        ready = (await self._load_blocked_tree(root_run_id)).list_ready()
-        for run_id in ready:
-            await self._runs.resume(run_id)
-        return ready
-
-    async def _load_blocked_tree(self, root_run_id: str) -> _BlockedTree:
         blocked = select(runs.c.id).where(runs.c.root_run_id == root_run_id, runs.c.status == "blocked")
         calls = select(steps.c.run_id, steps.c.state).where(steps.c.run_id.in_(blocked), steps.c.outcome == "asks")
         async with self._database.read() as connection:
@@ -118,4 +112,7 @@ class AnswerService:
             if child in waits_for:
                 waits_for[run].add(child)
         asking = frozenset(question.run_id for question in await self._questions.list_pending(root_run_id))
-        return _BlockedTree(waits_for, asking)
+        ready = _BlockedTree(waits_for, asking).list_ready()
+        for run_id in ready:
+            await self._runs.resume(run_id)
+        return ready

@@ -84,7 +84,19 @@ class RunOverview:
             live = await connection.run_sync(load_live_usage, runs.c.root_run_id == root_run_id)
             rows = (await connection.execute(query)).mappings()
             found = [parse_summary_row(merge_usage(row, live)) for row in rows]
-        return _build_tree(found, root_run_id)
+        # Runs whose parent is missing become children of the root.
+        ids = {run.id for run in found}
+        children: dict[str, list[RunSummary]] = {}
+        for run in found:
+            if run.id != root_run_id:
+                parent_id = run.parent_run_id if run.parent_run_id in ids else root_run_id
+                children.setdefault(parent_id or root_run_id, []).append(run)
+
+        def build_branch(run: RunSummary) -> RunBranch:
+            return RunBranch(run, [build_branch(child) for child in children.get(run.id, ())])
+
+        root = next((run for run in found if run.id == root_run_id), None)
+        return build_branch(root) if root else None
 
     async def list_conversation_runs(self, conversation_id: str, but: str, limit: int = 10) -> list[RunSummary]:
         """Return the runs of a conversation except the run `but`, the newest first."""
@@ -130,19 +142,3 @@ class RunOverview:
 
 def _hash_value(value: Any) -> str:
     return hashlib.blake2s(repr(value).encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def _build_tree(summaries: Sequence[RunSummary], root_id: str) -> RunBranch | None:
-    """Return the tree of the runs; runs whose parent is missing become children of the root."""
-    ids = {run.id for run in summaries}
-    children: dict[str, list[RunSummary]] = {}
-    for run in summaries:
-        if run.id != root_id:
-            parent_id = run.parent_run_id if run.parent_run_id in ids else root_id
-            children.setdefault(parent_id or root_id, []).append(run)
-
-    def build_branch(run: RunSummary) -> RunBranch:
-        return RunBranch(run, [build_branch(child) for child in children.get(run.id, ())])
-
-    root = next((run for run in summaries if run.id == root_id), None)
-    return build_branch(root) if root else None

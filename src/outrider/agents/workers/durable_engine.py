@@ -162,7 +162,18 @@ class DurableEngine:
     def _build_database_config(self) -> dict[str, Any]:
         if self._url.get_backend_name() == "sqlite":
             path = Path(self._url.database or "").with_suffix(".work.db")
-            self._sqlite_engine = _create_sqlite_engine(path)
+            # A write-ahead log is much faster, because it rarely waits for the disk.
+            busy_timeout_s = 30
+            path.parent.mkdir(parents=True, exist_ok=True)
+            engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": busy_timeout_s})
+
+            @event.listens_for(engine, "connect")
+            def set_pragmas(connection: Any, _record: object) -> None:
+                connection.isolation_level = "IMMEDIATE"
+                for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={busy_timeout_s * 1000}"):
+                    connection.execute(f"PRAGMA {pragma}")
+
+            self._sqlite_engine = engine
             return {"system_database_url": f"sqlite:///{path}", "system_database_engine": self._sqlite_engine}
         return {
             "system_database_url": self._url.set(drivername="postgresql").render_as_string(hide_password=False),
@@ -183,18 +194,3 @@ async def run_attempt_workflow(run_id: str, attempt: int, worker: str) -> str:
     if engine is not None:
         await engine.run_attempt(run_id, attempt)
     return run_id
-
-
-def _create_sqlite_engine(path: Path) -> SqlEngine:
-    """Create an engine with a write-ahead log, which is much faster because it rarely waits for the disk."""
-    busy_timeout_s = 30
-    path.parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": busy_timeout_s})
-
-    @event.listens_for(engine, "connect")
-    def set_pragmas(connection: Any, _record: object) -> None:
-        connection.isolation_level = "IMMEDIATE"
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={busy_timeout_s * 1000}"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    return engine

@@ -56,8 +56,21 @@ class RunQueue:
         now = self._database.now()
 
         def claim_runs(connection: "Connection") -> list[ActiveRun]:
-            _lock_queue(connection)
-            selected = self._select_waiting(connection, limit)
+            # One process at a time assigns runs; SQLite has only one writer anyway.
+            lock_id = 0x6F75_7471  # any number that is the same in every process
+            # If the process with the lock loses its network, Postgres ends its transaction after this time.
+            idle_timeout = "3s"
+            if connection.dialect.name == "postgresql":
+                set_timeout = "set_config('idle_in_transaction_session_timeout', :idle_timeout, true)"
+                query = text(f"SELECT {set_timeout}, pg_advisory_xact_lock(:lock_id)")
+                connection.execute(query, {"lock_id": lock_id, "idle_timeout": idle_timeout})
+            # Limits may hold back a user's first runs while later ones, for other agents or models, can start.
+            max_rows_per_user = 100
+            active = [QueuedRun(**row) for row in connection.execute(_build_active_query()).mappings()]
+            rows = connection.execute(_build_waiting_query(), {"max_rows": max_rows_per_user}).mappings()
+            waiting = [QueuedRun(**row) for row in rows]
+            served_at: dict[str, float] = {row[0]: row[1] for row in connection.execute(_build_turns_query())}
+            selected = select_runs(waiting, active, served_at, self._limits, limit)
             for run in selected:
                 connection.execute(update(runs).where(runs.c.id == run.id).values(executor=worker, updated_at=now))
                 turn = {"user": run.user, "served_at": now}
@@ -74,15 +87,6 @@ class RunQueue:
         return await self._database.run_transaction(
             lambda connection: connection.execute(query).first() is not None, write=False
         )
-
-    def _select_waiting(self, connection: "Connection", limit: int) -> list[QueuedRun]:
-        # Limits may hold back a user's first runs while later ones, for other agents or models, can start.
-        max_rows_per_user = 100
-        active = [QueuedRun(**row) for row in connection.execute(_build_active_query()).mappings()]
-        rows = connection.execute(_build_waiting_query(), {"max_rows": max_rows_per_user}).mappings()
-        waiting = [QueuedRun(**row) for row in rows]
-        served_at: dict[str, float] = {row[0]: row[1] for row in connection.execute(_build_turns_query())}
-        return select_runs(waiting, active, served_at, self._limits, limit)
 
 
 def select_runs(
@@ -150,17 +154,6 @@ def _list_limit_names(model: str) -> tuple[str, ...]:
     """Return the names by which a limit may refer to a model: its provider, or `provider:model`."""
     provider = model.partition(":")[0]
     return (provider, model) if provider and provider != model else (model,)
-
-
-def _lock_queue(connection: "Connection") -> None:
-    """Let one process at a time assign runs; SQLite has only one writer anyway."""
-    lock_id = 0x6F75_7471  # any number that is the same in every process
-    # If the process with the lock loses its network, Postgres ends its transaction after this time.
-    idle_timeout = "3s"
-    if connection.dialect.name == "postgresql":
-        set_timeout = "set_config('idle_in_transaction_session_timeout', :idle_timeout, true)"
-        query = text(f"SELECT {set_timeout}, pg_advisory_xact_lock(:lock_id)")
-        connection.execute(query, {"lock_id": lock_id, "idle_timeout": idle_timeout})
 
 
 def _build_user_column() -> "ColumnElement[str]":

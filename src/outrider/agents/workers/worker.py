@@ -177,7 +177,15 @@ class RunWorker:
                 if locks is not self._locks:
                     await locks.close()
         for run in lost:
-            await self._requeue_run(run)
+            # Back into the queue, or on here if it is below another run; the update has an effect in one process only.
+            unchanged = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(ACTIVE_STATUSES)
+            same_executor = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
+            here = run.is_child and bool(self._settings.runs)
+            values = {"status": "queued", "executor": self.name if here else None}
+            if await self._rows.update_runs(*unchanged, same_executor, **values):
+                log.info("run %s of worker %s is queued again", run.id, run.executor)
+                if here:
+                    await self.start_attempt(run.id, run.attempt, here=True)
         if lost or (self.is_started and self._settings.runs):
             await self.dispatch_queued()
         return [run.id for run in lost]
@@ -250,20 +258,6 @@ class RunWorker:
             except Exception:
                 log.exception("bug in deleting old records of the durable engine")
             await anyio.sleep(day_s)
-
-    async def _requeue_run(self, run: ActiveRun) -> None:
-        """Put a lost run back into the queue, or continue it here if it is below another run.
-
-        The update has an effect in one process only.
-        """
-        unchanged = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(ACTIVE_STATUSES)
-        same_executor = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
-        here = run.is_child and bool(self._settings.runs)
-        values = {"status": "queued", "executor": self.name if here else None}
-        if await self._rows.update_runs(*unchanged, same_executor, **values):
-            log.info("run %s of worker %s is queued again", run.id, run.executor)
-            if here:
-                await self.start_attempt(run.id, run.attempt, here=True)
 
 
 def _import_engine() -> "type[DurableEngine]":

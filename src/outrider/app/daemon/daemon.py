@@ -172,7 +172,11 @@ class Daemon:
             pooled, app = await self._apps.acquire(config.loaded)
         except OutriderError as error:
             raise self._command_line.build_refusal(error) from error
-        session = config.session or self._assign_session(config, handshake)
+        session = config.session or (
+            self._sessions.join(handshake.cwd)
+            if config.joins
+            else self._sessions.assign(handshake.cwd, handshake.session)
+        )
         self._idle_timeout_s = config.loaded.settings.daemon_idle_s
         try:
             host_session = self._connections[connection] = HostSession(connection, build_repeat_predicate(app.toolbox))
@@ -196,11 +200,6 @@ class Daemon:
         with change_directory(handshake.cwd):
             config = self._command_line.read_config(handshake)
         return replace(config, loaded=resolve_paths(config.loaded))
-
-    def _assign_session(self, config: HostConfig, handshake: Handshake) -> str:
-        if config.joins:
-            return self._sessions.join(handshake.cwd)
-        return self._sessions.assign(handshake.cwd, handshake.session)
 
     def _is_outdated(self, handshake: Handshake) -> bool:
         """Return whether a newer version, or the changed code on disk, should serve this host."""

@@ -106,7 +106,15 @@ def _get_rejected_words(language: str, wanted_terms: frozenset[str]) -> set[str]
 
 def extract_index_terms(texts: Iterable[str], language: str) -> tuple[str, int]:
     """Return all terms of some texts, separated by spaces, and the number of words."""
-    words = [terms for text in texts for terms in _iter_terms(text, language)]
+    words: list[tuple[str, ...]] = []
+    # The terms that `iter_tokens` finds, but several times as fast, because offsets are not needed.
+    for text in texts:
+        without_possessives = _compile_possessive().sub("", text) if "'" in text or "’" in text else text
+        for spelled in _compile_word().findall(without_possessives):
+            if spelled.isascii():
+                words.append(_expand_word(spelled[:MAX_TERM_CHARS], language))
+            else:
+                words += [token.terms for token in _tokenize_non_ascii(0, spelled, language)]
     return " ".join([term for terms in words for term in terms]), len(words)
 
 
@@ -122,17 +130,6 @@ def parse_query_terms(query: str, languages: Sequence[str]) -> list[tuple[str, .
         tuple(dict.fromkeys(term for token in tokens for term in token.terms))
         for tokens in zip(*tokens_by_language, strict=True)
     ]
-
-
-def _iter_terms(text: str, language: str) -> Iterator[tuple[str, ...]]:
-    """Yield the terms of each word, as `iter_tokens` does but several times as fast, without offsets."""
-    if "'" in text or "’" in text:
-        text = _compile_possessive().sub("", text)
-    for spelled in _compile_word().findall(text):
-        if spelled.isascii():
-            yield _expand_word(spelled[:MAX_TERM_CHARS], language)
-        else:
-            yield from [token.terms for token in _tokenize_non_ascii(0, spelled, language)]
 
 
 def _tokenize_non_ascii(at: int, spelled: str, language: str) -> Iterator[TextToken]:

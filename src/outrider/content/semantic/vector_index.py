@@ -107,7 +107,11 @@ class VectorIndex:
         async with self._embedding_lock:
             chunks = await self._fetch_rows(query)
             if chunks:
-                vectors = await self.embedder.embed([_format_for_embedding(chunk) for chunk in chunks])
+                texts: list[str] = []
+                for chunk in chunks:
+                    title = "" if chunk.heading.startswith(chunk.title) else chunk.title
+                    texts.append("\n".join(filter(None, (title, chunk.heading, chunk.text))))
+                vectors = await self.embedder.embed(texts)
                 await self._save_vectors(store, chunks, vectors)
         return len(chunks)
 
@@ -257,7 +261,13 @@ class VectorIndex:
         if codes is None:
             folder = self._folder / store / hashlib.sha256(self.embedder.name.encode()).hexdigest()[:16]
             codes = await _run_in_thread(lambda: StoreCodes(folder, dimensions))
-            await self._check_codes(store, codes)
+            # Codes that lack rows they should cover, or mostly belong to deleted chunks, are built anew.
+            vectors = content_vectors.c
+            query = select(func.count()).where(vectors.store_id == store, vectors.embedder == self.embedder.name)
+            expected = (await self._fetch_rows(query.where(vectors.embedded <= codes.last_transaction)))[0][0]
+            if expected > codes.rows or codes.rows > 2 * expected + VECTORS_PER_PAGE:
+                log.info("rebuilding the codes of store %s: %s codes for %s vectors", store, codes.rows, expected)
+                await _run_in_thread(codes.clear)
         self._open_codes[store] = codes
         while len(self._open_codes) > max_open_stores:
             self._open_codes.popitem(last=False)
@@ -270,15 +280,6 @@ class VectorIndex:
         while codes.last_transaction < target:
             await self._load_next_page(store, codes, target, dimensions)
         return codes
-
-    async def _check_codes(self, store: str, codes: StoreCodes) -> None:
-        """Clear codes that lack rows they should cover, or that mostly belong to deleted chunks."""
-        table = content_vectors
-        query = select(func.count()).where(table.c.store_id == store, table.c.embedder == self.embedder.name)
-        expected = (await self._fetch_rows(query.where(table.c.embedded <= codes.last_transaction)))[0][0]
-        if expected > codes.rows or codes.rows > 2 * expected + VECTORS_PER_PAGE:
-            log.info("rebuilding the codes of store %s: %s codes for %s vectors", store, codes.rows, expected)
-            await _run_in_thread(codes.clear)
 
     async def _load_next_page(self, store: str, codes: StoreCodes, target: int, dimensions: int) -> None:
         """Add about a page of vectors, but only whole transactions, since segments are counted in those."""
@@ -306,12 +307,6 @@ class VectorIndex:
         return await self._database.run_transaction(
             lambda connection: list(connection.execute(query).all()), write=False
         )
-
-
-def _format_for_embedding(chunk: Any) -> str:
-    """Return the text to embed: title of the content, headings, and the passage."""
-    context = [chunk.heading] if chunk.heading.startswith(chunk.title) else [chunk.title, chunk.heading]
-    return "\n".join(part for part in (*context, chunk.text) if part)
 
 
 async def _run_in_thread(work: Callable[[], ResultT]) -> ResultT:

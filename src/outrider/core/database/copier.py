@@ -114,7 +114,15 @@ class DatabaseCopy:
             after, done = progress.get(table.name, (None, False))
             counts = TableCopy(table.name)
             if not done:
-                await self._copy_table(table, after, counts)
+                async for rows in iter_batches(self.source, table, _get_batch_size(table), after):
+                    copyable = await self._copy_row_files(table, [clean_row(table, row) for row in rows])
+                    counts.rows += len(rows)
+                    counts.left_out += len(rows) - len(copyable)
+                    last_key = list(get_row_key(table, rows[-1]))
+                    counts.copied += await self.target.run_transaction(
+                        self._build_writer(table, copyable, last_key, done=False), write=True
+                    )
+                await self.target.run_transaction(self._build_writer(table, [], None, done=True), write=True)
             yield counts
 
     async def verify_tables(self) -> AsyncGenerator[TableCopy]:
@@ -122,7 +130,19 @@ class DatabaseCopy:
         for table in self.tables:
             counts = TableCopy(table.name)
             async for rows in iter_batches(self.source, table, _get_batch_size(table), None):
-                await self._compare_rows(table, rows, counts)
+                target_rows = await read_rows_by_key(self.target, table, [get_row_key(table, row) for row in rows])
+                missing = []
+                for row in (clean_row(table, row) for row in rows):
+                    row_hash, target_row = hash_row(row), target_rows.get(get_row_key(table, row))
+                    counts.rows += 1
+                    counts.checksum = (counts.checksum + row_hash) % (1 << 128)
+                    if target_row is None:
+                        missing.append(row)
+                    else:
+                        counts.different += hash_row(target_row) != row_hash
+                copyable = await self._copy_row_files(table, missing)
+                counts.missing += len(copyable)
+                counts.left_out += len(missing) - len(copyable)
             yield counts
 
     async def clear_progress(self) -> None:
@@ -130,17 +150,6 @@ class DatabaseCopy:
         async with self.target.write() as connection:
             parameters = {"source": self._source_name}
             await connection.execute(text("DELETE FROM copy_progress WHERE source = :source"), parameters)
-
-    async def _copy_table(self, table: Table, after: RowKey | None, counts: TableCopy) -> None:
-        async for rows in iter_batches(self.source, table, _get_batch_size(table), after):
-            copyable = await self._copy_row_files(table, [clean_row(table, row) for row in rows])
-            counts.rows += len(rows)
-            counts.left_out += len(rows) - len(copyable)
-            last_key = list(get_row_key(table, rows[-1]))
-            counts.copied += await self.target.run_transaction(
-                self._build_writer(table, copyable, last_key, done=False), write=True
-            )
-        await self.target.run_transaction(self._build_writer(table, [], None, done=True), write=True)
 
     def _build_writer(
         self, table: Table, rows: Sequence[RowValues], last_key: list[Any] | None, *, done: bool
@@ -168,21 +177,6 @@ class DatabaseCopy:
         if table.name != "artifacts" or self.copy_files is None:
             return list(rows)
         return await self.copy_files(rows)
-
-    async def _compare_rows(self, table: Table, rows: Sequence[RowValues], counts: TableCopy) -> None:
-        target_rows = await read_rows_by_key(self.target, table, [get_row_key(table, row) for row in rows])
-        missing = []
-        for row in (clean_row(table, row) for row in rows):
-            row_hash, target_row = hash_row(row), target_rows.get(get_row_key(table, row))
-            counts.rows += 1
-            counts.checksum = (counts.checksum + row_hash) % (1 << 128)
-            if target_row is None:
-                missing.append(row)
-            else:
-                counts.different += hash_row(target_row) != row_hash
-        copyable = await self._copy_row_files(table, missing)
-        counts.missing += len(copyable)
-        counts.left_out += len(missing) - len(copyable)
 
     async def _load_progress(self) -> dict[str, tuple[RowKey | None, bool]]:
         """Return by table the last key that an earlier copy wrote, and whether it finished the table."""

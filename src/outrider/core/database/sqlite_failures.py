@@ -37,18 +37,16 @@ def explain_sqlite_error(place: str, error: Exception, reason: str) -> Unavailab
             hint="call again; if it stays locked, end the backup, copy or outrider that `outrider doctor` names",
             retry_after=5.0,
         )
-    return Unavailable(message, code="database", hint=_suggest_fix(code))
+    if code == sqlite3.SQLITE_FULL:
+        hint = "nothing was stored: free space on the disk of `data_dir`, then call again; no restart is needed"
+    elif code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN}:
+        hint = "let Outrider's user write the file and its folder, or set `data_dir`; `outrider doctor` tests it"
+    else:
+        hint = "free space or fix the permissions of `data_dir`, or set another one; `outrider doctor` tests it"
+    return Unavailable(message, code="database", hint=hint)
 
 
 def get_result_code(error: Exception) -> int | None:
     """Return SQLite's primary result code, or None for another kind of error."""
     extended = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", None)
     return None if extended is None else extended & 0xFF
-
-
-def _suggest_fix(code: int | None) -> str:
-    if code == sqlite3.SQLITE_FULL:
-        return "nothing was stored: free space on the disk of `data_dir`, then call again; no restart is needed"
-    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN}:
-        return "let Outrider's user write the file and its folder, or set `data_dir`; `outrider doctor` tests it"
-    return "free space or fix the permissions of `data_dir`, or set another one; `outrider doctor` tests it"

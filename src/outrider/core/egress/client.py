@@ -50,7 +50,14 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
         )
         with _translate_errors(request):
             self._guard.check_host(target.host, target.port, trusted=trusted)
-            response = await self._get_pool(trusted=trusted).handle_async_request(core_request)
+            if trusted not in self._pools:
+                self._pools[trusted] = httpcore2.AsyncConnectionPool(
+                    ssl_context=_build_ssl_context(),
+                    max_connections=100,
+                    keepalive_expiry=15.0,  # seconds
+                    network_backend=GuardedBackend(self._guard, trusted=trusted),
+                )
+            response = await self._pools[trusted].handle_async_request(core_request)
             stream = response.extensions["network_stream"]
             if isinstance(stream, GuardedStream):
                 stream.begin_body(max_response_bytes)
@@ -60,16 +67,6 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
         pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
             await pool.aclose()
-
-    def _get_pool(self, *, trusted: bool) -> httpcore2.AsyncConnectionPool:
-        if trusted not in self._pools:
-            self._pools[trusted] = httpcore2.AsyncConnectionPool(
-                ssl_context=_build_ssl_context(),
-                max_connections=100,
-                keepalive_expiry=15.0,  # seconds
-                network_backend=GuardedBackend(self._guard, trusted=trusted),
-            )
-        return self._pools[trusted]
 
 
 class _ResponseStream(httpx2.AsyncByteStream):

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from outrider.content.errors import store_not_found
 from outrider.content.models import ContentRecord
-from outrider.content.overview import OwnedStore, StoredPassage
+from outrider.content.overview import OwnedStore
 from outrider.content.search import ContentHit, SearchOptions
 from outrider.dashboard.access import ResourceOwner, can_view, get_allowed_workspace
 from outrider.dashboard.files import build_attachment
@@ -90,7 +90,13 @@ async def show_content(request: Request) -> Response:
     record, owned, known = await _require_content(request)
     first = parse_start(request.query_params.get("from", ""))
     overview = get_services(request).content.overview
-    shown = _limit_page_weight(await overview.list_passages(record.id, first=first, limit=max_passages))
+    # As many as fit on a page, at least one
+    shown, weight = [], 0
+    for each in await overview.list_passages(record.id, first=first, limit=max_passages):
+        weight += measure_html_bytes(each.text) + measure_html_bytes(each.heading) + 400
+        if shown and weight > MAX_PART_HTML_BYTES:
+            break
+        shown.append(each)
     last = shown[-1].number + 1 if shown else 0
     return await render_section(
         request,
@@ -164,14 +170,3 @@ def _build_store_row(owned: OwnedStore, known: SessionOwners) -> dict[str, Any]:
         "created_at": store.created_at,
         "owner": known.describe_owner(owned.scope),
     }
-
-
-def _limit_page_weight(passages: Sequence[StoredPassage]) -> list[StoredPassage]:
-    """Return as many passages as fit on a page, at least one."""
-    shown, weight = [], 0
-    for each in passages:
-        weight += measure_html_bytes(each.text) + measure_html_bytes(each.heading) + 400
-        if shown and weight > MAX_PART_HTML_BYTES:
-            break
-        shown.append(each)
-    return shown

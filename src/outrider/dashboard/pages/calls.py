@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from outrider.core.call_history import FAILED_OUTCOME, MAX_SAMPLE_CALLS, CallFilter, CallHistory, CallSample
+from outrider.core.call_history import FAILED_OUTCOME, MAX_SAMPLE_CALLS, CallFilter, CallHistory
 from outrider.core.call_stats import bucket_calls, group_failures, summarize_calls, summarize_calls_by
 from outrider.core.errors import NotFound
 from outrider.dashboard import feed, render
@@ -31,7 +31,16 @@ async def show_calls(request: Request) -> Response:
     values: dict[str, Any] = {"events": part.items, "asked": wanted, "older": part.after, "after": after}
     if request.query_params.get("part") == "rows":
         return render.render_fragment(request, "calls/rows.html", **values)
-    return await _render_calls_page(request, "calls", feed=at, choices=await _list_filter_values(request), **values)
+    # The filters offer what occurs in the newest calls.
+    calls = await (await _open_history(request)).sample_calls(CallFilter(workspace=get_allowed_workspace(request)))
+    names = {
+        "tool": {call.tool for call in calls},
+        "provider": {call.provider for call in calls if call.provider},
+        "outcome": {call.outcome for call in calls},
+    }
+    return await _render_calls_page(
+        request, "calls", feed=at, choices={name: sorted(each) for name, each in names.items()}, **values
+    )
 
 
 async def show_speed(request: Request) -> Response:
@@ -42,13 +51,17 @@ async def show_speed(request: Request) -> Response:
         summarize_calls_by(calls, lambda call: call.tool),
         summarize_calls_by(calls, lambda call: call.provider),
     )
+    # From the period's start, or from the oldest call
+    now = time.time()
+    oldest = calls[-1].at if calls else now
+    begin = now - PERIOD_SECONDS[wanted.period] if wanted.period in PERIOD_SECONDS else min(oldest, now - 60)
     return await _render_calls_page(
         request,
         "speed",
         feed=at,
         asked=wanted,
         whole=summarize_calls("all", calls),
-        columns=charts.build_columns(_bucket_over_time(calls, wanted), CHART_WIDTH),
+        columns=charts.build_columns(bucket_calls(calls, begin, now, COLUMN_COUNT), CHART_WIDTH),
         tables=(("tool", "Tools", tools), ("provider", "Providers that answered", answered)),
         seconds=charts.build_time_scale([*tools, *answered]),
         sizes=charts.build_size_scale([*tools, *answered]),
@@ -107,25 +120,6 @@ async def _open_history(request: Request) -> CallHistory:
 async def _render_calls_page(request: Request, name: str, **values: Any) -> Response:
     frame: dict[str, Any] = {"section": name, "periods": PERIOD_TITLES}
     return await render.render_page(request, f"calls/{name}.html", **frame, **values)
-
-
-async def _list_filter_values(request: Request) -> dict[str, list[str]]:
-    """List filter values that occur in the newest calls."""
-    calls = await (await _open_history(request)).sample_calls(CallFilter(workspace=get_allowed_workspace(request)))
-    names = {
-        "tool": {call.tool for call in calls},
-        "provider": {call.provider for call in calls if call.provider},
-        "outcome": {call.outcome for call in calls},
-    }
-    return {name: sorted(each) for name, each in names.items()}
-
-
-def _bucket_over_time(calls: list[CallSample], wanted: CallQuery) -> list[Any]:
-    """Count calls by time from the period's start, or from the oldest call."""
-    now = time.time()
-    oldest = calls[-1].at if calls else now
-    begin = now - PERIOD_SECONDS[wanted.period] if wanted.period in PERIOD_SECONDS else min(oldest, now - 60)
-    return bucket_calls(calls, begin, now, COLUMN_COUNT)
 
 
 async def _read_changes(services: DashboardServices, cursor: str) -> tuple[list[FeedChange], str]:

@@ -14,7 +14,7 @@ from outrider.agents.views.inbox import Inbox
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Decision, QuestionAnswer
 from outrider.dashboard import feed, render
-from outrider.dashboard.page import DashboardPage, FeedChange, build_route_path, get_services, get_viewer
+from outrider.dashboard.page import DashboardPage, build_route_path, get_services, get_viewer
 from outrider.dashboard.questions.question_view import (
     DECISION_LABELS,
     MAX_SHOWN_QUESTIONS,
@@ -23,7 +23,6 @@ from outrider.dashboard.questions.question_view import (
     group_questions,
 )
 from outrider.dashboard.runs.run_view import build_answer_service
-from outrider.dashboard.services import DashboardServices
 
 
 async def show_questions(request: Request) -> Response:
@@ -39,6 +38,11 @@ async def show_questions(request: Request) -> Response:
     if query.get("part") == "open":
         return render.render_fragment(request, "questions/open.html", **values)
     text, after = query.get("q", "").strip()[:200], query.get("after", "")
+    max_outcomes = 20  # of the answers just given, which this page repeats
+    names = [(each, True) for each in query.get("told", "").split(",") if each] + [
+        (each, False) for each in query.get("late", "").split(",") if each
+    ]
+    found = [(await house.questions.get(name), first) for name, first in names[:max_outcomes]]
     return await render.render_page(
         request,
         "questions/questions.html",
@@ -47,19 +51,11 @@ async def show_questions(request: Request) -> Response:
         allowances=await inbox.list_allowances(),
         text=text,
         after=after,
-        told=await _describe_outcomes(house, query.get("told", ""), query.get("late", "")),
+        told=[{"won": first, "words": describe_decision(question)} for question, first in found if question.decision],
         held=query.get("held", "")[:300],
         SAID=DECISION_LABELS,
         **values,
     )
-
-
-async def _describe_outcomes(services: DashboardServices, won: str, lost: str) -> list[dict[str, Any]]:
-    """Describe the effect of the answers just given."""
-    max_outcomes = 20  # answers whose outcome the next page repeats
-    names = [(each, True) for each in won.split(",") if each] + [(each, False) for each in lost.split(",") if each]
-    found = [(await services.questions.get(name), first) for name, first in names[:max_outcomes]]
-    return [{"won": first, "words": describe_decision(question)} for question, first in found if question.decision]
 
 
 async def show_question(request: Request) -> Response:
@@ -151,14 +147,6 @@ async def withdraw_allowance(request: Request) -> Response:
     return RedirectResponse(build_route_path(request, "questions"), 303)
 
 
-async def _read_changes(services: DashboardServices, cursor: str) -> tuple[list[FeedChange], str]:
-    return await Inbox(services.database).list_changes(cursor)
-
-
-async def _count_open(services: DashboardServices) -> int:
-    return await Inbox(services.database).count_open()
-
-
 QUESTIONS_PAGE = DashboardPage(
     "questions",
     "Questions",
@@ -169,7 +157,7 @@ QUESTIONS_PAGE = DashboardPage(
         Route("/questions/withdraw", withdraw_allowance, name="questions_withdraw", methods=["POST"]),
         Route("/questions/{question}", show_question, name="question"),
     ),
-    feeds={"questions": _read_changes},
-    badge=_count_open,
+    feeds={"questions": lambda services, cursor: Inbox(services.database).list_changes(cursor)},
+    badge=lambda services: Inbox(services.database).count_open(),
     key="q",
 )

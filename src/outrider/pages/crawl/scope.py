@@ -42,6 +42,7 @@ class CrawlScope:
     def explain_refusal(self, url: str) -> str:
         """Return why an address does not belong to the crawl; empty if it does."""
         max_url_chars = 2_000  # longer addresses are generated endlessly by broken sites
+        max_repeats = 3  # more equal folders in one path mean a relative link that goes in circles
         parts, start = urlsplit(url), urlsplit(self.plan.start)
         host, start_host = [(each.hostname or "").removeprefix("www.") for each in (parts, start)]
         is_subdomain = self.plan.within == "subdomains" and host.endswith(f".{start_host}")
@@ -51,7 +52,8 @@ class CrawlScope:
             return OFF_SITE
         if NON_PAGE_SUFFIX.search(parts.path):
             return "not a page"
-        if len(url) > max_url_chars or _has_repeated_folders(parts.path):
+        folders = [each for each in parts.path.split("/") if each]
+        if len(url) > max_url_chars or any(folders.count(each) > max_repeats for each in set(folders)):
             return "endless"
         path = parts.path + (f"?{parts.query}" if parts.query else "")
         is_excluded = any(pattern.match(path) for pattern in self._exclude_patterns)
@@ -90,9 +92,3 @@ def build_page_key(url: str) -> str:
     """Return a key that is the same for all addresses of a page, whatever the scheme, with or without `www.`."""
     parts = urlsplit(url)
     return urlunsplit(("", parts.netloc.removeprefix("www."), parts.path or "/", parts.query, ""))
-
-
-def _has_repeated_folders(path: str) -> bool:
-    max_repeats = 3  # more equal folders in one path mean a relative link that goes in circles
-    folders = [each for each in path.split("/") if each]
-    return any(folders.count(each) > max_repeats for each in set(folders))

@@ -40,7 +40,10 @@ async def visit_page(pages: Pages, scope: CrawlScope, pending: PendingPage) -> V
     try:
         page = await pages.read(pending.url, ReadOptions(max_age=max_age, robots=scope.plan.robots))
     except OutriderError as error:
-        return VisitResult(_build_failed_outcome(error), error=error)
+        if error.code == "robots":
+            return VisitResult(PageOutcome("skipped", "robots.txt forbids it"), error=error)
+        state = "gone" if isinstance(error, NotFound) else "failed"
+        return VisitResult(PageOutcome(state, error.message, again=isinstance(error, Unavailable)), error=error)
     if scope.explain_refusal(normalize_url(page.url)) == OFF_SITE:
         error = Refused(
             f"{pending.url} leads to {page.url}",
@@ -56,13 +59,6 @@ async def visit_page(pages: Pages, scope: CrawlScope, pending: PendingPage) -> V
     title = page.document.title
     read = PageOutcome("read", final_url=page.url, title=title, sha256=digest, chars=len(text))
     return VisitResult(read, links, page)
-
-
-def _build_failed_outcome(error: OutriderError) -> PageOutcome:
-    if error.code == "robots":
-        return PageOutcome("skipped", "robots.txt forbids it")
-    state = "gone" if isinstance(error, NotFound) else "failed"
-    return PageOutcome(state, error.message, again=isinstance(error, Unavailable))
 
 
 def _collect_links(scope: CrawlScope, page: FetchedPage, depth: int) -> list[DiscoveredUrl]:

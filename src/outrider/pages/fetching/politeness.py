@@ -42,17 +42,6 @@ class Politeness:
         """Wait for a turn with this address's host, and hold it."""
         max_wait_s = 86_400.0  # callers cancel at their own deadline
         name = urlsplit(url).netloc
-        host = self._get_site(name)
-        host.users += 1
-        try:
-            async with host.slots, self._shared.acquire(f"host {name}"):
-                # A bucket of one second's worth; slower rates let one request through at a time.
-                await self._rates.acquire(f"host {name}", self._rate, 1.0, max_wait_s=max_wait_s)
-                yield
-        finally:
-            host.users -= 1
-
-    def _get_site(self, name: str) -> SiteTurns:
         max_sites = 500
         if name not in self._sites:
             self._sites[name] = SiteTurns(anyio.Semaphore(self._concurrency))
@@ -61,4 +50,12 @@ class Politeness:
         for key in idle:
             if key != name:
                 del self._sites[key]
-        return self._sites[name]
+        host = self._sites[name]
+        host.users += 1
+        try:
+            async with host.slots, self._shared.acquire(f"host {name}"):
+                # A bucket of one second's worth; slower rates let one request through at a time.
+                await self._rates.acquire(f"host {name}", self._rate, 1.0, max_wait_s=max_wait_s)
+                yield
+        finally:
+            host.users -= 1

@@ -62,7 +62,18 @@ class ReaderProcess:
             ReaderFailed: The reader failed unexpectedly.
             OutriderError: Raised by the reader.
         """
-        answer = self._exchange_message(request)
+        max_answer_bytes = 1 << 30
+        requests, answers = self._process.stdin, self._process.stdout
+        try:
+            requests.write(len(request).to_bytes(LENGTH_PREFIX_BYTES, "big") + request)
+            requests.flush()
+            size = int.from_bytes(answers.read(LENGTH_PREFIX_BYTES), "big")
+            source = answers.read(min(size, max_answer_bytes))
+            answer = json.loads(source) if size and len(source) == size else None
+        except (OSError, ValueError) as error:
+            raise ReaderCrashed from error
+        if not isinstance(answer, dict):
+            raise ReaderCrashed
         if "document" in answer:
             return Document.from_dict(answer["document"])
         if "error" in answer:
@@ -85,21 +96,6 @@ class ReaderProcess:
             with suppress(OSError):
                 pipe.close()
         self._process.wait()
-
-    def _exchange_message(self, request: bytes) -> dict[str, Any]:
-        max_answer_bytes = 1 << 30
-        requests, answers = self._process.stdin, self._process.stdout
-        try:
-            requests.write(len(request).to_bytes(LENGTH_PREFIX_BYTES, "big") + request)
-            requests.flush()
-            size = int.from_bytes(answers.read(LENGTH_PREFIX_BYTES), "big")
-            source = answers.read(min(size, max_answer_bytes))
-            answer = json.loads(source) if size and len(source) == size else None
-        except (OSError, ValueError) as error:
-            raise ReaderCrashed from error
-        if not isinstance(answer, dict):
-            raise ReaderCrashed
-        return answer
 
 
 _idle_processes: list[ReaderProcess] = []  # `append` and `pop` are atomic, so any thread may use it

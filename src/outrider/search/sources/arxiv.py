@@ -26,7 +26,11 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     since = query.find_first_day(access.today)
-    terms = _list_terms(query.text)
+    # Phrases in quotation marks and words are a term each; words that say nothing are left out.
+    stop_words = "a an and are as at by do for from how in is it of on or the to what which who why with"
+    tokens = [phrase or word for phrase, word in re.findall(r'"([^"]+)"|([^\s"()\[\]:]+)', query.text)]
+    wanted = [token for token in tokens if token.lower() not in stop_words.split()] or tokens
+    terms = [f'all:"{token}"' if re.search(r"\W", token) else f"all:{token}" for token in wanted]
     if since or query.until:
         first, last = f"{since or '1991-01-01'}".replace("-", ""), f"{query.until or access.today}".replace("-", "")
         terms.append(f"submittedDate:[{first}0000 TO {last}2359]")
@@ -40,14 +44,6 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     return ProviderRequest(f"{access.endpoint}/api/query", params=params, headers=headers)
 
 
-def _list_terms(text: str) -> list[str]:
-    """Return the phrases in quotation marks and the words, each as a term; without words that say nothing."""
-    stop_words = "a an and are as at by do for from how in is it of on or the to what which who why with"
-    tokens = [phrase or word for phrase, word in re.findall(r'"([^"]+)"|([^\s"()\[\]:]+)', text)]
-    wanted = [token for token in tokens if token.lower() not in stop_words.split()] or tokens
-    return [f'all:"{token}"' if re.search(r"\W", token) else f"all:{token}" for token in wanted]
-
-
 def decode_reply(reply: HttpResponse) -> Any:
     """Decode the feed's entries; a document type, which may define entities, is refused."""
     text = reply.body.decode("utf-8", "replace")
@@ -59,13 +55,14 @@ def decode_reply(reply: HttpResponse) -> Any:
         raise build_failure("bad_reply", "arXiv answered with a broken feed") from None
     if root.tag != f"{ATOM}feed":
         raise build_failure("bad_reply", "arXiv answered without a feed")
-    return {"entries": [_read_entry(entry) for entry in root.iter(f"{ATOM}entry")]}
-
-
-def _read_entry(entry: ET.Element) -> dict[str, Any]:
-    authors = [name for author in entry.iter(f"{ATOM}author") if (name := author.findtext(f"{ATOM}name"))]
-    return {name: entry.findtext(f"{ATOM}{name}") for name in ("id", "title", "summary", "published")} | {
-        "authors": authors
+    return {
+        "entries": [
+            {
+                **{field: entry.findtext(f"{ATOM}{field}") for field in ("id", "title", "summary", "published")},
+                "authors": [name for author in entry.iter(f"{ATOM}author") if (name := author.findtext(f"{ATOM}name"))],
+            }
+            for entry in root.iter(f"{ATOM}entry")
+        ]
     }
 
 

@@ -39,7 +39,9 @@ def build_search_request(
 ) -> ProviderRequest:
     """Map the query; an owner or a repository in `sites`, and days, are qualifiers in the words."""
     since = query.find_first_day(access.today)
-    terms = [query.text, *qualifiers, *_list_owners(query)]
+    paths = [path.strip("/").split("/") for host, path in map(split_site, query.sites) if host == "github.com"]
+    owners = [f"repo:{path[0]}/{path[1]}" if len(path) > 1 else f"user:{path[0]}" for path in paths if path[0]]
+    terms = [query.text, *qualifiers, *owners]
     if since or query.until:
         terms.append(f"{day_field}:{since or date(2008, 1, 1)}..{query.until or '*'}")
     params = {"q": " ".join(terms), "per_page": query.count, "page": query.page if query.page > 1 else None}
@@ -47,12 +49,6 @@ def build_search_request(
     if not access.keyless:
         headers["Authorization"] = f"Bearer {access.api_key}"
     return ProviderRequest(f"{access.endpoint}/search/{kind}", params=params, headers=headers)
-
-
-def _list_owners(query: Query) -> list[str]:
-    """Return a qualifier for each `github.com/owner` and `github.com/owner/repository` in the query's sites."""
-    parts = [path.strip("/").split("/") for host, path in map(split_site, query.sites) if host == "github.com"]
-    return [f"repo:{path[0]}/{path[1]}" if len(path) > 1 else f"user:{path[0]}" for path in parts if path[0]]
 
 
 def parse_results(body: Any, _query: Query) -> list[ResultItem]:

@@ -21,7 +21,7 @@ NO_ANSWER = build_failure("network", "GET /y: refused", "https://cdn.example/y",
 ADS = build_failure("network", "GET /collect: 500", "https://www.google-analytics.com/collect", status=500)
 ICON = build_failure("network", "GET /favicon.ico: 404", f"https://{HOST}/favicon.ico", status=404)
 THROWN = build_failure("console", "exception: boom", level="exception")
-SAID = build_failure("console", "error: oh", level="error")
+CONSOLE_ERROR = build_failure("console", "error: oh", level="error")
 ECHOED = build_failure("console", "error: Failed to load resource: 404", level="error")
 LATE = build_failure("agent", "clickElement: timeout: it did not finish in time")
 WALL = build_failure("agent", "the page is a robot check (captcha)")
@@ -30,20 +30,20 @@ WALL = build_failure("agent", "the page is a robot check (captcha)")
 def test_the_weights_are_those_of_the_contract():
     found = {
         each.summary: weigh_failure(each, HOST)
-        for each in (OWN_500, OTHER_404, NO_ANSWER, ADS, THROWN, SAID, LATE, WALL)
+        for each in (OWN_500, OTHER_404, NO_ANSWER, ADS, THROWN, CONSOLE_ERROR, LATE, WALL)
     }
     assert list(found.values()) == [165, 85, 95, 45, 110, 70, 95, 105]
 
 
 def test_what_fails_on_the_site_itself_is_told_before_strangers_and_noise():
-    told = rank_failures([ADS, ICON, ECHOED, OTHER_404, SAID, THROWN, OWN_500], HOST, 8)
-    assert told == [OWN_500, THROWN, OTHER_404, SAID, ADS, ICON, ECHOED]
+    ranked = rank_failures([ADS, ICON, ECHOED, OTHER_404, CONSOLE_ERROR, THROWN, OWN_500], HOST, 8)
+    assert ranked == [OWN_500, THROWN, OTHER_404, CONSOLE_ERROR, ADS, ICON, ECHOED]
 
 
 def test_the_same_failure_is_told_once_and_no_more_than_asked():
     again = build_failure("console", THROWN.summary, level="exception")
-    assert rank_failures([THROWN, again, SAID], HOST, 8) == [THROWN, SAID]
-    assert rank_failures([SAID, THROWN], HOST, 1) == [THROWN]
+    assert rank_failures([THROWN, again, CONSOLE_ERROR], HOST, 8) == [THROWN, CONSOLE_ERROR]
+    assert rank_failures([CONSOLE_ERROR, THROWN], HOST, 1) == [THROWN]
 
 
 @pytest.mark.parametrize(

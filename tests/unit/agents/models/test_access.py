@@ -51,7 +51,7 @@ async def test_a_key_is_found_where_the_profile_says(models: Make, key: str, val
 
 
 @pytest.mark.parametrize(
-    ("name", "profiles", "said"),
+    ("name", "profiles", "message"),
     [
         ("openai:m", {}, "no key for OpenAI"),
         ("x", {"x": {"provider": "openai", "key": "NOT_SET"}}, "its key 'NOT_SET' is not set"),
@@ -59,10 +59,10 @@ async def test_a_key_is_found_where_the_profile_says(models: Make, key: str, val
         ("x", {"x": {"model": "m"}}, "neither `provider` nor `base_url`"),
     ],
 )
-async def test_what_is_missing_is_named(models: Make, name: str, profiles: dict[str, object], said: str):
+async def test_what_is_missing_is_named(models: Make, name: str, profiles: dict[str, object], message: str):
     with pytest.raises(NotConfigured) as caught:
         await models(profiles=profiles).resolve_chain([name])
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert caught.value.hint
 
 

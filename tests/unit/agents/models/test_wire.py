@@ -22,10 +22,10 @@ async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
     assert ended.thoughts == "First I look.\n\nNow I know."
     assert (ended.usage["requests"], ended.usage["input_tokens"], ended.usage["output_tokens"]) == (2, 300, 30)
 
-    def said(kind: str, step: int) -> str:
+    def join_deltas(kind: str, step: int) -> str:
         return "".join(event.data["text"] for event in events if event.kind == kind and event.data["step"] == step)
 
-    assert (said("thinking", 1), said("text", 1), said("text", 2)) == (
+    assert (join_deltas("thinking", 1), join_deltas("text", 1), join_deltas("text", 2)) == (
         "First I look.",
         "Looking.",
         "It is **done**: ü.",

@@ -89,6 +89,6 @@ async def test_a_server_that_is_gone_when_the_engine_opens_is_told_as_such_and_c
     async def nothing(run_id: str, attempt: int) -> None: ...
 
     engine = DurableEngine(f"postgresql+psycopg://outrider@/postgres?host={tmp_path}", "w_1", nothing)
-    with pytest.raises(Unavailable, match="the database cannot be used") as told:
+    with pytest.raises(Unavailable, match="the database cannot be used") as caught:
         await engine.open()
-    assert (told.value.code, told.value.retry_after) == ("database", 2.0)
+    assert (caught.value.code, caught.value.retry_after) == ("database", 2.0)

@@ -21,7 +21,7 @@ LONG = "<p>" + " ".join(f"word{number}" for number in range(4_000))
 
 
 @pytest.mark.parametrize(
-    ("address", "kept"),
+    ("address", "canonical"),
     [
         ("https://a.b/x?utm_source=y&id=1&fbclid=z", "https://a.b/x?id=1"),
         ("https://a.b/x?utm_campaign=y", "https://a.b/x"),
@@ -29,8 +29,8 @@ LONG = "<p>" + " ".join(f"word{number}" for number in range(4_000))
         ("https://a.b/x", "https://a.b/x"),
     ],
 )
-def test_parameters_that_count_visitors_do_not_count(address: str, kept: str):
-    assert canonicalize_url(address) == kept
+def test_parameters_that_count_visitors_do_not_count(address: str, canonical: str):
+    assert canonicalize_url(address) == canonical
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ async def test_the_least_recently_used_go_first(tmp_path: Path):
             await pages.read(f"{url}/0", ReadOptions(max_age=10_000))
         assert len(await pages.search_cached("word1", 20)) < 8
         with closing(sqlite3.connect(tmp_path / "p.db")) as connection, connection:
-            kept = {row[0].rpartition("/")[2] for row in connection.execute("SELECT url FROM pages")}
+            cached = {row[0].rpartition("/")[2] for row in connection.execute("SELECT url FROM pages")}
             size = connection.execute("SELECT sum(size) FROM pages").fetchone()[0]
             words = connection.execute("SELECT count(*) FROM page_words").fetchone()[0]
         connection.close()
-    assert {"0", "7"} <= kept
-    assert "1" not in kept
+    assert {"0", "7"} <= cached
+    assert "1" not in cached
     assert size <= 400_000
-    assert words == len(kept)
+    assert words == len(cached)
 
 
 async def test_without_a_database_pages_are_read_and_it_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):

@@ -63,10 +63,10 @@ NOTED = "<h2>Use</h2><p>So<a href=#fn1 id=r1>1</a></p><h2>References</h2><ol><li
 
 
 @pytest.mark.parametrize(
-    ("behind", "stays"),
+    ("behind", "is_kept"),
     [("<h2>Links</h2><p>Here", False), ("", True), ("<h3>Books</h3><p>Here", True), ("<p>Here", True)],
 )
-def test_a_heading_of_nothing_but_notes_stays_only_where_no_other_part_follows(behind: str, stays: bool):
+def test_a_heading_of_nothing_but_notes_stays_only_where_no_other_part_follows(behind: str, is_kept: bool):
     written = extract(NOTED + behind, url="https://site.example/", main=False).markdown
-    assert ("## References" in written) is stays
+    assert ("## References" in written) is is_kept
     assert written.endswith("[^1]: Low")

@@ -285,8 +285,8 @@ def test_brackets_in_the_words_of_a_link_do_not_end_it():
 
 def test_links_stand_at_the_end_or_are_left_out_on_request():
     page = "<p><a href=b>one</a>, <a href=c>two</a>, <a href=b>three</a>"
-    told = "[1]: https://site.example/a/b\n[2]: https://site.example/a/c"
-    assert whole(page, links="references").markdown == f"[one][1], [two][2], [three][1]\n\n{told}"
+    references = "[1]: https://site.example/a/b\n[2]: https://site.example/a/c"
+    assert whole(page, links="references").markdown == f"[one][1], [two][2], [three][1]\n\n{references}"
     assert whole(page, links="none").markdown == "one, two, three"
     assert len(whole(page, links="none").links) == 2
 
@@ -304,11 +304,11 @@ PRODUCT = {
 
 def test_a_product_tells_what_it_declares_and_does_not_show():
     read = whole(f'<script type="application/ld+json">{json.dumps(PRODUCT)}</script><h1>Lamp</h1><p>By Wend')
-    said = "Price: 12.5 EUR", "Availability: InStock", "Rating: 4.5 of 5 (12 ratings)", "SKU: L1"
+    facts = "Price: 12.5 EUR", "Availability: InStock", "Rating: 4.5 of 5 (12 ratings)", "SKU: L1"
     assert read.kind == "product"
     assert read.metadata["product"]["price"] == "12.5 EUR"
-    assert read.markdown == "\n".join(f"- {line}" for line in said) + "\n\n# Lamp\n\nBy Wend"
-    assert read.text == "\n".join(said) + "\n\nLamp\n\nBy Wend"
+    assert read.markdown == "\n".join(f"- {line}" for line in facts) + "\n\n# Lamp\n\nBy Wend"
+    assert read.text == "\n".join(facts) + "\n\nLamp\n\nBy Wend"
 
 
 def test_posts_of_a_discussion_name_their_authors_and_dates():

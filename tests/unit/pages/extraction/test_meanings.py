@@ -14,11 +14,11 @@ from outrider.pages.extraction.main_content import parse_html
 TABLE = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
 
 
-def told(html: str) -> np.ndarray:
-    return meant(NameVectors(TABLE), cut_into_blocks(parse_html(html).body))
+def build_columns(html: str) -> np.ndarray:
+    return build_page_columns(NameVectors(TABLE), cut_into_blocks(parse_html(html).body))
 
 
-def meant(table: NameVectors, page: PageBlocks) -> np.ndarray:
+def build_page_columns(table: NameVectors, page: PageBlocks) -> np.ndarray:
     view, naming = build_layout(page)
     return table.build_columns(naming, view.owner).T
 
@@ -30,21 +30,21 @@ def vector(names: str) -> np.ndarray:
 
 def test_a_block_is_told_by_all_elements_around_it_and_by_the_nearest_three():
     html = "<div class='far'><div class='outer'><div id='middle'><p class='own'>Some words</p></div></div></div>"
-    (found,) = told(html)
+    (found,) = build_columns(html)
     assert found == pytest.approx(np.append(vector("far outer middle own"), vector("outer middle own")), abs=1e-5)
 
 
 def test_the_body_and_elements_without_names_say_nothing():
-    assert not told("<body class='post'><p>Some words</p><ul><li>and more</li></ul>").any()
+    assert not build_columns("<body class='post'><p>Some words</p><ul><li>and more</li></ul>").any()
 
 
 def test_a_page_says_the_same_whatever_was_read_before():
     table = NameVectors(TABLE)
     first, second = (cut_into_blocks(parse_html(f"<p class='{name}'>Some words").body) for name in ("left", "right"))
-    before = meant(table, first)
-    meant(table, second)
-    assert (meant(table, first) == before).all()
-    assert (meant(table, second) != before).any()
+    before = build_page_columns(table, first)
+    build_page_columns(table, second)
+    assert (build_page_columns(table, first) == before).all()
+    assert (build_page_columns(table, second) != before).any()
 
 
 def test_of_a_page_of_endless_names_only_some_are_read():

@@ -32,12 +32,12 @@ def test_features_can_be_put_together_and_taken_apart_again():
 def test_a_network_says_what_its_layers_say_one_after_the_other(by_name: bool):
     learned, (view, naming) = load_model(), build_layout(BLOCKS)
     lexicon = build_lexicon_columns(naming, view.owner, view.words, learned.name_weights)
-    meant = learned.name_vectors.build_columns(naming, view.owner) if by_name else None
+    name_columns = learned.name_vectors.build_columns(naming, view.owner) if by_name else None
     whole = np.vstack([FEATURES.to_rows().T, lexicon]).T[:, append_lexicon_columns(learned.columns)]
     rows = np.clip((whole - learned.mean) * learned.scale, -4, 4)
     layers = learned.named_layers if by_name else learned.layers
-    rows = rows if meant is None else np.hstack([rows, meant.T])
+    rows = rows if name_columns is None else np.hstack([rows, name_columns.T])
     for weights, bias in zip(layers[:-2:2], layers[1:-2:2], strict=True):
         rows = np.maximum(rows @ weights.astype(np.float32) + bias, 0)
     expected = (rows @ layers[-2].astype(np.float32) + layers[-1])[:, 0]
-    assert learned.score_blocks(FEATURES, lexicon, meant) == pytest.approx(expected, abs=1e-3)
+    assert learned.score_blocks(FEATURES, lexicon, name_columns) == pytest.approx(expected, abs=1e-3)

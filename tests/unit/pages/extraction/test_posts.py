@@ -98,8 +98,8 @@ def test_a_question_before_its_answers_has_an_author_and_a_time_may_be_a_title()
     by = "<p><span title='2026-01-0{0} 10:00:00Z'>then</span> <a class=user href=/users/{0}/anna{0}>anna{0}</a>"
     answer = f"<div class='answer'><p>{BODY}</p>{by}</div>"
     question = f"<div class='question'><p>{BODY}</p>{by}</div>".format(1)
-    told = ["anna1 \u00b7 2026-01-01", "anna2 \u00b7 2026-01-02", "anna3 \u00b7 2026-01-03"]
-    assert heads(question + answer.format(2) + answer.format(3)) == told
+    expected = ["anna1 \u00b7 2026-01-01", "anna2 \u00b7 2026-01-02", "anna3 \u00b7 2026-01-03"]
+    assert heads(question + answer.format(2) + answer.format(3)) == expected
 
 
 def test_a_post_that_a_forum_writes_as_a_quote_is_none():

@@ -54,7 +54,7 @@ def test_names_are_read_as_a_page_shows_them():
 
 
 @pytest.mark.parametrize(
-    ("price", "text", "said"),
+    ("price", "text", "is_in_text"),
     [
         ("5", "75 cm", False),
         ("5", "only 5 left", True),
@@ -64,12 +64,12 @@ def test_names_are_read_as_a_page_shows_them():
         ("19.5", "119.50", False),
     ],
 )
-def test_a_price_is_said_only_as_a_whole_number(price: str, text: str, said: bool):
+def test_a_price_is_found_only_as_a_whole_number(price: str, text: str, is_in_text: bool):
     data = json.dumps({"@type": "Product", "name": "Oak Desk", "offers": {**OFFER, "price": price}})
     script = f'<script type="application/ld+json">{data}</script>'
     words = "Made by hand in our own workshop of oak from the hills above the town, and it lasts for years."
     source = f"<title>Oak Desk</title>{script}<h1>Oak Desk</h1><p>{words} {text}</p><button>Add to cart</button>"
-    assert ("Price:" in extract(source, url="https://shop.example/p/oak-desk", main=False).text) != said
+    assert ("Price:" in extract(source, url="https://shop.example/p/oak-desk", main=False).text) != is_in_text
 
 
 def test_microdata_and_meta_elements_declare_products_too():

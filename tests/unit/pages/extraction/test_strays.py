@@ -130,7 +130,7 @@ def test_lists_of_places_and_ways_to_other_pages_stay(source: str):
 
 
 @pytest.mark.parametrize(
-    ("source", "stays"),
+    ("source", "is_kept"),
     [
         ("<p>Intro<h2>Contents</h2><div>1 Use</div><h2>Use</h2><p>Call it.", False),
         ("<p>Intro<h2>Contents</h2><div>1 Use</div><h3>Use</h3><p>Call it.", True),
@@ -138,5 +138,5 @@ def test_lists_of_places_and_ways_to_other_pages_stay(source: str):
         ("<p>Intro<h2>Contents</h2><h2>Use</h2><p>Call it.", True),
     ],
 )
-def test_a_heading_of_what_was_left_out_goes(source: str, stays: bool):
-    assert ("Contents" in remains_of(source, {"1 Use"})) is stays
+def test_a_heading_of_what_was_left_out_goes(source: str, is_kept: bool):
+    assert ("Contents" in remains_of(source, {"1 Use"})) is is_kept

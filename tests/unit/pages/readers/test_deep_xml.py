@@ -40,8 +40,8 @@ def test_elements_that_are_nested_too_deep_are_told(name: str):
     assert "Seen." in document.text
     assert "lost" not in document.text
     assert document.metadata["cut"] is True
-    for told in (document.text, document.markdown):
-        assert told.rstrip().endswith(
+    for rendering in (document.text, document.markdown):
+        assert rendering.rstrip().endswith(
             "elements of this document were not read: they are nested deeper than 120 levels)"
         )
 

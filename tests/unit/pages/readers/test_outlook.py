@@ -157,5 +157,5 @@ def test_one_that_is_cut_or_damaged_is_read_or_told():
         for _ in range(chance.choice((1, 4, 40))):
             body[chance.randrange(8, len(body))] = chance.randrange(256)
         bodies.append(bytes(body))
-    told = {"mail", "broken_file", "unreadable_type", "word", "excel97", "text"}
-    assert {outcome(body) for body in bodies} <= told
+    outcomes = {"mail", "broken_file", "unreadable_type", "word", "excel97", "text"}
+    assert {outcome(body) for body in bodies} <= outcomes

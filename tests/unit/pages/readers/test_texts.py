@@ -130,7 +130,7 @@ def test_an_empty_document_is_told_as_empty():
 
 
 @pytest.mark.parametrize(
-    ("body", "said", "remedy"),
+    ("body", "message", "remedy"),
     [
         (bytes(60) + b"BOOKMOBI" + bytes(9), "Kindle", "EPUB"),
         (b"%!PS-Adobe-3.0\nshowpage", "PostScript", "PDF"),
@@ -138,8 +138,8 @@ def test_an_empty_document_is_told_as_empty():
         (b"AT&TFORM\x00", "DjVu", "PDF"),
     ],
 )
-def test_what_cannot_be_read_is_called_by_its_name_with_a_remedy(body: bytes, said: str, remedy: str):
+def test_what_cannot_be_read_is_called_by_its_name_with_a_remedy(body: bytes, message: str, remedy: str):
     with pytest.raises(Refused) as caught:
         read_document(body)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert remedy in caught.value.hint

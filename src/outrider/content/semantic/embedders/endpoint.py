@@ -64,7 +64,20 @@ class EndpointEmbedder:
             return np.concatenate([await self._embed_batch(texts[:half]), await self._embed_batch(texts[half:])])
         if reply.status != 200:
             raise self._build_error(reply)
-        return self._parse_vectors(reply.json(), len(texts))
+        body = reply.json()
+        try:
+            rows = sorted(body["data"], key=lambda row: row["index"])
+            vectors = np.array([row["embedding"] for row in rows], np.float32)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            valid = vectors.shape[0] == len(texts) and bool(np.isfinite(lengths).all() and (lengths > 0).all())
+        except (KeyError, TypeError, ValueError, IndexError):
+            valid = False
+        if not valid:
+            message = "the embedding endpoint did not return a valid vector for each text"
+            raise Unavailable(
+                message, hint=f"check content.embedding.base_url; until then {KEYWORD_SEARCH_HINT}", code="embedding"
+            )
+        return vectors / lengths
 
     async def _request_with_retries(self, texts: list[str]) -> HttpResponse:
         initial_backoff_s = 0.5  # doubled with each attempt
@@ -130,21 +143,6 @@ class EndpointEmbedder:
             code="embedding",
             retry_after=_parse_retry_after(reply),
         )
-
-    def _parse_vectors(self, body: Any, count: int) -> np.ndarray:
-        try:
-            rows = sorted(body["data"], key=lambda row: row["index"])
-            vectors = np.array([row["embedding"] for row in rows], np.float32)
-            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-            valid = vectors.shape[0] == count and bool(np.isfinite(lengths).all() and (lengths > 0).all())
-        except (KeyError, TypeError, ValueError, IndexError):
-            valid = False
-        if not valid:
-            message = "the embedding endpoint did not return a valid vector for each text"
-            raise Unavailable(
-                message, hint=f"check content.embedding.base_url; until then {KEYWORD_SEARCH_HINT}", code="embedding"
-            )
-        return vectors / lengths
 
 
 def _parse_retry_after(reply: HttpResponse) -> float | None:

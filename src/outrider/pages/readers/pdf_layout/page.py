@@ -92,7 +92,14 @@ def _build_page(
     textpage.close()
     page.close()
     if characters.is_rtl:  # mirror the page, so that lines begin and are indented on the left
-        lines = [_mirror_line(line, page_box.left + page_box.right) for line in lines]
+        edge_sum = page_box.left + page_box.right
+        lines = [
+            replace(
+                line,
+                cells=tuple(replace(c, left=edge_sum - c.right, right=edge_sum - c.left) for c in line.cells),
+            )
+            for line in lines
+        ]
     return PdfPage(
         lines,
         page_box.bottom,
@@ -102,11 +109,6 @@ def _build_page(
         has_picture=bool(graphics.pictures),
         missing_fonts=missing_fonts,
     )
-
-
-def _mirror_line(line: PdfLine, edge_sum: float) -> PdfLine:
-    cells = tuple(replace(cell, left=edge_sum - cell.right, right=edge_sum - cell.left) for cell in line.cells)
-    return replace(line, cells=cells)
 
 
 def _place_form_values(lines: list[PdfLine]) -> list[PdfLine]:
