@@ -4,8 +4,9 @@
     python -m bench.call_path --list     # and the functions, file by file
 
 An MCP client in the same process calls `web_fetch` for a page that is not in the cache, `web_search` with one provider,
-then `clickElement` in a browser; all is served on loopback. Functions of libraries do not count. Those that worker threads run, which turn
-HTML into Markdown, are counted apart; comprehensions, generator expressions and lambdas are left out.
+then `clickElement` in a browser; all is served on loopback. Functions of libraries do not count. Those that worker
+threads run, which turn HTML into Markdown, are counted apart. Comprehensions, generator expressions and lambdas are
+left out.
 """
 
 import json

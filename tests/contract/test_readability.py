@@ -6,17 +6,17 @@ import outrider
 from support.readability import measure_readability
 
 AT_MOST = {
-    "functions named by a participle, %": 0.3,
+    "functions named by a participle, %": 0.0,
     "functions of one word, %": 9.5,
-    "private helpers with one caller, %": 20.9,
-    "of these, at most 5 lines": 124,
-    "module constants per 1,000 lines": 18.0,
+    "private helpers with one caller, %": 19.9,
+    "of these, at most 5 lines": 107,
+    "module constants per 1,000 lines": 17.7,
     "definitions of constants that five or more files define": 0,
-    "class names of more than one module, %": 0.2,
-    "imports inside functions per 1,000 lines": 6.2,
+    "class names of more than one module, %": 0.0,
+    "imports inside functions per 1,000 lines": 5.9,
     "module docstrings that begin with a question word, %": 0.0,
     "texts with 'is no'": 0,
-    "median lines of a function": 10,
+    "median lines of a function": 8,
     "functions over 40 lines, %": 0.6,
 }
 AT_LEAST = {"mean length of a function's name": 12.8}

@@ -37,10 +37,10 @@ class ServerToolLists:
         names = self.servers.names
         for known in [*self._lists, *self._problems]:
             if known not in names:
-                self._forget(known)
+                self._forget_tools(known)
         now = time.monotonic()
         started = [name for name in names if name not in self._tasks and now >= self._retry_at.get(name, 0.0)]
-        self._tasks |= {name: asyncio.create_task(self._refresh(name, toolset)) for name in started}
+        self._tasks |= {name: asyncio.create_task(self._refresh_tools(name, toolset)) for name in started}
         if started:
             await asyncio.wait([self._tasks[name] for name in started], timeout=first_wait_s)
         return {name: self._problems.get(name) or self._lists.get(name, ()) for name in names}
@@ -52,16 +52,16 @@ class ServerToolLists:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _forget(self, name: str) -> None:
+    def _forget_tools(self, name: str) -> None:
         for known in (self._lists, self._originals, self._problems, self._retry_at):
             known.pop(name, None)
 
-    async def _refresh(self, name: str, toolset: str) -> None:
+    async def _refresh_tools(self, name: str, toolset: str) -> None:
         retry_s = 30.0
         try:
             tools = await self.servers.list_tools(name)
         except OutriderError as error:
-            self._forget(name)
+            self._forget_tools(name)
             self._problems[name], self._retry_at[name] = error, time.monotonic() + retry_s
         else:
             self._problems.pop(name, None)

@@ -55,11 +55,11 @@ class Installation:
 
 def find_installation(prefix: Path) -> Installation:
     """Find out how the Outrider of an environment was installed, from the notes that installers leave there."""
-    has_uv = "\nuv = " in _read(prefix / "pyvenv.cfg")
-    if receipt := _read(prefix / "uv-receipt.toml"):
+    has_uv = "\nuv = " in _read_note(prefix / "pyvenv.cfg")
+    if receipt := _read_note(prefix / "uv-receipt.toml"):
         named = re.search(r'name = "outrider", extras = \[([^\]]*)\]', receipt)
         return Installation("uv tool", has_uv, tuple(re.findall(r'"([^"]+)"', named[1])) if named else ())
-    if metadata := _read(prefix / "pipx_metadata.json"):
+    if metadata := _read_note(prefix / "pipx_metadata.json"):
         named = EXTRAS.search(metadata)
         return Installation("pipx", extras=tuple(re.split(r"[, ]+", named[1])) if named else ())
     # uvx keeps its environments in the cache (docs.astral.sh/uv, "Tools").
@@ -83,13 +83,13 @@ def _is_editable(prefix: Path) -> bool:
     notes = "site-packages/outrider-*.dist-info/direct_url.json"
     for path in (*prefix.glob(f"lib/python*/{notes}"), *prefix.glob(f"Lib/{notes}")):
         try:
-            return bool(json.loads(_read(path))["dir_info"]["editable"])
+            return bool(json.loads(_read_note(path))["dir_info"]["editable"])
         except (ValueError, LookupError, TypeError):
             continue
     return False
 
 
-def _read(path: Path) -> str:
+def _read_note(path: Path) -> str:
     try:
         return path.read_text("utf-8", "replace")
     except OSError:

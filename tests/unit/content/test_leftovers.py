@@ -63,7 +63,7 @@ class Replica:
         self.folder = folder
         self.content = ContentStores(self.database, folder, embedder=lambda: builtin.open(MEANS))
 
-    async def found(self, call: Call, query: str, **options: Any) -> set[str]:
+    async def find_files(self, call: Call, query: str, **options: Any) -> set[str]:
         found = await self.content.search(call, query, SearchOptions(top_n=100, **options))
         return {hit.filename for hit in found.hits}
 

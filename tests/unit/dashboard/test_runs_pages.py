@@ -30,7 +30,7 @@ class BusyDashboard:
     app: App
     client: httpx2.AsyncClient
 
-    async def page(self, path: str) -> str:
+    async def get_page(self, path: str) -> str:
         """The HTML of a page."""
         answer = await self.client.get(path, headers={"accept": "text/html"})
         assert answer.status_code == 200, answer.text

@@ -56,7 +56,7 @@ def repair_database(path: Path) -> DatabaseRepair:
             shutil.copyfile(_get_wal(path), _get_wal(copy))
         if _is_sound(copy):
             return DatabaseRepair(None)
-        tables = _salvage(copy, new)
+        tables = _salvage_rows(copy, new)
         if not any(table.saved for table in tables):
             kept = _build_kept_path(path)
             raise Refused(
@@ -64,7 +64,7 @@ def repair_database(path: Path) -> DatabaseRepair:
                 hint=f"restore a backup, or start with an empty one: mv {path} {kept}",
                 code="not_repairable",
             )
-        kept = _replace(path, new)
+        kept = _replace_damaged_file(path, new)
     return DatabaseRepair(kept, [table for table in tables if table.saved or not table.is_whole])
 
 
@@ -86,7 +86,7 @@ def _is_sound(copy: Path) -> bool:
         return False
 
 
-def _salvage(copy: Path, new: Path) -> list[SavedTable]:
+def _salvage_rows(copy: Path, new: Path) -> list[SavedTable]:
     tables = _salvage_once(copy, new)
     if any(table.saved for table in tables):
         return tables
@@ -103,7 +103,7 @@ def _salvage_once(copy: Path, new: Path) -> list[SavedTable]:
         return list(salvage_tables(source, new))
 
 
-def _replace(path: Path, new: Path) -> Path:
+def _replace_damaged_file(path: Path, new: Path) -> Path:
     """Put the new file in the place of the damaged one, and return where that is now."""
     kept = _build_kept_path(path)
     shutil.copymode(path, new)

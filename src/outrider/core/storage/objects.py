@@ -72,20 +72,20 @@ class ObjectStorage:
 
     async def put(self, name: str, source: BinaryIO) -> StoredFile:
         """Store an object; an incomplete upload never becomes visible."""
-        return await anyio.to_thread.run_sync(self._upload, name, source)
+        return await anyio.to_thread.run_sync(self._upload_object, name, source)
 
     async def read_range(self, name: str, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to before `stop`."""
         if stop <= start:
             return b""
         with suppress(_RangeNotSatisfiable), self._translate_errors("read"):
-            return await anyio.to_thread.run_sync(self._download, name, {"range": (start, stop)})
+            return await anyio.to_thread.run_sync(self._download_object, name, {"range": (start, stop)})
         return b""
 
     async def read(self, name: str) -> bytes:
         """Return all bytes of the object."""
         with self._translate_errors("read"):
-            return await anyio.to_thread.run_sync(self._download, name, {})
+            return await anyio.to_thread.run_sync(self._download_object, name, {})
 
     async def stream(self, name: str) -> AsyncGenerator[bytes]:
         """Yield the object in blocks."""
@@ -107,7 +107,7 @@ class ObjectStorage:
                 for item in batch:
                     yield StorageItem(item["path"], item["last_modified"].timestamp())
 
-    def _upload(self, name: str, source: BinaryIO) -> StoredFile:
+    def _upload_object(self, name: str, source: BinaryIO) -> StoredFile:
         digest, size = hashlib.sha256(), 0
         first = source.read(UPLOAD_BLOCK_BYTES)
 
@@ -134,7 +134,7 @@ class ObjectStorage:
             )
         return StoredFile(size, digest.hexdigest())
 
-    def _download(self, name: str, options: dict[str, tuple[int, int]]) -> bytes:
+    def _download_object(self, name: str, options: dict[str, tuple[int, int]]) -> bytes:
         return bytes(_import_obstore().get(self._get_store(), _normalize_name(name), options=options).bytes())
 
     def _get_store(self) -> "ObjectStore":
