@@ -33,6 +33,8 @@ def set_member(text: str, path: tuple[str, ...], value: Any) -> str:
             return _insert_member(text, found, key, value)
         if number + 1 < len(path):
             found = _find_object(text, member.start, name=key)
+    if parse_json(text[member.start : member.end], comments=True) == value:
+        return text
     indent = _get_line_indent(text, member.key)
     return text[: member.start] + _format_value(text, value, indent) + text[member.end :]
 
