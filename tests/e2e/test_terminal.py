@@ -6,16 +6,14 @@ import pty
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
 from support.apps import loopback_app, shared_process
-from support.apps.shared_process import HostUser
+from support.apps.terminal import Terminal
 from support.fakes import http_servers
 from support.results import read_first_text
 
@@ -26,31 +24,6 @@ FORM = """<!doctype html><title>Tea shop</title><h1>Order tea</h1>
 <label>Name <input id=name></label><label>Kind <select id=kind><option>Green<option>Black</select></label>
 <button onclick="document.title = `${document.querySelector('input').value} ordered ${kind.value}`">Order</button>"""
 LONG = loopback_app.build_article_html("Long", "The tide comes in twice a day, and it goes out again. " * 400)
-
-
-@dataclass(frozen=True)
-class Terminal:
-    """A person at a terminal, and the site that she may open."""
-
-    user: HostUser
-    site_url: str
-
-    @property
-    def environ(self) -> dict[str, str]:
-        return self.user.host_environ | {"OUTRIDER_EGRESS__ALLOW": self.site_url.removeprefix("http://")}
-
-    async def run(self, *words: str, text: str = "", folder: str = "project") -> CompletedProcess[bytes]:
-        """Run a command in a folder, with a text as standard input."""
-        cwd = self.user.home / folder
-        cwd.mkdir(exist_ok=True)
-        command = self.user.build_command(*words)
-        return await anyio.run_process(command, env=self.environ, cwd=cwd, input=text.encode(), check=False)
-
-    async def read(self, *words: str, text: str = "", folder: str = "project") -> str:
-        """Run a command that must succeed, and return what it prints."""
-        ended = await self.run(*words, text=text, folder=folder)
-        assert ended.returncode == 0, ended.stderr.decode()
-        return ended.stdout.decode()
 
 
 @pytest.fixture(scope="module")

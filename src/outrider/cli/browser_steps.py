@@ -126,10 +126,10 @@ def type_text(selector: str, text: str, *, submit: bool) -> ToolCall:
 
 @step("select")
 @SELECTOR
-@click.argument("options", nargs=-1, required=True)
-def choose_options(selector: str, options: tuple[str, ...]) -> ToolCall:
-    """Choose OPTIONS of a list by label or value."""
-    return "selectOption", {"selector": selector, "options": [*options]}
+@click.argument("labels", nargs=-1, required=True, metavar="OPTION…")
+def choose_options(selector: str, labels: tuple[str, ...]) -> ToolCall:
+    """Choose options of a list by label or value."""
+    return "selectOption", {"selector": selector, "options": [*labels]}
 
 
 @step("check")

@@ -1,0 +1,1 @@
+"""Programs that use Outrider: where their settings and skills are, and how their files are edited."""

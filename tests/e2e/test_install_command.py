@@ -1,0 +1,234 @@
+"""`outrider install`: what it writes into the settings of hosts, and what it leaves alone."""
+
+import json
+import os
+import re
+import sys
+import tomllib
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import anyio
+import pytest
+import yaml
+from mcp import Client, StdioServerParameters
+
+from outrider.cli.hosts.catalogue import HOSTS, find_folders
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 120
+# Where each host reads its servers on Linux, by its documentation: file, key, and the file of a project.
+FILES = {
+    "claude": (".claude.json", "mcpServers", ".mcp.json"),
+    "codex": (".codex/config.toml", "mcp_servers", ".codex/config.toml"),
+    "cursor": (".cursor/mcp.json", "mcpServers", ".cursor/mcp.json"),
+    "vscode": (".config/Code/User/mcp.json", "servers", ".vscode/mcp.json"),
+    "zed": (".config/zed/settings.json", "context_servers", ".zed/settings.json"),
+    "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers", ""),
+    "goose": (".config/goose/config.yaml", "extensions", ""),
+    "gemini": (".gemini/settings.json", "mcpServers", ".gemini/settings.json"),
+    "kiro": (".kiro/settings/mcp.json", "mcpServers", ".kiro/settings/mcp.json"),
+    "lmstudio": (".lmstudio/mcp.json", "mcpServers", ""),
+    "claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpServers", ""),
+}
+WORD = re.compile(r"[^\s,{}\[\]]+")
+PARSERS = {".json": json.loads, ".toml": tomllib.loads, ".yaml": yaml.safe_load}
+ZED = """// Zed's settings
+{
+    "theme": "One Dark", // at night
+    "context_servers": {
+        // mine
+        "notes": {"command": "notes", "args": [],}, /* the last */
+    },
+}
+"""
+CODEX = """# my settings
+model = "gpt" # the good one
+[mcp_servers.notes]
+command = "notes"
+args = [
+  "a", # first
+]
+# of tools
+[tools]
+web = true
+"""
+GOOSE = """# my settings
+GOOSE_MODEL: big
+extensions:
+  # always on
+  developer:
+    enabled: true   # please
+    type: builtin
+GOOSE_MODE: auto
+"""
+
+
+async def install(home: Path, *arguments: str, cwd: Path | None = None) -> CompletedProcess[bytes]:
+    """Run the command in that home, without anything from the outside."""
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "outrider", "install", *arguments]
+    with anyio.fail_after(PATIENCE):
+        return await anyio.run_process(command, env=environ, cwd=cwd or home, check=False)
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def read_entry(path: Path, key: str) -> dict[str, Any]:
+    return PARSERS[path.suffix](path.read_text())[key]["outrider"]
+
+
+async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_again(home: Path):
+    added = await install(home, *FILES)
+    again = await install(home, *FILES)
+    entries = {name: read_entry(home / file, key) for name, (file, key, _) in FILES.items()}
+    removed = await install(home, "--remove", *FILES)
+    commands = {name: [entry.get("command") or entry["cmd"], *entry["args"]] for name, entry in entries.items()}
+    program, *arguments = commands["goose"]
+    host = StdioServerParameters(command=program, args=[*arguments, "--no-daemon"], env={"HOME": str(home)})
+    with anyio.fail_after(PATIENCE):
+        async with Client(host) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+
+    assert (added.returncode, again.returncode, removed.returncode) == (0, 0, 0), added.stderr
+    assert again.stdout.count(b"has outrider already") == len(FILES)
+    assert removed.stdout.count(b"removed from") == len(FILES)
+    assert len({tuple(command) for command in commands.values()}) == 1
+    assert {name for name, entry in entries.items() if entry.get("type") == "stdio"} == {"claude", "vscode", "goose"}
+    assert {"web_search", "web_fetch"} <= names
+    for file, key, _ in FILES.values():
+        left = PARSERS[Path(file).suffix]((home / file).read_text()) or {}
+        assert not left.get(key), file
+
+
+async def test_other_settings_comments_and_line_ends_stay(home: Path):
+    cases = [
+        ("zed", ZED),
+        ("zed", ZED.replace("\n", "\r\n")),
+        ("codex", CODEX),
+        ("goose", GOOSE),
+        ("cursor", '{"mcpServers": {"a": {"command": "b"}}, "x": [1, 2]}'),
+        ("claude", '\ufeff{\n\t"numStartups": 3,\n\t"mcpServers": {\n\t\t"a": {}\n\t}\n}'),
+        (
+            "gemini",
+            '{\n  "ui": {}, // "mcpServers": {"outrider": {}}\n  "mcpServers": {\n    "a": {} // last\n  }\n}\n',
+        ),
+    ]
+    for name, text in cases:
+        file, key, _ = FILES[name]
+        path = write(home / file, text)
+        added = await install(home, name)
+        assert added.returncode == 0, (name, added.stderr)
+        changed = path.read_bytes().decode()
+        # Only lines were added, so that whatever was there is still there in its order.
+        left = iter(WORD.findall(changed))
+        assert all(word in left for word in WORD.findall(text)), changed
+        assert (home / f"{file}.outrider-backup").read_bytes().decode() == text
+        assert (await install(home, name, "--remove")).returncode == 0
+        assert path.read_bytes().decode() == text
+        assert key in text
+
+
+async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
+    old = '{\n  "mcpServers": {\n    "outrider": {\n      "command": "old",\n      "env": {"A": "b"} // mine\n    }}}'
+    cursor = write(home / ".cursor/mcp.json", old)
+    codex = write(home / ".codex/config.toml", '[mcp_servers.outrider]\ncommand = "old"\ntool_timeout_sec = 9 # mine\n')
+    done = await install(home, "cursor", "codex", "--toolsets", "web,browser")
+    entries = [json.loads(cursor.read_text().replace("// mine", "")), tomllib.loads(codex.read_text())]
+    assert done.returncode == 0, done.stderr
+    assert entries[0]["mcpServers"]["outrider"]["env"] == {"A": "b"}
+    assert entries[1]["mcp_servers"]["outrider"]["tool_timeout_sec"] == 9
+    assert "# mine" in codex.read_text()
+    for entry in (entries[0]["mcpServers"]["outrider"], entries[1]["mcp_servers"]["outrider"]):
+        assert entry["command"] != "old"
+        assert entry["args"] == ["mcp", "--toolsets", "web,browser"]
+
+
+async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: Path):
+    cases = [
+        ("cursor", '{\n  "mcpServers": {,}\n}', "line 2, column 18"),
+        ("claude", "{\n  // a comment\n}", "line 2, column 3"),
+        ("codex", "model = \n", "line 1, column 9"),
+        ("goose", "extensions:\n\ta: 1\n", "line 2, column 1"),
+        ("goose", "extensions:\n  a: [1\nb: 2\n", "line 3, column 2"),
+        ("kiro", "[]", "not an object"),
+        ("kiro", '{"mcpServers": []}', "put this into"),
+        ("codex", 'mcp_servers = { a = { command = "b" } }\n', "put this into"),
+        ("goose", "extensions: {a: {enabled: true}}\n", "put this into"),
+        ("goose", "extensions:\n  outrider:\n    cmd: old\n", "put this into"),
+    ]  # fmt: skip
+    for name, text, reason in cases:
+        path = write(home / FILES[name][0], text)
+        done = await install(home, name)
+        said = done.stderr.decode()
+        assert (done.returncode, path.read_text()) == (2, text), said
+        assert str(path) in said
+        assert reason in said
+        assert "Traceback" not in said
+        assert [each.name for each in path.parent.iterdir() if "outrider" in each.name] == []
+
+
+async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Path):
+    project = home / "project"
+    project.mkdir()
+    with_project = [name for name, (_, _, file) in FILES.items() if file]
+    done = await install(home, "--project", *with_project, cwd=project)
+    refused = await install(home, "--project", "lmstudio", cwd=project)
+    assert done.returncode == 0, done.stderr
+    for name in with_project:
+        _, key, file = FILES[name]
+        assert read_entry(project / file, key)["args"] == ["mcp"]
+    assert refused.returncode == 2
+    assert b"without --project" in refused.stderr
+
+
+async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path):
+    (home / ".cursor").mkdir()
+    printed = {name: await install(home, name, "--print") for name in FILES}
+    listed = await install(home)
+    for name, (file, key, _) in FILES.items():
+        values = PARSERS[Path(file).suffix](printed[name].stdout.decode())
+        assert [*values] == [key]
+        assert file in printed[name].stderr.decode()
+        assert not (home / file).exists()
+    assert [line.split()[0] for line in listed.stdout.decode().splitlines()] == [*FILES]
+    assert b"try: outrider install cursor\n" in listed.stderr
+
+
+async def test_a_link_to_settings_stays_a_link_and_permissions_stay(home: Path):
+    target = write(home / "dotfiles" / "mcp.json", "{}")
+    target.chmod(0o600)
+    link = home / ".cursor" / "mcp.json"
+    link.parent.mkdir()
+    link.symlink_to(target)
+    done = await install(home, "cursor")
+    assert done.returncode == 0, done.stderr
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert "outrider" in json.loads(target.read_text())["mcpServers"]
+
+
+def test_each_system_has_its_own_places():
+    home, roaming = Path("/h"), "/h/AppData/Roaming"
+    support = "/h/Library/Application Support"
+    places = {
+        ("vscode", "darwin"): f"{support}/Code/User/mcp.json",
+        ("vscode", "win32"): f"{roaming}/Code/User/mcp.json",
+        ("zed", "darwin"): "/h/.config/zed/settings.json",
+        ("zed", "win32"): f"{roaming}/Zed/settings.json",
+        ("goose", "darwin"): "/h/.config/goose/config.yaml",
+        ("goose", "win32"): f"{roaming}/Block/goose/config/config.yaml",
+        ("claude-desktop", "darwin"): f"{support}/Claude/claude_desktop_config.json",
+        ("claude-desktop", "win32"): f"{roaming}/Claude/claude_desktop_config.json",
+    }
+    for (name, system), place in places.items():
+        assert HOSTS[name].get_user_file(find_folders({}, home, system), system) == Path(place)
+    moved = find_folders({"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/d"}, home, "linux")
+    assert HOSTS["zed"].get_user_file(moved, "linux") == Path("/x/zed/settings.json")
+    assert HOSTS["codex"].get_user_file(moved, "linux") == Path("/c/config.toml")
+    assert HOSTS["claude"].get_user_file(moved, "linux") == Path("/d/.claude.json")

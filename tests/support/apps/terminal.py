@@ -1,0 +1,36 @@
+"""A person at a terminal: commands as she types them, in a home of her own."""
+
+from dataclasses import dataclass, field
+from subprocess import CompletedProcess
+
+import anyio
+
+from support.apps.shared_process import HostUser
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A person at a terminal, and the site that she may open."""
+
+    user: HostUser
+    site_url: str
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return (
+            self.user.host_environ | self.settings | {"OUTRIDER_EGRESS__ALLOW": self.site_url.removeprefix("http://")}
+        )
+
+    async def run(self, *words: str, text: str = "", folder: str = "project") -> CompletedProcess[bytes]:
+        """Run a command in a folder, with a text as standard input."""
+        cwd = self.user.home / folder
+        cwd.mkdir(exist_ok=True)
+        command = self.user.build_command(*words)
+        return await anyio.run_process(command, env=self.environ, cwd=cwd, input=text.encode(), check=False)
+
+    async def read(self, *words: str, text: str = "", folder: str = "project") -> str:
+        """Run a command that must succeed, and return what it prints."""
+        ended = await self.run(*words, text=text, folder=folder)
+        assert ended.returncode == 0, ended.stderr.decode()
+        return ended.stdout.decode()
