@@ -202,3 +202,48 @@ async def test_cookies_and_storage_are_listed_set_and_cleared_without_credential
     assert await at.evaluate_js(session, "document.cookie") == "seen=twice"
     missing = get_error(await at.call_tool("manageStorage", sessionId=session, action="set"))
     assert "name: is required" in missing
+
+
+async def test_pictures_are_compared_with_a_saved_one(at: BrowserAppClient, session: str):
+    async def compare(**arguments: Any) -> str:
+        return await use(at, "compareScreenshot", sessionId=session, name="article", **arguments)
+
+    assert (await compare()).startswith("Saved downloads/article.png, 1200×800")
+    assert await compare() == "No pixel differs from downloads/article.png."
+    box = "position:fixed;left:100px;top:50px;width:120px;height:80px;background:red"
+    await at.evaluate_js(session, f"document.body.insertAdjacentHTML('beforeend', '<p style=\"margin:0;{box}\">')")
+    assert (await compare()).startswith(
+        "1.00% of the pixels differ, within 120×80 at 100,50, from downloads/article.png"
+    )
+    assert (at.folder / "downloads/article-difference.png").read_bytes().startswith(b"\x89PNG")
+    assert (await compare(replace=True)).startswith("Saved")
+    assert (await compare()).startswith("No pixel")
+    assert "instead of 1200×800" in await compare(selector="h1")
+
+
+async def test_performance_has_a_sentence_for_each_finding(at: BrowserAppClient, session: str):
+    told = await use(at, "measurePerformance", sessionId=session)
+    for expected in (
+        "The first byte came after",
+        "LCP: the largest content",
+        "CLS: the layout shifted by 0.000 (good)",
+    ):
+        assert expected in told
+    assert "INP: not seen yet" in told
+    await at.evaluate_js(session, "fetch('/api/items?path=x&token=hunter2').then(answer => answer.text())")
+    await at.evaluate_js(session, "(() => { const end = Date.now() + 120; while (Date.now() < end); })()")
+    again = await use(at, "measurePerformance", sessionId=session)
+    assert "/api/items?path=x&token=[removed]" in again
+    assert "resources were loaded; the slowest:" in again
+
+
+async def test_accessibility_is_audited_by_rules_with_elements(at: BrowserAppClient, session: str):
+    bad = '<main id=bad><img src="/x.png"><button></button></main>'
+    await at.evaluate_js(session, f"document.body.insertAdjacentHTML('beforeend', {json.dumps(bad)})")
+    told = await use(at, "auditAccessibility", sessionId=session, selector="#bad")
+    assert told.startswith("2 rules are broken")
+    assert "critical: Images must have alternative text (image-alt, https://dequeuniversity.com" in told
+    assert "button" in told
+    assert not await at.evaluate_js(session, "'axe' in globalThis")
+    missing = get_error(await at.call_tool("auditAccessibility", sessionId=session, selector="#nothing"))
+    assert "selector: nothing matches '#nothing'" in missing

@@ -34,6 +34,9 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "routeRequests": "browser_route mock_request block_requests intercept_requests browser_unroute",
         "emulateDevice": "emulate browser_resize resize_page set_viewport emulate_network throttle set_geolocation",
         "manageStorage": "get_cookies set_cookie browser_cookies local_storage clear_cookies",
+        "compareScreenshot": "visual_diff compare_images screenshot_diff",
+        "measurePerformance": "performance_analyze_insight web_vitals lighthouse performance performance_start_trace",
+        "auditAccessibility": "axe accessibility_audit lighthouse_audit a11y",
         "exportHar": "save_har har_export",
     },
     "web": {
