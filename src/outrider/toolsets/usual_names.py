@@ -29,6 +29,16 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "getCurrentUrl": "current_url get_url browser_url",
         "getPageTitle": "page_title get_title",
     },
+    "browser_devtools": {
+        "inspectRequests": "list_network_requests get_network_request browser_network_request network",
+        "routeRequests": "browser_route mock_request block_requests intercept_requests browser_unroute",
+        "emulateDevice": "emulate browser_resize resize_page set_viewport emulate_network throttle set_geolocation",
+        "manageStorage": "get_cookies set_cookie browser_cookies local_storage clear_cookies",
+        "compareScreenshot": "visual_diff compare_images screenshot_diff",
+        "measurePerformance": "performance_analyze_insight web_vitals lighthouse performance performance_start_trace",
+        "auditAccessibility": "axe accessibility_audit lighthouse_audit a11y",
+        "exportHar": "save_har har_export",
+    },
     "web": {
         "web_search": "google google_search search_web internet_search brave_web_search tavily_search",
         "web_fetch": "fetch fetch_url read_url get_url http_get curl open_page read_page scrape browse_url",

@@ -15,7 +15,13 @@ ERROR_LEVELS = frozenset({"error", "assert", "exception"})
 
 @dataclass(frozen=True)
 class ConsoleMessage:
-    """One message. `at` is in seconds since the epoch; `level` is the console method or log level."""
+    """One message.
+
+    Attributes:
+        at: In seconds since the epoch.
+        level: The console method or log level.
+        stack: The calls that led to an error or warning, innermost first; empty where the text holds them.
+    """
 
     at: float
     level: str
@@ -23,6 +29,7 @@ class ConsoleMessage:
     url: str = ""
     line: int | None = None
     column: int | None = None
+    stack: tuple[str, ...] = ()
 
     @property
     def is_error(self) -> bool:
@@ -42,7 +49,13 @@ class ConsoleLog:
         """The messages, oldest first."""
         # Cleaned here and not on arrival, because a page may log thousands a second.
         return [
-            replace(message, text=clean_message(message.text), url=clean_url(message.url)) for message in self._messages
+            replace(
+                message,
+                text=clean_message(message.text),
+                url=clean_url(message.url),
+                stack=tuple(map(clean_message, message.stack)),
+            )
+            for message in self._messages
         ]
 
     def set_up_channel(self, channel: TargetChannel) -> list[Future[dict[str, Any]]]:
@@ -62,14 +75,16 @@ class ConsoleLog:
         text = " ".join(_format_argument(argument) for argument in arguments[:max_arguments])
         call_site = next(iter(event.get("stackTrace", {}).get("callFrames", ())), {})
         position = (call_site.get("url", ""), call_site.get("lineNumber"), call_site.get("columnNumber"))
-        self._add_message(event.get("type", "log"), text, *position)
+        self._add_message(event.get("type", "log"), text, *position, stack=event.get("stackTrace"))
         if any("objectId" in argument for argument in arguments):
             channel.send_and_forget("Runtime.releaseObjectGroup", {"objectGroup": "console"})
 
     def _add_exception(self, details: dict[str, Any]) -> None:
-        text = details.get("exception", {}).get("description") or details.get("text", "")
+        thrown = details.get("exception", {})
+        text = thrown.get("description") or f"{details.get('text', '')} {thrown.get('value', '')}".strip()
         position = (details.get("url", ""), details.get("lineNumber"), details.get("columnNumber"))
-        self._add_message("exception", str(text), *position)
+        stack = None if "\n    at " in str(text) else details.get("stackTrace")
+        self._add_message("exception", str(text), *position, stack=stack)
 
     def _add_log_entry(self, entry: dict[str, Any]) -> None:
         text, url = entry.get("text", ""), entry.get("url", "")
@@ -78,16 +93,35 @@ class ConsoleLog:
         self._add_message("info" if is_missing_icon else level, text, url, entry.get("lineNumber"))
 
     def _add_message(
-        self, level: str, text: str, url: str = "", line: int | None = None, column: int | None = None
+        self,
+        level: str,
+        text: str,
+        url: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        stack: dict[str, Any] | None = None,
     ) -> None:
         self.total += 1
         self.errors += level in ERROR_LEVELS
         level = "warning" if level == "warn" else level
         line = None if line is None else line + 1  # the protocol counts from zero
         column = None if column is None else column + 1
-        self._messages.append(
-            ConsoleMessage(time.time(), level, text[:MAX_RAW_MESSAGE_CHARS], url[:MAX_RAW_MESSAGE_CHARS], line, column)
-        )
+        text, url = text[:MAX_RAW_MESSAGE_CHARS], url[:MAX_RAW_MESSAGE_CHARS]
+        calls = _format_stack(stack) if level in ERROR_LEVELS or level in ("warning", "trace") else ()
+        self._messages.append(ConsoleMessage(time.time(), level, text, url, line, column, calls))
+
+
+def _format_stack(stack: dict[str, Any] | None) -> tuple[str, ...]:
+    """Return the innermost calls of a stack, if there is more than one."""
+    max_calls = 8
+    calls = (stack or {}).get("callFrames", [])
+    if len(calls) < 2:
+        return ()
+    return tuple(
+        f"{call.get('functionName') or '(anonymous)'} {call.get('url', '')}:{call.get('lineNumber', -1) + 1}"
+        for call in calls[:max_calls]
+    )
 
 
 def _format_argument(argument: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ class Emulation:
         user_agent: The user agent string; empty for the browser's own.
         version: The browser's version, for the client hints that go with the user agent.
         scale: Device pixels per CSS pixel.
+        mobile: Pages are laid out as on a phone, and get touches.
         window: Pages follow the size of their window, which a person may resize; `size` is the initial one.
     """
 
@@ -34,6 +35,7 @@ class Emulation:
     user_agent: str = ""
     version: str = ""
     scale: float = 1.0
+    mobile: bool = False
     window: bool = False
 
     def validate(self) -> None:
@@ -57,7 +59,7 @@ class Emulation:
                 language = self.locale.partition("-")[0]
                 params["acceptLanguage"] = self.locale if language == self.locale else f"{self.locale},{language}"
             if "Chrome/" in self.user_agent:
-                params["userAgentMetadata"] = _build_client_hints(self.user_agent, self.version)
+                params["userAgentMetadata"] = _build_client_hints(self.user_agent, self.version, mobile=self.mobile)
             channel.send_and_forget("Emulation.setUserAgentOverride", params)
         if not is_page:
             return []
@@ -65,8 +67,19 @@ class Emulation:
         if self.window:
             return []
         width, height = self.size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": self.scale, "mobile": False}
-        return [channel.send("Emulation.setDeviceMetricsOverride", metrics)]
+        metrics = {"width": width, "height": height, "deviceScaleFactor": self.scale, "mobile": self.mobile}
+        touch = [channel.send("Emulation.setTouchEmulationEnabled", {"enabled": True})] if self.mobile else []
+        return [channel.send("Emulation.setDeviceMetricsOverride", metrics), *touch]
+
+    def replace_on_channel(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
+        """Send the settings to a channel that has had others."""
+        for method in ("Emulation.setTimezoneOverride", "Emulation.setLocaleOverride"):
+            channel.send_and_forget(method, {"timezoneId": ""} if "Timezone" in method else {})
+        if not self.user_agent:
+            channel.send_and_forget("Emulation.setUserAgentOverride", {"userAgent": ""})
+        if is_page and not self.window:
+            channel.send_and_forget("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        return self.set_up_channel(channel, is_page=is_page)
 
 
 async def fit_window(channel: TargetChannel, size: tuple[int, int]) -> None:
@@ -81,11 +94,19 @@ def strip_headless_marker(user_agent: str) -> str:
     return user_agent.replace("HeadlessChrome/", "Chrome/")
 
 
-def _build_client_hints(user_agent: str, version: str) -> dict[str, Any]:
+def _build_client_hints(user_agent: str, version: str, *, mobile: bool) -> dict[str, Any]:
     """Build the client hints that match the user agent (https://wicg.github.io/ua-client-hints/)."""
     major = re.search(r"Chrome/(\d+)", user_agent)
     number = major.group(1) if major else "0"
-    system = "Windows" if "Windows" in user_agent else "macOS" if "Mac OS X" in user_agent else "Linux"
+    system = (
+        "Android"
+        if "Android" in user_agent
+        else "Windows"
+        if "Windows" in user_agent
+        else "macOS"
+        if "Mac OS X" in user_agent
+        else "Linux"
+    )
     brands = [{"brand": "Chromium", "version": number}, {"brand": "Not=A?Brand", "version": "24"}]
     full = [{"brand": "Chromium", "version": version.partition("/")[2] or number}]
     return {
@@ -93,9 +114,9 @@ def _build_client_hints(user_agent: str, version: str) -> dict[str, Any]:
         "fullVersionList": full,
         "platform": system,
         "platformVersion": "",
-        "architecture": "x86",
+        "architecture": "" if mobile else "x86",
         "model": "",
-        "mobile": False,
+        "mobile": mobile,
     }
 
 

@@ -69,6 +69,11 @@ class BrowserPage:
         self._is_attached = True
         await self._adopt_channel(self.channel, None)
 
+    @property
+    def channels(self) -> tuple[TargetChannel, ...]:
+        """The channels of its target and of its cross-origin frames."""
+        return tuple(self._channels)
+
     async def add_channel_setup(self, setup: ChannelSetup) -> None:
         """Run a set-up on every channel that the page has and will have (logs, a time zone)."""
         self._channel_setups.append(setup)

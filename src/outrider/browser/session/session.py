@@ -1,5 +1,6 @@
 """Browser session: tabs, logs, control and recovery after a crash."""
 
+import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -13,6 +14,8 @@ from typing import Any, Literal
 import anyio
 
 from outrider.browser.actions.page_tools import forget_snapshot
+from outrider.browser.devtools.conditions import PERMISSIONS, Conditions
+from outrider.browser.devtools.routes import Routes
 from outrider.browser.live.control import SessionControl
 from outrider.browser.live.pause_gate import CallLock, PauseGate
 from outrider.browser.live.screencast import Screencast
@@ -26,7 +29,7 @@ from outrider.browser.page.tabs import Tabs
 from outrider.browser.page.uploads import stage_uploads
 from outrider.browser.process.context import BrowserContext, authenticate_proxy
 from outrider.browser.process.emulate import Emulation, fit_window
-from outrider.browser.protocol.cdp import BrowserGone, PageGone, ProtocolError
+from outrider.browser.protocol.cdp import BrowserGone, PageGone, ProtocolError, TargetChannel
 from outrider.browser.protocol.page import BrowserPage, ClipboardIsolation
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 from outrider.browser.session.options import SessionOptions
@@ -35,7 +38,7 @@ from outrider.browser.session.storage_snapshot import StorageTracker
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress import EgressGuard
 from outrider.core.egress.proxy import EgressProxy
-from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.errors import OutriderError, Refused, Unavailable
 
 SessionStatus = Literal["active", "parked", "crashed", "closed"]
 NAVIGATION_TIMEOUT_S = 30.0
@@ -50,6 +53,7 @@ class Session:
         tabs: Its open pages.
         console: Console messages of its pages.
         network: Requests of its pages.
+        routes: Requests of its pages that are blocked, mocked or delayed.
         dialogs: Dialogs of its pages.
         downloads: Downloads of its pages.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
@@ -64,13 +68,15 @@ class Session:
         self.id = str(uuid.uuid4())
         self.owner = owner
         self.options = options
-        self.emulation = emulation
+        self.emulation = self._own_emulation = emulation
+        self.conditions = Conditions()
         self.created_at = self.used_at = time.time()
         self.tabs = Tabs(settings.max_tabs)
         self.clipboard: ClipboardIsolation | None = None
         self.tabs.on_crash = self._handle_page_crash
         self.console = ConsoleLog()
         self.network = NetworkLog(lambda url: self._context.explain_failure(url) if self._context else None)
+        self.routes = Routes()
         self.dialogs = Dialogs(options.dialogs or settings.dialogs)
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
@@ -105,6 +111,8 @@ class Session:
         await self.downloads.start(context.browser.connection, context.id, self._owns_frame)
         self._stop_listening = context.browser.connection.on_lost(self._handle_browser_loss)
         await self.prepare_page(page)
+        if self.conditions.permissions:
+            await self._grant_permissions(self.conditions)
         if self.emulation.window and context.id is not None:
             await fit_window(page.channel, self.emulation.size)
         self.tabs.add(page, front=True)
@@ -309,7 +317,35 @@ class Session:
 
     def set_user_agent(self, user_agent: str, version: str) -> None:
         """Set the user agent of its pages."""
-        self.emulation = replace(self.emulation, user_agent=user_agent, version=version)
+        if self.emulation.user_agent == self._own_emulation.user_agent:
+            self.emulation = replace(self.emulation, user_agent=user_agent, version=version)
+        self._own_emulation = replace(self._own_emulation, user_agent=user_agent, version=version)
+
+    @property
+    def own_user_agent(self) -> str:
+        """Its user agent without emulation."""
+        return self._own_emulation.user_agent
+
+    async def emulate(self, fields: dict[str, Any], conditions: Conditions, *, reset: bool = False) -> None:
+        """Change fields of its emulation and all conditions, for all pages that it has and will have.
+
+        Args:
+            fields: Fields of `Emulation`, added to those that hold.
+            conditions: What holds from now on.
+            reset: Start from the emulation with which it was opened.
+
+        Raises InvalidInput for a value, Refused for permissions of the user's own browser.
+        """
+        emulation = replace(self._own_emulation if reset else self.emulation, **fields)
+        emulation.validate()
+        async with self.acquire_page():
+            await self._grant_permissions(conditions)
+            self.emulation, self.conditions = emulation, conditions
+            for page in self.tabs:
+                for channel in page.channels:
+                    is_page = channel is page.channel
+                    sent = emulation.replace_on_channel(channel, is_page=is_page)
+                    await asyncio.gather(*sent, *conditions.apply(channel, is_page=is_page))
 
     async def prepare_page(self, page: BrowserPage) -> None:
         """Set up a page before its first document runs."""
@@ -317,12 +353,27 @@ class Session:
             return
         page.clipboard = self.clipboard
         page.frames.on_navigation(self._storage.record_visit)
-        for setup in (self.console.set_up_channel, self.network.set_up_channel, self.dialogs.set_up_channel):
-            await page.add_channel_setup(setup)
+        for part in (self.console, self.network, self.dialogs, self.routes):
+            await page.add_channel_setup(part.set_up_channel)
         await page.add_channel_setup(
-            lambda channel: self.emulation.set_up_channel(channel, is_page=channel is page.channel)
+            lambda channel: [
+                *self.emulation.set_up_channel(channel, is_page=channel is page.channel),
+                *self.conditions.set_up_channel(channel, is_page=channel is page.channel),
+            ]
         )
         page.on_lost(lambda lost: self.dialogs.forget_channel(lost.channel))
+
+    async def _grant_permissions(self, conditions: Conditions) -> None:
+        if conditions.permissions == self.conditions.permissions == ():
+            return
+        context = self._require_context()
+        if context.id is None:
+            hint = "leave out permissions and geolocation, or grant them in the browser yourself"
+            raise Refused("permissions: the user's own browser keeps its permissions", hint=hint)
+        scope, connection = {"browserContextId": context.id}, context.browser.connection
+        await connection.send("Browser.resetPermissions", scope)
+        if names := [PERMISSIONS[name] for name in conditions.permissions]:
+            await connection.send("Browser.grantPermissions", scope | {"permissions": names})
 
     def adopt_popup(self, page: BrowserPage) -> None:
         """Add a pop-up as a tab, without making it current."""
@@ -333,6 +384,11 @@ class Session:
             browser.connection.spawn_task(browser.close_page(page), "closing a pop-up")
             return
         self.tabs.add(page, front=False)
+
+    @property
+    def channels(self) -> tuple[TargetChannel, ...]:
+        """The channels of all its pages."""
+        return tuple(channel for page in self.tabs for channel in page.channels if channel.lost is None)
 
     def has_target(self, target_id: str | None) -> bool:
         """Return whether one of its tabs is that target."""
@@ -347,6 +403,7 @@ class Session:
             if error.code != "proxy_auth" or self.egress_proxy is None:
                 raise
         await authenticate_proxy(page, self.egress_proxy)
+        await self.routes.apply(page.channels)  # the credential's own interception has ended theirs
         return await navigate_page(page, url, guard=self._guard, explainer=self._context, seconds=seconds)
 
     async def _require_page(self) -> BrowserPage:

@@ -237,7 +237,8 @@ def _format_messages(session: "Session", *, failed: bool) -> list[str]:
         if failed and not message.is_error:
             continue
         source = f" ({message.url}{f':{message.line}' if message.line else ''})" if message.url else ""
-        lines.append(f"{message.level}: {escape_line(message.text + source, 1_500)}")
+        calls = f" at {' < '.join(message.stack)}" if message.stack else ""
+        lines.append(f"{message.level}: {escape_line(message.text + source + calls, 1_500)}")
     return lines
 
 

@@ -75,7 +75,7 @@ async def createSession(
     session_options = SessionOptions(
         title or "",
         headless,
-        _parse_viewport(viewport),
+        parse_viewport(viewport),
         locale or "",
         timezone or "",
         state_id=stateId,
@@ -187,7 +187,8 @@ async def manageTabs(
     return Result((TextBlock("\n".join([text, *(f"Note: {note}" for note in take_notes(session))])),))
 
 
-def _parse_viewport(viewport: str | None) -> tuple[int, int] | None:
+def parse_viewport(viewport: str | None) -> tuple[int, int] | None:
+    """Parse a size such as 1200x800. Raises InvalidInput."""
     if viewport is None:
         return None
     width, _, height = viewport.partition("x")

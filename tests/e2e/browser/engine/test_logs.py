@@ -80,6 +80,26 @@ async def test_the_console_is_kept_without_secrets(opened):
     assert (boom.line, boom.url.endswith("/console")) == (7, True)
 
 
+async def test_errors_and_warnings_are_kept_with_their_calls(opened, site):
+    session = await opened()
+    async with session.acquire_page() as page:
+        await page.evaluate_in(
+            "",
+            """() => { function inner(level) { console[level]('mine') }
+            function outer() { inner('error'); inner('log'); setTimeout(() => { inner('warn'); throw 'text' }) }
+            outer() }""",
+        )
+        assert await page.loading.wait_until(
+            lambda: any(each.level == "exception" for each in session.console.messages), 5
+        )
+    stacks = {
+        each.level: [call.split()[0] for call in each.stack[:2]]
+        for each in session.console.messages
+        if each.text in ("mine", "Uncaught text")
+    }
+    assert stacks == {"error": ["inner", "outer"], "log": [], "warning": ["inner", "(anonymous)"], "exception": []}
+
+
 async def test_the_console_keeps_the_newest_of_very_many(opened):
     session = await opened()
     async with session.acquire_page() as page:

@@ -1,0 +1,28 @@
+"""Match addresses by a part of them or by a pattern with stars."""
+
+import re
+
+from outrider.core.errors import InvalidInput
+
+
+class UrlPattern:
+    """A part of an address, or a pattern of its end (with a scheme: of all of it) in which `*` is any text.
+
+    Raises InvalidInput if it is empty or too long.
+    """
+
+    def __init__(self, text: str) -> None:
+        max_chars = 500
+        if not text.strip() or len(text) > max_chars:
+            hint = "a part of the address, for instance /api/, or with stars https://*.example.com/*"
+            raise InvalidInput(f"pattern: 1 to {max_chars} characters are needed", hint=hint)
+        self.text = text.strip()
+        whole = self.text if self.text.startswith(("http://", "https://")) else f"*{self.text}"
+        whole = whole if "*" in self.text else f"{whole}*"
+        self._pattern = re.compile(".*".join(map(re.escape, re.split(r"\*+", whole))), re.DOTALL)
+        # The browser's own patterns know `?` (one character) and escape with a backslash.
+        self.for_browser = re.sub(r"([\\?])", r"\\\1", re.sub(r"\*+", "*", whole))
+
+    def matches(self, url: str) -> bool:
+        """Return whether an address matches."""
+        return self._pattern.fullmatch(url) is not None
