@@ -40,7 +40,7 @@ function setRefPrefix(prefix) {
 
 const api = {
   takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, checkFilled,
-  selectOptions, findFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes,
+  selectOptions, findFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
 };
 
 globalThis.outrider = {
