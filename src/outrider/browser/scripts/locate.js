@@ -174,7 +174,7 @@ function explainUnreachable(element) {
   if (blocker && getComputedStyle(element).pointerEvents === "none") return explainPointerEventsNone(element, blocker);
   if (!hit || containsNode(hit, element)) return explainClipped(element, hit);
   const cover = findCover(element, hit);
-  const drawn = isVisible(element) ? "" : suggestDrawnSibling(element);
+  const drawn = isHidden(element) ? suggestDrawnSibling(element) : "";
   const way = drawn ? { hint: drawn, suggestions: [drawn] } : {};
   return { ...buildFailure("covered", `covered by ${describeElement(cover)}`, suggestDismissal(cover), describeCover(cover)), ...way };
 }

@@ -7,6 +7,10 @@ const MAX_STAND_IN_LEVELS = 6;
 function isHiddenField(element) {
   const isField = (tagOf(element) === "input" ? !NON_TEXT_TYPES.has(element.type) : tagOf(element) === "textarea") || isEditingHost(element);
   if (!isField && !STAND_IN_ROLES.has(element.getAttribute("role"))) return false;
+  return isHidden(element);
+}
+
+function isHidden(element) {
   return findTransparentAncestor(element) !== null || isClippedAway(element, getComputedStyle(element)) || !isControlShown(element);
 }
 

@@ -143,7 +143,7 @@ async def uploadFiles(
     selector: str,
     paths: list[str],
 ) -> Result:
-    """Give workspace files to a file field."""
+    """Give workspace files to a file field, or to what opens a file chooser."""
     async with use_page(browsers, call, sessionId, selector) as active:
         files = await active.session.stage_uploads(paths)
         return build_action_result(tool_options, active.session, await active.tools.forms.upload(selector, *files))

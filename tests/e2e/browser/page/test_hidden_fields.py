@@ -7,20 +7,22 @@ import pytest
 from outrider.core.errors import OutriderError
 from zoo.zoo_site import OpenZooPage
 
-LIBRARIES = """<script>log = []</script><style>div { margin: 4px } .wide { width: 300px; border: 1px solid }</style>
+LIBRARIES = """<script>log = []</script><style>div { margin: 4px } .wide { width: 300px; border: 1px solid }
+  #track { width: 300px; position: relative; height: 20px }
+  #mui { position: absolute; left: 30%; width: 20px; height: 20px; background: blue }
+  #clipped { position: absolute; width: 100%; height: 100%; clip: rect(0 0 0 0); overflow: hidden }
+  #sizeless { width: 0; height: 0; padding: 0; border: 0; opacity: 0 }
+  #native { position: absolute; clip: rect(0 0 0 0); width: 1px; height: 1px; overflow: hidden }</style>
 <div class=wide id=antd onmousedown="log.push('antd')"><span>
   <input id=transparent role=combobox readonly style="opacity: 0; width: 100%"></span><span>Apple</span></div>
-<div style="width: 300px; position: relative; height: 20px"><span id=mui style="position: absolute; left: 30%; width: 20px;
-  height: 20px; background: blue" onmousedown="log.push('mui')"><input id=clipped type=range max=100 value=30 oninput=
-  "mui.style.left = `${value}%`; log.push(`mui ${value}`)" style="position: absolute; width: 100%; height: 100%;
-  clip: rect(0 0 0 0); margin: -1px; overflow: hidden; white-space: nowrap"></span></div>
-<div class=wide id=xterm onmousedown="log.push('xterm')"><div style="position: absolute; left: -9999em"><textarea id=sizeless
-  style="width: 0; height: 0; padding: 0; border: 0; opacity: 0" oninput="screen1.textContent += value; value = ''"
-  ></textarea></div><div id=screen1>$ </div></div>
+<div id=track><span id=mui onmousedown="log.push('mui')"><input id=clipped type=range max=100 value=30
+  oninput="mui.style.left = `${value}%`; log.push(`mui ${value}`)"></span></div>
+<div class=wide id=xterm onmousedown="log.push('xterm')"><div style="position: absolute; left: -9999em">
+  <textarea id=sizeless oninput="screen1.textContent += value; value = ''"></textarea></div>
+  <div id=screen1>$ </div></div>
 <div class=wide style="position: relative" id=row onclick="log.push('row')">Row
   <button id=destroy style="opacity: 0; pointer-events: none">x</button></div>
-<select id=native style="position: absolute; clip: rect(0 0 0 0); width: 1px; height: 1px; overflow: hidden"><option>A</select
-><span id=drawn role=combobox tabindex=0 style="border: 1px solid">A</span>"""
+<select id=native><option>A</select><span id=drawn role=combobox tabindex=0 style="border: 1px solid">A</span>"""
 
 
 async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenZooPage) -> None:
