@@ -348,6 +348,14 @@ async def test_keys_pointer_and_dragging_reach_the_page(at: BrowserAppClient, se
         doubled = await at.call_tool("clickElement", sessionId=session, selector="#twice", clicks=2)
         menu = await at.call_tool("clickElement", sessionId=session, selector="#menu", button="right", settle=False)
         log = await at.evaluate_js(session, "log")
+        pointed = await at.call_tool("useMouse", sessionId=session, action="click", points=[20, 20], selector="#twice")
+        turned = await at.call_tool("useMouse", sessionId=session, action="wheel", points=[[20, 20]], wheel=[0, 50])
+        astray = await at.call_tool("useMouse", sessionId=session, action="click", points=[[1, 2, 3]])
+        held = await at.call_tool("clickElement", sessionId=session, selector="#nothing", holdMs=50, modifiers=["Alt"])
+        down = [await at.call_tool("pressKey", sessionId=session, key="k", action=each) for each in ("down", "up")]
+    assert re.search(r"clicked at [\d,.]+ on e\d+ <button#twice>", format_result_text(pointed))
+    assert not any(each.is_error for each in (turned, held, *down))
+    assert "points: each needs two numbers" in format_result_text(astray)
     assert "The tip" in format_result_text(hovered)
     assert "got dragged" in format_result_text(dragged)
     assert wrong.structured_content["error"]["kind"] == "invalid_input"

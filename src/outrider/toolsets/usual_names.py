@@ -8,6 +8,7 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "pressKey": "browser_press_key press press_key key",
         "selectOption": "browser_select_option select select_option choose_option",
         "hoverElement": "browser_hover hover",
+        "useMouse": "browser_mouse_click_xy browser_mouse_drag_xy browser_mouse_move_xy mouse click_at drag_path",
         "dragElement": "browser_drag drag drag_and_drop",
         "uploadFiles": "browser_file_upload upload upload_file",
         "answerDialog": "browser_handle_dialog handle_dialog",

@@ -8,6 +8,7 @@ import anyio
 from outrider.browser.actions.locate import ElementLocation, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.actions.pointer import Pointer, SettleMode
+from outrider.browser.actions.upload import upload_files
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.core.errors import OutriderError
@@ -60,7 +61,8 @@ class Forms:
             if submit:
                 await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), monitor)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
-            if written.get("connected") and not written["same"] and written["unchanged"]:
+            taken = "drawn" in location.report and report.get("changes")  # terminals and editors empty their field
+            if written.get("connected") and not written["same"] and written["unchanged"] and not taken:
                 holds = "" if written["value"] is None else f"; it still holds {written['value']!r}"
                 raise _build_no_effect_error("type", selector, location.report, f"it did not take the text{holds}")
             outcome = await self.pointer.build_outcome("type", location, monitor, report, settle)
@@ -113,29 +115,11 @@ class Forms:
             return outcome
 
     async def upload(self, selector: str, *paths: Path, settle: SettleMode | None = None) -> ActionOutcome:
-        """Give files to a file field, which may be hidden. Raises OutriderError as `type`.
+        """Give files to a file field, or to what opens a file chooser. Raises OutriderError as `type`.
 
         The caller has checked that the paths may be read and uploaded.
         """
-        await self.pointer.ensure_baseline(settle)
-        query = parse_element_query(selector)
-        with ActionMonitor(self.page) as monitor:
-            frame = (self._scripts.find_frame(query.ref) if query.ref else None) or self.page.main
-            field = await self._scripts.invoke(frame, "findFileField", query.to_script_argument(), len(paths))
-            if not field["ok"]:
-                raise build_action_error("upload", selector, field)
-            location = ElementLocation(frame, field["ref"], 0, 0, field)
-            handle = await self._scripts.resolve_element(frame, location.ref)
-            params = {"files": [str(path) for path in paths], "objectId": handle.object_id}
-            await frame.channel.send("DOM.setFileInputFiles", params)
-            names = (await self._invoke_script(location, "listFileNames"))["names"]
-            if sorted(names) != sorted(path.name for path in paths):
-                message = f"it holds {', '.join(names) or 'no file'}"
-                raise _build_no_effect_error("upload", selector, field, message)
-            report = await self.pointer.wait_for_effects(frame, location.ref, monitor, settle)
-            outcome = await self.pointer.build_outcome("upload", location, monitor, report, settle)
-            outcome.value = ", ".join(names)
-            return outcome
+        return await upload_files(self.pointer, selector, paths, settle)
 
     async def _write_text(self, text: str, delay: float, *, replaces: bool) -> None:
         """Write into the focused field; the last character is a key press, so that key listeners run."""

@@ -68,7 +68,8 @@ class ElementLocation:
     @property
     def element(self) -> str:
         """The element as results name it."""
-        return f"{self.ref} {self.report['element']}"
+        drawn = f" drawn as {self.report['drawn']}" if "drawn" in self.report else ""
+        return f"{self.ref} {self.report['element']}{drawn}"
 
 
 class ElementLocator:

@@ -68,6 +68,10 @@ class ActionOutcome:
             "select": "selected in",
             "upload": "gave files to",
             "press": "pressed",
+            "down": "holding down",
+            "up": "released",
+            "move": "moved",
+            "wheel": "turned the wheel",
             "scroll": "scrolled",
         }
         lines = [

@@ -7,18 +7,18 @@ observed until it is quiet, and the outcome says what has changed.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
 
+from outrider.browser.actions.drag import drag_along
 from outrider.browser.actions.locate import ElementLocation, ElementLocator, ElementQuery, Point, parse_element_query
 from outrider.browser.actions.outcome import ActionOutcome
 from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import ContextGone, PageGone
 from outrider.browser.protocol.frames import Frame
-from outrider.browser.protocol.page import BrowserPage, MouseButton
+from outrider.browser.protocol.page import BrowserPage, KeyAction, MouseButton
 from outrider.browser.snapshot.outline import limit_lines
 from outrider.browser.snapshot.snapshot import Snapshotter
 from outrider.core.errors import OutriderError
@@ -40,6 +40,7 @@ class Pointer:
         self.page: BrowserPage = snapshotter.page
         self.locator = ElementLocator(snapshotter.scripts)
         self.settle: SettleMode = settle
+        self.held_button: MouseButton | None = None
 
     async def click(
         self,
@@ -49,6 +50,7 @@ class Pointer:
         count: int = 1,
         modifiers: tuple[str, ...] = (),
         at: Point | None = None,
+        hold_s: float = 0.0,
         settle: SettleMode | None = None,
     ) -> ActionOutcome:
         """Click an element once.
@@ -59,6 +61,7 @@ class Pointer:
             count: 2 for a double click.
             modifiers: Held keys: Alt, Control, Meta, Shift.
             at: CSS pixels from the element's top left corner; None chooses a reachable point.
+            hold_s: Seconds between press and release.
             settle: See the class; None means the pointer's own.
 
         Raises:
@@ -66,12 +69,32 @@ class Pointer:
         """
 
         async def press_at(location: ElementLocation) -> None:
-            await self.page.dispatch_mouse(
-                "click", location.x, location.y, button=button, count=count, modifiers=modifiers
-            )
+            point = (location.x, location.y)
+            await self.press(point, button=button, count=count, modifiers=modifiers, hold_s=hold_s)
 
         outcome, _ = await self.press_until_landed(parse_element_query(selector), "click", press_at, settle, at=at)
         return outcome
+
+    async def press(
+        self,
+        point: Point,
+        *,
+        button: MouseButton = "left",
+        count: int = 1,
+        modifiers: tuple[str, ...] = (),
+        hold_s: float = 0.0,
+    ) -> None:
+        """Press and release a button at a point of the viewport, whatever is there."""
+        if not hold_s:
+            await self.page.dispatch_mouse("click", *point, button=button, count=count, modifiers=modifiers)
+            return
+        await self.page.dispatch_mouse("move", *point, modifiers=modifiers)
+        await self.page.dispatch_mouse("down", *point, button=button, modifiers=modifiers)
+        try:
+            await anyio.sleep(hold_s)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.page.dispatch_mouse("up", *point, button=button, modifiers=modifiers)
 
     async def hover(self, selector: str, *, settle: SettleMode | None = None) -> ActionOutcome:
         """Move the pointer onto an element. Raises OutriderError as `click`."""
@@ -90,7 +113,8 @@ class Pointer:
             goal = await self.locator.locate(parse_element_query(to), "drop", carried=start.ref)
             # Locating the goal may have scrolled the page, so the start is measured again.
             start = await self.locator.locate(parse_element_query(selector), "drag")
-            await self._drag_between(start, goal)
+            goal_point = _overshoot_goal(start, goal)
+            await drag_along(self.page, [(start.x, start.y), goal_point])
             report = await self.wait_for_effects(start.frame, start.ref, monitor, settle)
             if report and not report.get("landed"):
                 raise _build_missed_error("drag", selector, report)
@@ -98,14 +122,16 @@ class Pointer:
             outcome.element = f"{start.element} to {goal.element}"
             return outcome
 
-    async def press_keys(self, chord: str, *, settle: SettleMode | None = None) -> ActionOutcome:
-        """Press keys on the focused element: `Enter`, `Control+a`. Raises InvalidInput."""
+    async def press_keys(
+        self, chord: str, kind: KeyAction = "press", *, settle: SettleMode | None = None
+    ) -> ActionOutcome:
+        """Press keys on the focused element: `Enter`, `Control+a`; or hold or release them. Raises InvalidInput."""
         await self.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
             await self.snapshotter.scripts.invoke(self.page.main, "startObserving")
-            await self.run_unless_blocked(self.page.dispatch_key(chord), monitor)
+            await self.run_unless_blocked(self.page.dispatch_key(chord, kind), monitor)
             report = await self.wait_for_effects(self.page.main, "", monitor, settle)
-            return await self.build_outcome("press", None, monitor, report, settle, element=chord)
+            return await self.build_outcome(kind, None, monitor, report, settle, element=chord)
 
     async def press_until_landed(
         self,
@@ -233,29 +259,6 @@ class Pointer:
             done, _ = await asyncio.wait({task}, timeout=dialog_grace_s)
         return task.result() if task in done and not task.cancelled() else None
 
-    async def _drag_between(self, start: ElementLocation, goal: ElementLocation) -> None:
-        step_count = 6
-        intercepted: list[dict[str, Any]] = []
-        unsubscribe = self.page.channel.on("Input.dragIntercepted", lambda event: intercepted.append(event["data"]))
-        goal = _overshoot_goal(start, goal)
-        await self.page.send("Input.setInterceptDrags", {"enabled": True})
-        try:
-            await self.page.dispatch_mouse("move", start.x, start.y)
-            await self.page.dispatch_mouse("down", start.x, start.y)
-            for step in range(1, step_count + 1):
-                share = step / step_count
-                x, y = start.x + (goal.x - start.x) * share, start.y + (goal.y - start.y) * share
-                await self.page.dispatch_mouse("move", x, y, held=("left",))
-                await anyio.lowlevel.checkpoint()
-            if intercepted:  # HTML drag and drop
-                for kind in ("dragEnter", "dragOver", "drop"):
-                    params = {"type": kind, "x": goal.x, "y": goal.y, "data": intercepted[0]}
-                    await self.page.send("Input.dispatchDragEvent", params)
-            await self.page.dispatch_mouse("up", goal.x, goal.y)
-        finally:
-            unsubscribe()
-            await self.page.send("Input.setInterceptDrags", {"enabled": False})
-
 
 def _build_missed_error(action: str, selector: str, report: dict[str, Any]) -> OutriderError:
     """Build the error for a press that did not reach its element."""
@@ -268,8 +271,8 @@ def _build_missed_error(action: str, selector: str, report: dict[str, Any]) -> O
     )
 
 
-def _overshoot_goal(start: ElementLocation, goal: ElementLocation) -> ElementLocation:
-    """Move the goal a little further in the direction of the drag, but well within the element.
+def _overshoot_goal(start: ElementLocation, goal: ElementLocation) -> Point:
+    """Return a point a little further in the direction of the drag, but well within the goal.
 
     Sortable lists change the order only when the pointer has passed the middle.
     """
@@ -278,4 +281,4 @@ def _overshoot_goal(start: ElementLocation, goal: ElementLocation) -> ElementLoc
     box, distance = goal.report["rect"], max(abs(across), abs(down), 1.0)
     x = goal.x + min(overshoot_px, box["width"] / 5) * across / distance
     y = goal.y + min(overshoot_px, box["height"] / 5) * down / distance
-    return replace(goal, x=x, y=y)
+    return x, y

@@ -14,6 +14,7 @@ from outrider.core.errors import OutriderError, Unavailable
 
 MouseButton = Literal["left", "right", "middle", "back", "forward", "none"]
 MouseKind = Literal["move", "down", "up", "click", "wheel"]
+KeyAction = Literal["press", "down", "up"]
 # Sends the set-up commands of one feature to a new channel, before its first document runs.
 ChannelSetup = Callable[[TargetChannel], list[asyncio.Future[dict[str, Any]]]]
 # Attach to every kind of target below a page. Kinds that the filter leaves out (workers, say) would still
@@ -58,6 +59,7 @@ class BrowserPage:
         self.crashed = False
         self.clipboard: ClipboardIsolation | None = None
         self.tools: object | None = None
+        self._held_modifiers = 0
         self._scripts: list[tuple[str, str]] = []
         self._channel_setups: list[ChannelSetup] = []
         self._channels = [channel]
@@ -185,7 +187,11 @@ class BrowserPage:
             held: Buttons held during a `move` (a drag).
             delta: CSS pixels that a `wheel` scrolls, right and down.
         """
-        point = {"x": x, "y": y, "modifiers": sum(MODIFIER_BITS[modifier] for modifier in modifiers)}
+        point = {
+            "x": x,
+            "y": y,
+            "modifiers": self._held_modifiers | sum(MODIFIER_BITS[modifier] for modifier in modifiers),
+        }
         down = point | {"type": "mousePressed", "button": button, "buttons": BUTTON_BITS[button]}
         up = point | {"type": "mouseReleased", "button": button, "buttons": 0}
         if kind == "move":
@@ -204,7 +210,7 @@ class BrowserPage:
         sent = [self.send("Input.dispatchMouseEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
 
-    async def dispatch_key(self, chord: str, kind: Literal["press", "down", "up"] = "press") -> None:
+    async def dispatch_key(self, chord: str, kind: KeyAction = "press") -> None:
         """Dispatch trusted keys: `Enter`, `a`, `Control+a`, `Shift+ArrowDown`. Raises InvalidInput."""
         if self.clipboard is None:
             await self._dispatch_chord(chord, kind)
@@ -212,9 +218,9 @@ class BrowserPage:
         async with self.clipboard.isolate_press(chord):
             await self._dispatch_chord(chord, kind)
 
-    async def _dispatch_chord(self, chord: str, kind: Literal["press", "down", "up"]) -> None:
+    async def _dispatch_chord(self, chord: str, kind: KeyAction) -> None:
         held, last = parse_chord(chord)
-        modifiers = 0
+        modifiers = self._held_modifiers
         events: list[dict[str, Any]] = []
         if kind != "up":
             for key in held:
@@ -223,11 +229,13 @@ class BrowserPage:
             modifiers |= MODIFIER_BITS.get(last.name, 0)
             events.append(last.build_event("down", modifiers))
         else:
-            modifiers = sum(MODIFIER_BITS[key.name] for key in held)
+            modifiers |= sum(MODIFIER_BITS[key.name] for key in held)
         if kind != "down":
             for key in (last, *reversed(held)):
                 modifiers &= ~MODIFIER_BITS.get(key.name, 0)
                 events.append(key.build_event("up", modifiers))
+        # Keys that stay down hold for the mouse and for later keys as well.
+        self._held_modifiers = modifiers
         sent = [self.send("Input.dispatchKeyEvent", event, timeout=INPUT_TIMEOUT_S) for event in events]
         await asyncio.gather(*sent)
 

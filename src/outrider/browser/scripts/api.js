@@ -39,8 +39,8 @@ function setRefPrefix(prefix) {
 }
 
 const api = {
-  takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill, checkFilled,
-  selectOptions, findFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes,
+  takeSnapshot, readPosition, locate, mapThroughFrame, startObserving, reportEffects, waitUntilQuiet, prepareFill,
+  checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
 };
 
 globalThis.outrider = {

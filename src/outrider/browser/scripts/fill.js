@@ -220,14 +220,19 @@ function editDistance(one, other) {
   return row[other.length] / Math.max(one.length, other.length);
 }
 
-// File fields are usually hidden behind a styled button, so they need not be visible.
+// File fields are usually hidden behind a styled button, so they need not be visible. Without one, the element may open a chooser.
 function findFileField(target, count) {
   const { element, failure } = target.selector ? resolveFileInput(target) : resolveTarget(target);
   if (failure) return { ok: false, ...failure };
   const own = tagOf(element) === "label" ? element.control : element;
   const field = own?.type === "file" ? own : element.querySelector("input[type=file]");
-  if (!field) return { ok: false, ...buildFailure("not_editable", `${describeElement(element)} takes no files`, "choose a file field"), ...collectEvidence(element) };
+  if (!field) return { ok: true, opener: refOf(element) };
   return checkFileField(field, count);
+}
+
+// The field of a chooser may never have been part of the document.
+function describeFileField(ref, count) {
+  return checkFileField(elementOfRef.get(ref).deref(), count);
 }
 
 function resolveFileInput(target) {
@@ -245,5 +250,5 @@ function checkFileField(field, count) {
 }
 
 function listFileNames(ref) {
-  return { names: Array.from(elementOf(ref)?.files || [], (each) => each.name) };
+  return { names: Array.from(elementOfRef.get(ref)?.deref()?.files || [], (each) => each.name) };
 }

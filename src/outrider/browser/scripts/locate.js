@@ -7,20 +7,29 @@ async function locate(target, action, { strict = true, steady = false, arm = tru
   const { element, failure } = resolveTarget(target, { strict });
   if (failure) return { ok: false, ...failure, ...(element ? collectEvidence(element) : { viewport: readViewport() }) };
   const pressed = choosePressTarget(element, action);
-  const problem = findObstacle(pressed, action);
+  const problem = (pressed !== element && checkOwnState(element, action)) || findObstacle(pressed, action);
   if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
   if ((steady || isMoving(pressed)) && !(await waitUntilStill(pressed))) return { ok: false, ...explainMoving(), ...collectEvidence(pressed) };
   const point = at ? findRequestedPoint(pressed, at) : (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed);
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
   if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
-  return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element) };
+  return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed) };
 }
 
-// A check box that is drawn by its label is pressed through the label.
+// A check box that is drawn by its label is pressed through the label, a hidden field through the box drawn around it.
 function choosePressTarget(element, action) {
+  if (isHiddenField(element)) return findStandIn(element) || element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
   if (isVisible(element) && getComputedStyle(element).pointerEvents !== "none" && isReachable(element)) return element;
   return [...element.labels].find(isVisible) || element;
+}
+
+function checkOwnState(element, action) {
+  return checkDisabled(element, action) || checkDisplayed(element) || checkReadOnly(element, action);
+}
+
+function describeStandIn(element, pressed) {
+  return pressed === element || tagOf(pressed) === "label" ? {} : { drawn: describeElement(pressed) };
 }
 
 function isReachable(element) {
@@ -165,7 +174,9 @@ function explainUnreachable(element) {
   if (blocker && getComputedStyle(element).pointerEvents === "none") return explainPointerEventsNone(element, blocker);
   if (!hit || containsNode(hit, element)) return explainClipped(element, hit);
   const cover = findCover(element, hit);
-  return buildFailure("covered", `covered by ${describeElement(cover)}`, suggestDismissal(cover), describeCover(cover));
+  const drawn = isHidden(element) ? suggestDrawnSibling(element) : "";
+  const way = drawn ? { hint: drawn, suggestions: [drawn] } : {};
+  return { ...buildFailure("covered", `covered by ${describeElement(cover)}`, suggestDismissal(cover), describeCover(cover)), ...way };
 }
 
 function explainPointerEventsNone(element, blocker) {

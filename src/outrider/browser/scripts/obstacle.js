@@ -93,10 +93,14 @@ function explainHidden(element, hiding, style) {
 
 // Finds the control whose markup says that it opens a container of the element.
 function suggestOpener(element) {
+  const drawn = FORM_CONTROL_TAGS.has(tagOf(element)) ? suggestDrawnSibling(element) : "";
+  if (drawn) return drawn;
   const opened = findClosest(element, (each) => idOf(each) && findOpenerOf(idOf(each)));
   const control = opened ? findOpenerOf(idOf(opened)) : null;
   return control ? `maybe first click ${refOf(control)} ${describeElement(control)}` : "something on the page must show it first";
 }
+
+const FORM_CONTROL_TAGS = new Set(["input", "select", "textarea"]);
 
 function findOpenerOf(id) {
   const name = CSS.escape(id);
@@ -136,7 +140,11 @@ function checkSize(element) {
 function checkReadOnly(element, action) {
   if (action !== "fill") return null;
   const isReadOnly = element.readOnly || element.getAttribute("aria-readonly") === "true";
-  return isReadOnly ? buildFailure("read_only", "read-only: its text cannot be changed", "change what it is derived from") : null;
+  return isReadOnly ? buildFailure("read_only", "read-only: its text cannot be changed", suggestOtherInput(element)) : null;
+}
+
+function suggestOtherInput(element) {
+  return computeRole(element) === "combobox" ? "click it, then click the option that appears" : "change what it is derived from";
 }
 
 const DISMISS_NAMES = /^(close|dismiss|accept|agree|allow|ok|okay|got it|no,? thanks|not now|later|skip|reject|decline|cancel|continue|×|✕|✖|x)\b|^(close|×|✕|✖|x)$|\b(dismiss|close|accept|reject)\b/i;

@@ -69,6 +69,13 @@ function startObserving() {
   return true;
 }
 
+// Names what can be acted on at a point, or what is there.
+function describePoint(x, y) {
+  const hit = elementAtPoint(x, y);
+  const element = hit && (findClosest(hit, (each) => whyActionable(each, computeRole(each), getComputedStyle(each), {}) !== "") || hit);
+  return element && tagOf(element) !== "body" && tagOf(element) !== "html" ? `${refOf(element)} ${describeElement(element)}` : "";
+}
+
 function focusedElement() {
   let active = document.activeElement;
   while (active && shadowOf(active)?.activeElement) active = shadowOf(active).activeElement;

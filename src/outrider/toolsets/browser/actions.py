@@ -8,6 +8,7 @@ from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
+from outrider.toolsets.browser.mouse import HoldMs, Modifiers
 from outrider.toolsets.browser.results import (
     Selector,
     build_action_data,
@@ -34,6 +35,8 @@ async def clickElement(
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
     at: Annotated[list[float] | None, Field(description="[x, y] in it, px")] = None,
+    modifiers: Modifiers | None = None,
+    holdMs: HoldMs = 0,
     settle: Annotated[bool, Field(description="Wait for the effects")] = True,
 ) -> Result:
     """Click once, exactly there; fails if something covers it."""
@@ -41,8 +44,15 @@ async def clickElement(
         raise InvalidInput("at: needs two numbers", hint="send [x, y], pixels from the element's top left corner")
     point = (at[0], at[1]) if at else None
     async with use_page(browsers, call, sessionId, selector) as active:
-        wait = "auto" if settle else "none"
-        outcome = await active.tools.pointer.click(selector, button=button, count=clicks, at=point, settle=wait)
+        outcome = await active.tools.pointer.click(
+            selector,
+            button=button,
+            count=clicks,
+            modifiers=tuple(modifiers or ()),
+            at=point,
+            hold_s=holdMs / 1_000,
+            settle="auto" if settle else "none",
+        )
         return build_action_data(tool_options, active.session, outcome, "newPages", "dialogs")
 
 
@@ -98,10 +108,11 @@ async def pressKey(
     /,
     sessionId: str,
     key: Annotated[str, Field(description="e.g. Enter, Control+a")],
+    action: Literal["press", "down", "up"] = "press",
 ) -> Result:
-    """Press a key or chord where the focus is."""
+    """Press a key or chord where the focus is, or only hold or release it."""
     async with use_page(browsers, call, sessionId) as active:
-        return build_action_result(tool_options, active.session, await active.tools.pointer.press_keys(key))
+        return build_action_result(tool_options, active.session, await active.tools.pointer.press_keys(key, action))
 
 
 @browser.tool(effect="act", stake="low", title="Hover", open_world=True, untrusted=True, timeout=60)
@@ -132,7 +143,7 @@ async def uploadFiles(
     selector: str,
     paths: list[str],
 ) -> Result:
-    """Give workspace files to a file field."""
+    """Give workspace files to a file field, or to what opens a file chooser."""
     async with use_page(browsers, call, sessionId, selector) as active:
         files = await active.session.stage_uploads(paths)
         return build_action_result(tool_options, active.session, await active.tools.forms.upload(selector, *files))
@@ -178,7 +189,10 @@ async def scrollPage(
         ends = [name for name in ("top", "bottom") if position[f"at{name.capitalize()}"]]
         outcome.note = f"x={position['x']} y={position['y']} of {position['scrollWidth']}×{position['scrollHeight']}"
         outcome.note += f", at the {' and the '.join(ends)}" if ends else ""
-        outcome.note += "" if position["moved"] else "; nothing moved"
+        handled = position.pop("handled")
+        outcome.note += (
+            "; the page took the wheel itself" if handled else "" if position["moved"] else "; nothing moved"
+        )
         result = build_action_data(tool_options, active.session, outcome)
         data = {name: result.data[name] for name in ("ok", "url", "changes", "notes") if name in result.data}
         return Result(result.content, data=data | {"position": position})

@@ -322,6 +322,26 @@ async def test_files_are_given_to_a_hidden_field_too(visit: OpenZooPage, tmp_pat
     ]
 
 
+async def test_files_are_given_to_what_opens_a_chooser(visit: OpenZooPage, tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("hello")
+    on = await visit(
+        """<button id=shows onclick="field.click()">Upload</button><input type=file id=field hidden>
+        <button id=makes onclick="Object.assign(document.createElement('input'), { type: 'file',
+          onchange: (event) => { out.textContent = event.target.files[0].name } }).click()">Import</button>
+        <button id=asks onclick="showOpenFilePicker().catch(() => 0)">Pick</button><button id=idle>Idle</button>
+        <input type=file id=empties hidden onchange="out.textContent = files[0].name + '!'; value = ''">
+        <a href="#" id=empty onclick="empties.click()">Again</a><p id=out></p>"""
+    )
+    assert "note.txt" in (await on.forms.upload("#shows", file)).value
+    assert await on.evaluate_js("field.files[0].name") == "note.txt"
+    assert "note.txt" in (await on.forms.upload("#makes", file)).changes
+    assert "note.txt!" in (await on.forms.upload("#empty", file)).changes
+    for selector, message in (("#idle", "opened no file chooser"), ("#asks", "showOpenFilePicker")):
+        with pytest.raises(InvalidInput, match=message):
+            await on.forms.upload(selector, file)
+
+
 async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: OpenZooPage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Preview order")

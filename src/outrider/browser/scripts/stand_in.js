@@ -1,0 +1,42 @@
+// Finds what a person sees instead of a field that is transparent, clipped or without size: editors, sliders, selects.
+
+const STAND_IN_ROLES = new Set(["textbox", "combobox", "searchbox", "slider", "spinbutton"]);
+const MAX_STAND_IN_LEVELS = 6;
+
+// Only fields: a transparent button may appear under the pointer, and the box around it does something else.
+function isHiddenField(element) {
+  const isField = (tagOf(element) === "input" ? !NON_TEXT_TYPES.has(element.type) : tagOf(element) === "textarea") || isEditingHost(element);
+  if (!isField && !STAND_IN_ROLES.has(element.getAttribute("role"))) return false;
+  return isHidden(element);
+}
+
+function isHidden(element) {
+  return findTransparentAncestor(element) !== null || isClippedAway(element, getComputedStyle(element)) || !isControlShown(element);
+}
+
+// The nearest visible box around a hidden field that holds no other control.
+function findStandIn(field) {
+  let box = parentElementOf(field);
+  for (let level = 0; box !== null && level < MAX_STAND_IN_LEVELS; level++, box = parentElementOf(box)) {
+    if (tagOf(box) === "body" || tagOf(box) === "form" || holdsOtherControl(box, field)) return null;
+    if (isVisible(box) && !findTransparentAncestor(box) && (findPoint(box) || scrollToPoint(box))) return box;
+  }
+  return null;
+}
+
+function holdsOtherControl(box, field) {
+  for (const each of box.querySelectorAll(ACTIONABLE_SELECTOR)) {
+    if (each !== field && !containsNode(each, field) && isVisible(each) && !findTransparentAncestor(each)) return true;
+  }
+  return false;
+}
+
+// Libraries hide a native control and draw another one beside it.
+function suggestDrawnSibling(element) {
+  for (const sibling of [element.nextElementSibling, element.previousElementSibling]) {
+    if (!sibling || tagOf(sibling) === "label" || !isVisible(sibling)) continue;
+    const control = sibling.matches(ACTIONABLE_SELECTOR) ? sibling : [...sibling.querySelectorAll(ACTIONABLE_SELECTOR)].find(isVisible);
+    if (control) return `it is drawn as ${refOf(control)} ${describeElement(control)}: act on that`;
+  }
+  return "";
+}

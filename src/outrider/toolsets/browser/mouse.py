@@ -1,0 +1,54 @@
+"""The browser tool that uses the mouse at points."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from outrider.browser.session.browsers import Browsers
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.result import Result
+from outrider.toolsets.browser.results import build_action_result, use_page
+from outrider.toolsets.browser.sessions import browser
+from outrider.toolsets.options import ToolOptions
+
+Modifiers = list[Literal["Alt", "Control", "Meta", "Shift"]]
+MAX_HOLD_MS = 5_000
+HoldMs = Annotated[int, Field(ge=0, le=MAX_HOLD_MS)]
+
+
+def _wrap_point(points: Any) -> Any:
+    """Return one point `[x, y]` as a list of points."""
+    is_point = isinstance(points, list) and points and all(isinstance(each, int | float) for each in points)
+    return [points] if is_point else points
+
+
+@browser.tool(effect="act", stake="low", title="Mouse", open_world=True, untrusted=True, timeout=60)
+async def useMouse(
+    browsers: Browsers,
+    tool_options: ToolOptions,
+    call: Call,
+    /,
+    sessionId: str,
+    action: Literal["click", "drag", "move", "down", "up", "wheel"],
+    points: Annotated[list[list[float]], BeforeValidator(_wrap_point), Field(description="[[x, y], …], px")],
+    selector: Annotated[str | None, Field(description="Points count from its corner")] = None,
+    button: Literal["left", "right", "middle"] = "left",
+    clicks: Annotated[int, Field(ge=1, le=3)] = 1,
+    modifiers: Modifiers | None = None,
+    holdMs: HoldMs = 0,
+    wheel: Annotated[list[float] | None, Field(description="[right, down], px")] = None,
+) -> Result:
+    """Use the mouse at points of the viewport (as in a screenshot) or along a path."""
+    from outrider.browser.actions.mouse import MouseGesture, use_mouse
+
+    if any(len(point) != 2 for point in [*points, wheel or [0, 0]]):
+        raise InvalidInput("points: each needs two numbers", hint="send [[x, y], …], and wheel as [right, down]")
+    if action == "wheel" and not any(wheel or []):
+        raise InvalidInput("wheel: is required", hint="send [right, down] in pixels, e.g. [0, 300]")
+    delta = (wheel[0], wheel[1]) if wheel else (0.0, 0.0)
+    places = [(point[0], point[1]) for point in points]
+    gesture = MouseGesture(action, places, button, clicks, tuple(modifiers or ()), holdMs / 1_000, delta)
+    async with use_page(browsers, call, sessionId, selector or None) as active:
+        outcome = await use_mouse(active.tools.pointer, gesture, selector or "")
+        return build_action_result(tool_options, active.session, outcome)

@@ -1,0 +1,50 @@
+"""Fields that libraries hide under what they draw: acting on them acts on what a person sees."""
+
+import re
+
+import pytest
+
+from outrider.core.errors import OutriderError
+from zoo.zoo_site import OpenZooPage
+
+LIBRARIES = """<script>log = []</script><style>div { margin: 4px } .wide { width: 300px; border: 1px solid }
+  #track { width: 300px; position: relative; height: 20px }
+  #mui { position: absolute; left: 30%; width: 20px; height: 20px; background: blue }
+  #clipped { position: absolute; width: 100%; height: 100%; clip: rect(0 0 0 0); overflow: hidden }
+  #sizeless { width: 0; height: 0; padding: 0; border: 0; opacity: 0 }
+  #native { position: absolute; clip: rect(0 0 0 0); width: 1px; height: 1px; overflow: hidden }</style>
+<div class=wide id=antd onmousedown="log.push('antd')"><span>
+  <input id=transparent role=combobox readonly style="opacity: 0; width: 100%"></span><span>Apple</span></div>
+<div id=track><span id=mui onmousedown="log.push('mui')"><input id=clipped type=range max=100 value=30
+  oninput="mui.style.left = `${value}%`; log.push(`mui ${value}`)"></span></div>
+<div class=wide id=xterm onmousedown="log.push('xterm')"><div style="position: absolute; left: -9999em">
+  <textarea id=sizeless oninput="screen1.textContent += value; value = ''"></textarea></div>
+  <div id=screen1>$ </div></div>
+<div class=wide style="position: relative" id=row onclick="log.push('row')">Row
+  <button id=destroy style="opacity: 0; pointer-events: none">x</button></div>
+<select id=native><option>A</select><span id=drawn role=combobox tabindex=0 style="border: 1px solid">A</span>"""
+
+
+async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenZooPage) -> None:
+    on = await visit(LIBRARIES)
+    for selector, event in (("#transparent", "antd"), ("#clipped", "mui"), ("#sizeless", "xterm")):
+        outcome = await on.pointer.click(selector)
+        assert (await on.read_log())[-1] == event
+        assert " drawn as <" in outcome.element, selector
+    await on.forms.type("#clipped", "70")
+    typed = await on.forms.type("#sizeless", "ls")
+    assert (await on.read_log())[-1] == "mui 70"
+    assert await on.evaluate_js("screen1.textContent") == "$ ls"
+    assert "$ ls" in typed.changes
+
+
+async def test_what_is_hidden_for_good_is_refused_and_names_the_drawn_control(visit: OpenZooPage) -> None:
+    on = await visit(LIBRARIES)
+    for selector, hint in (("#destroy", "."), ("#native", r"it is drawn as e\d+ <span#drawn> \"A\": act on that")):
+        with pytest.raises(OutriderError) as refused:
+            await on.pointer.click(selector)
+        assert re.match(hint, refused.value.hint), selector
+    with pytest.raises(OutriderError, match="read-only") as refused:
+        await on.forms.type("#transparent", "Pear")
+    assert refused.value.hint == "click it, then click the option that appears"
+    assert "row" not in await on.read_log()
