@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from outrider.app.cluster.cluster import Cluster
     from outrider.dashboard.services import DashboardServices
     from outrider.identity.identity import Identity
+    from outrider.serve.mcp import ApprovalResponder
 
 
 @dataclass(frozen=True)
@@ -92,23 +93,28 @@ class App:
     ) -> "Server[Any]":
         """Return an MCP server (the SDK's low-level one) with all offered tools, or with one toolset."""
         # The SDK takes as long to import as everything else together, and most commands do not serve.
-        from outrider.serve.mcp import ApprovalResponder, build_mcp_server
-        from outrider.serve.state_encryption import build_state_security
+        from outrider.serve.mcp import build_mcp_server
 
         settings = self.loaded.settings
         toolbox = self.toolbox.select_toolset(toolset) if toolset else self.toolbox
-        state_security = build_state_security(settings.serve.state_key, settings.data_dir)
-        pause = ApprovalResponder(
-            state_security,
+        texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
+        return build_mcp_server(
+            toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
+            approvals=self.build_approvals(), text_resources=texts,
+        )  # fmt: skip
+
+    def build_approvals(self) -> "ApprovalResponder":
+        """Return what builds the results of calls that wait for people."""
+        from outrider.serve.mcp import ApprovalResponder
+        from outrider.serve.state_encryption import build_state_security
+
+        settings = self.loaded.settings
+        return ApprovalResponder(
+            build_state_security(settings.serve.state_key, settings.data_dir),
             settings.run_agent.blocked_format,
             settings.mime_prefix,
             dashboard_url=self.find_dashboard_url,
         )
-        texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
-        return build_mcp_server(
-            toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
-            approvals=pause, text_resources=texts,
-        )  # fmt: skip
 
     def find_dashboard_url(self) -> str:
         """Return the dashboard's address without a token, of this app or another with the same data; or empty."""

@@ -1,17 +1,20 @@
-"""Build the HTTP application of `outrider serve`: MCP, health checks and dashboard."""
+"""Build the HTTP application of `outrider serve`: MCP, REST, health checks and dashboard."""
 
 from collections.abc import Callable
 
 from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
 from outrider.app.app import App
 from outrider.app.dashboard import MountedDashboard
 from outrider.app.http_access import build_auth_middleware, build_oauth_routes, list_allowed_hosts
 from outrider.core.errors import OutriderError
 from outrider.serve.health import HealthCheck, build_readiness_route
+from outrider.serve.host_guard import build_transport_security
 from outrider.serve.http import build_http_app
+from outrider.serve.rest.routes import build_rest_routes
 from outrider.serve.telemetry.tracing_middleware import TracingMiddleware
 
 
@@ -34,6 +37,7 @@ def build_served_app(app: App, *, draining: Callable[[], bool] = lambda: False) 
             build_readiness_route(_build_health_checks(app, draining)),
             *cluster_routes,
             *build_oauth_routes(app),
+            *build_rest_interface(app, requires_token=bool(auth_middleware or settings.token)),
             *dashboard.routes,
         ],
         middleware=[*tracing_middleware, *auth_middleware],
@@ -41,6 +45,18 @@ def build_served_app(app: App, *, draining: Callable[[], bool] = lambda: False) 
     )
     http_app.state.dashboard = dashboard
     return http_app
+
+
+def build_rest_interface(app: App, *, requires_token: bool) -> list[BaseRoute]:
+    """Return the routes of the REST interface to an app's tools, whose callers the application authenticates."""
+    return build_rest_routes(
+        app.toolbox,
+        app.artifacts,
+        build_transport_security(list_allowed_hosts(app)),
+        approvals=app.build_approvals(),
+        assistant=app.loaded.settings.assistant,
+        requires_token=requires_token,
+    )
 
 
 def _build_health_checks(app: App, draining: Callable[[], bool]) -> dict[str, HealthCheck]:

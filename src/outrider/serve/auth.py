@@ -1,4 +1,4 @@
-"""Authenticate callers of the MCP endpoints."""
+"""Authenticate callers of MCP and REST."""
 
 import hmac
 import time
@@ -16,7 +16,7 @@ from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.identity.identity import CACHE_TTL_S, Identity
 from outrider.identity.principal import InsufficientScopeError, InvalidCredentialError, Principal
 from outrider.serve.auth_responses import AuthResponses
-from outrider.serve.http import MCP_PATH, is_mcp_path
+from outrider.serve.paths import MCP_PATH, TOOLS_PATH, requires_caller
 from outrider.serve.request_headers import WORKSPACE_HEADER
 
 
@@ -48,7 +48,7 @@ class Caller(AuthenticatedUser):
 
 
 class AuthMiddleware:
-    """Requires callers of MCP to authenticate; other routes authorize their callers themselves.
+    """Requires callers of MCP and REST to authenticate; other routes authorize their callers themselves.
 
     Args:
         app: The protected application.
@@ -78,7 +78,7 @@ class AuthMiddleware:
                 await self._app(scope, receive, send)
                 tasks.cancel_scope.cancel()
             return
-        if scope["type"] != "http" or not is_mcp_path(scope["path"]):
+        if scope["type"] != "http" or not requires_caller(scope["path"]):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -125,6 +125,8 @@ class AuthMiddleware:
         if principal.toolsets is None or provider is None or not principal.issuer:
             return None
         called = headers.get("mcp-name") if headers.get("mcp-method") == "tools/call" else None
+        if path.startswith(f"{TOOLS_PATH}/"):
+            called = path.removeprefix(f"{TOOLS_PATH}/")
         toolset = self._toolsets.find_by_path(path.removeprefix(MCP_PATH).strip("/"))
         if toolset is None and called:
             toolset = await self._toolsets.find_by_tool(called)

@@ -11,7 +11,7 @@ from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotifica
 from outrider.core.context import Call
 from outrider.serve.client_model import find_client_model
 from outrider.serve.elicitation import parse_host_decisions
-from outrider.serve.request_headers import IDEMPOTENCY_HEADER, WORKSPACE_HEADER
+from outrider.serve.request_headers import IDEMPOTENCY_HEADER, PERSON_HEADER, WORKSPACE_HEADER
 
 if TYPE_CHECKING:
     from outrider.serve.auth import Caller
@@ -70,7 +70,7 @@ def build_call(context: ServerRequestContext[Any, Any], defaults: CallDefaults =
         ),
     )
     caller = get_caller(context)
-    return call if caller is None else _apply_principal(call, caller, read_header(context, WORKSPACE_HEADER))
+    return call if caller is None else apply_principal(call, caller, read_header(context, WORKSPACE_HEADER))
 
 
 def get_caller(context: ServerRequestContext[Any, Any]) -> "Caller | None":
@@ -79,7 +79,7 @@ def get_caller(context: ServerRequestContext[Any, Any]) -> "Caller | None":
     return user if hasattr(user, "principal") else None
 
 
-def _apply_principal(call: Call, caller: "Caller", workspace: str | None) -> Call:
+def apply_principal(call: Call, caller: "Caller", workspace: str | None) -> Call:
     """Return the call with session, workspace, person and rights of the authenticated caller."""
     principal = caller.principal
     membership = principal.select_membership(call.workspace or workspace)
@@ -146,7 +146,7 @@ def read_header(context: ServerRequestContext[Any, Any], name: str) -> str | Non
 
 def read_person(context: ServerRequestContext[Any, Any]) -> str | None:
     """Return the person for whom the host acts, from `_meta` or from the header of hosts with one key for all."""
-    header = {"person": read_header(context, "x-api-user-email")}
+    header = {"person": read_header(context, PERSON_HEADER)}
     return _read_text(context.meta or {}, "identity") or _read_text(header, "person")
 
 

@@ -86,21 +86,22 @@ async def ask_client(context: ServerRequestContext[Any, Any], call: Call, questi
     Raises Refused if the call needs consent and the client cannot ask for it.
     """
     if not can_ask(context):
-        raise _build_consent_error(question, "Your client cannot ask the user.")
+        raise build_consent_error(question, "Your client cannot ask the user.")
     try:
         form = await _elicit_form(context, call, question)
     except MCPError as error:
         if question.questions:
             return replace(call, state=question.state, answers={})
         reason = f"Your client could not ask the user: {error.message[:200]}"
-        raise _build_consent_error(question, reason) from None
+        raise build_consent_error(question, reason) from None
     if not question.questions:
         return replace(call, answer=_is_allowed(form), state=question.state)
     kinds = {item.id: item.kind for item in question.questions}
     return replace(call, state=question.state, answers=_parse_form_decisions(form, kinds))
 
 
-def _build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
+def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
+    """Build the error of a call that needs consent that no person can give; `reason` is a sentence."""
     return Refused(
         f"{question.question} {reason}",
         code="consent_needed",

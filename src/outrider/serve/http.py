@@ -1,14 +1,12 @@
 """Serve many clients over streamable HTTP: all toolsets together and each alone."""
 
 import hmac
-import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -17,10 +15,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from outrider.serve.health import build_liveness_route
+from outrider.serve.host_guard import ExactHostMiddleware, build_transport_security
 from outrider.serve.malformed import MalformedMessageMiddleware
+from outrider.serve.paths import MCP_PATH, requires_caller
+from outrider.serve.problems import ProblemMiddleware
 from outrider.serve.stateless import SessionIdMiddleware
-
-MCP_PATH = "/mcp"
 
 
 def build_http_app(
@@ -64,25 +63,24 @@ def build_http_app(
             *routes,
             Route(f"{MCP_PATH}/{{name}}", _build_not_found_handler(servers), methods=["GET", "POST", "DELETE"]),
         ],
-        middleware=[*middleware, *([Middleware(BearerTokenMiddleware, token=token)] if token else [])],
+        middleware=[
+            Middleware(ProblemMiddleware),
+            *middleware,
+            *([Middleware(BearerTokenMiddleware, token=token)] if token else []),
+        ],
         lifespan=run_lifespan,
     )
 
 
-def is_mcp_path(path: str) -> bool:
-    """Return whether a path is that of an MCP endpoint."""
-    return path == MCP_PATH or path.startswith(f"{MCP_PATH}/")
-
-
 class BearerTokenMiddleware:
-    """Requires the token for MCP; other routes authorize their callers themselves."""
+    """Requires the token for MCP and REST; other routes authorize their callers themselves."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._expected_header = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and is_mcp_path(scope["path"]):
+        if scope["type"] == "http" and requires_caller(scope["path"]):
             sent_header = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(sent_header, self._expected_header):
                 problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
@@ -91,32 +89,10 @@ class BearerTokenMiddleware:
         await self._app(scope, receive, send)
 
 
-class ExactHostMiddleware:
-    """Refuses a Host or Origin that is not exactly a host with a port; the SDK compares only what precedes the port."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        host_pattern = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5})?"
-        patterns = {b"host": host_pattern, b"origin": rf"(?:https?://{host_pattern}|null)"}
-        for name, value in scope["headers"]:
-            if name in patterns and not re.fullmatch(patterns[name], value.decode("latin-1"), re.ASCII):
-                problem = {"error": f"invalid header {name.decode()}", "hint": "send a host, or a host with its port"}
-                await JSONResponse(problem, 421 if name == b"host" else 403)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-
 def _build_session_manager(
     server: Server[Any], allowed_hosts: tuple[str, ...], *, stateless: bool
 ) -> StreamableHTTPSessionManager:
-    loopback_hosts = ("127.0.0.1", "localhost", "[::1]")
-    hosts = [f"{host}:*" for host in loopback_hosts] + list(loopback_hosts) + list(allowed_hosts)
-    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
-    )
+    security = build_transport_security(allowed_hosts)
     return StreamableHTTPSessionManager(server, security_settings=security, stateless=stateless)
 
 

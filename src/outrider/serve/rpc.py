@@ -24,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 from outrider.core.call_codec import parse_call, serialize_call
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
+from outrider.serve.disconnects import cancel_on_disconnect
 from outrider.serve.state_codec import StateCodec, load_machine_key
 
 RPC_PATH = "/internal/hop"
@@ -175,12 +176,7 @@ class _RpcApplication:
         headers = [(b"content-type", b"text/plain"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._cancel_on_disconnect, receive, tasks.cancel_scope)
+            tasks.start_soon(cancel_on_disconnect, receive, tasks.cancel_scope)
             await self._endpoint.answer_request(request, send)
             tasks.cancel_scope.cancel()
         return None
-
-    async def _cancel_on_disconnect(self, receive: Receive, call_scope: anyio.CancelScope) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        call_scope.cancel()
