@@ -18,6 +18,7 @@ for profile, example_count in {"quick": 10, "nightly": 200}.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 MAX_RERUNS = 3  # of end-to-end tests in one run: more is a defect of the product or of the tests, not of the machine
+FAILURE_LINES = 25  # of a native traceback, whose beginning is pytest's own
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -31,17 +32,21 @@ class RerunLimit:
     """Fail the run when more tests than a few passed only at their second try."""
 
     def __init__(self) -> None:
-        self.reruns: list[str] = []
+        self.reruns: list[pytest.TestReport] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.outcome == "rerun":
-            self.reruns.append(report.nodeid)
+            self.reruns.append(report)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if len(self.reruns) > MAX_RERUNS and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the end of each first failure, which would be lost where the second try passes."""
+        for report in self.reruns:
+            terminalreporter.write_sep("_", f"first failure of {report.nodeid}")
+            terminalreporter.write_line("\n".join(report.longreprtext.splitlines()[-FAILURE_LINES:]))
         if len(self.reruns) > MAX_RERUNS:
             terminalreporter.write_line(f"failed: {len(self.reruns)} tests were run twice, at most {MAX_RERUNS} may be")
 

@@ -153,8 +153,8 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, visit: OpenZooPage) -> None:
-    on = await visit(case.page)
+async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, revisit: OpenZooPage) -> None:
+    on = await revisit(case.page)
     if not case.reason:
         await case.act(on)
     else:
