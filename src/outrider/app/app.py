@@ -107,7 +107,7 @@ class App:
         texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
         return build_mcp_server(
             toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
-            approvals=pause, text_resources=texts,
+            approvals=pause, text_resources=texts, is_lean=settings.lean and not toolset,
         )  # fmt: skip
 
     def find_dashboard_url(self) -> str:
