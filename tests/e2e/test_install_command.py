@@ -138,7 +138,7 @@ async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
     old = '{\n  "mcpServers": {\n    "outrider": {\n      "command": "old",\n      "env": {"A": "b"} // mine\n    }}}'
     cursor = write(home / ".cursor/mcp.json", old)
     codex = write(home / ".codex/config.toml", '[mcp_servers.outrider]\ncommand = "old"\ntool_timeout_sec = 9 # mine\n')
-    done = await install(home, "cursor", "codex", "--toolsets", "web,browser")
+    done = await install(home, "cursor", "codex", "--lean", "--toolsets", "web,browser")
     entries = [json.loads(cursor.read_text().replace("// mine", "")), tomllib.loads(codex.read_text())]
     assert done.returncode == 0, done.stderr
     assert entries[0]["mcpServers"]["outrider"]["env"] == {"A": "b"}
@@ -146,7 +146,7 @@ async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
     assert "# mine" in codex.read_text()
     for entry in (entries[0]["mcpServers"]["outrider"], entries[1]["mcp_servers"]["outrider"]):
         assert entry["command"] != "old"
-        assert entry["args"] == ["mcp", "--toolsets", "web,browser"]
+        assert entry["args"] == ["mcp", "--lean", "--toolsets", "web,browser"]
 
 
 async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: Path):

@@ -100,7 +100,7 @@ class App:
         texts = {CONVERSATION_URI_PREFIX: self.delegation.format_transcript}
         return build_mcp_server(
             toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
-            approvals=self.build_approvals(), text_resources=texts,
+            approvals=self.build_approvals(), text_resources=texts, is_lean=settings.lean and not toolset,
         )  # fmt: skip
 
     def build_approvals(self) -> "ApprovalResponder":

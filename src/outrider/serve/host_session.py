@@ -25,7 +25,7 @@ from mcp_types import (
 
 from outrider.core.errors import OutriderError
 from outrider.core.toolbox import Toolbox
-from outrider.serve import tool_names
+from outrider.serve import lean, tool_names
 from outrider.serve.malformed import explain_invalid_id, explain_malformed_line
 from outrider.serve.surrogates import replace_surrogate_escapes
 
@@ -220,7 +220,7 @@ def build_repeat_predicate(toolbox: Toolbox) -> RepeatPredicate:
         if message.method != "tools/call":
             return True
         try:
-            tool = await tool_names.resolve_tool(str((message.params or {}).get("name", "")), toolbox)
+            tool = await tool_names.resolve_tool(lean.get_called_name(message.params or {}), toolbox)
         except OutriderError:
             return True  # the tool is unknown, and the call is refused again
         return tool.effect == "read"

@@ -40,7 +40,16 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import arguments, elicitation, prompts, protocol_results, state_encryption, surrogates, tool_names
+from outrider.serve import (
+    arguments,
+    elicitation,
+    lean,
+    prompts,
+    protocol_results,
+    state_encryption,
+    surrogates,
+    tool_names,
+)
 from outrider.serve.context import CallDefaults
 from outrider.serve.context_switch import SWITCH_CONTEXT_METHOD, ConnectionContexts, SwitchContextParams
 from outrider.serve.instructions import build_instructions
@@ -63,6 +72,7 @@ class McpHandlers:
         approvals: "ApprovalResponder",
         list_changes: ListChangeNotifier,
         text_resources: "TextResources",
+        is_lean: bool,
     ) -> None:
         self._toolbox = toolbox
         self._artifacts = artifacts
@@ -71,10 +81,13 @@ class McpHandlers:
         self._approvals = approvals
         self._list_changes = list_changes
         self._text_resources = text_resources
+        self._is_lean = is_lean
 
     async def list_tools(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListToolsResult:
+        if self._is_lean:
+            return ListToolsResult(tools=lean.build_lean_entries())
         await self._toolbox.refresh_tools()
         await self._list_changes.record_tools_listed(context)
         tools = self._filter_toolbox(self._build_call(context)).list_tools()
@@ -88,6 +101,10 @@ class McpHandlers:
     async def call_tool(
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
+        if self._is_lean and params.name == lean.FIND_TOOLS:
+            await self._toolbox.refresh_tools()
+            query = str((params.arguments or {}).get("query") or "")
+            return lean.find_tools(self._filter_toolbox(self._build_call(context)), query)
         tool = await self._find_tool(params.name)
         try:
             call, has_form = elicitation.resume_call(self._contexts.build_call(context), params)
@@ -173,6 +190,8 @@ class McpHandlers:
             return await tool_names.resolve_tool(name, self._toolbox)
         except NotFound as error:
             error = shorten_error(error)
+            if self._is_lean:
+                error.hint = f"{lean.FIND_TOOLS} shows the names; {lean.CALL_TOOL} takes name and arguments"
             raise MCPError(code=INVALID_PARAMS, message=f"{error.message}; {error.hint}") from None
 
     async def _answer_call(
@@ -255,7 +274,7 @@ class OutriderMcpServer(Server[Any]):
         return super().create_initialization_options(notification_options, *args, **options)
 
 
-def build_mcp_server(
+def build_mcp_server(  # noqa: PLR0913 - an app names them all once
     toolbox: Toolbox,
     artifacts: ArtifactStore,
     *,
@@ -265,6 +284,7 @@ def build_mcp_server(
     assistant: str = "",
     approvals: ApprovalResponder | None = None,
     text_resources: TextResources | None = None,
+    is_lean: bool = False,
 ) -> Server[Any]:
     """Build a server for the tools of `toolbox`.
 
@@ -277,6 +297,7 @@ def build_mcp_server(
         assistant: The assistant of callers that name none; empty means none.
         approvals: Builds the results of calls that wait for people.
         text_resources: Readers of further resources by the beginning of their addresses.
+        is_lean: Whether to list two tools that find and call all others.
     """
     approvals = approvals or ApprovalResponder()
     list_changes, contexts = ListChangeNotifier(toolbox), ConnectionContexts(CallDefaults(session, assistant))
@@ -288,8 +309,10 @@ def build_mcp_server(
         approvals=approvals,
         list_changes=list_changes,
         text_resources=text_resources or {},
+        is_lean=is_lean,
     )
-    server = _build_server(name, toolbox, handlers, list_changes)
+    instructions = lean.build_lean_instructions(toolbox) if is_lean else build_instructions(toolbox)
+    server = _build_server(name, toolbox, handlers, list_changes, instructions)
     server.tools_change, server.prompts_change = toolbox.changes, list_changes.prompts_change
     server.add_request_handler(SWITCH_CONTEXT_METHOD, SwitchContextParams, contexts.switch_context)
     security = approvals.security or RequestStateSecurity.ephemeral()
@@ -297,6 +320,7 @@ def build_mcp_server(
     server.middleware += [
         surrogates.replace_result_surrogates,
         arguments.parse_text_arguments,
+        *((lean.unwrap_lean_call, arguments.parse_text_arguments) if is_lean else ()),
         state_encryption.explain_state_error,
         boundary,
         _lift_result_fields,
@@ -305,7 +329,7 @@ def build_mcp_server(
 
 
 def _build_server(
-    name: str, toolbox: Toolbox, handlers: McpHandlers, list_changes: ListChangeNotifier
+    name: str, toolbox: Toolbox, handlers: McpHandlers, list_changes: ListChangeNotifier, instructions: str
 ) -> OutriderMcpServer:
     tools_ttl_ms = 60_000
     only = next(iter(toolbox.toolsets.values())) if len(toolbox.toolsets) == 1 else None
@@ -314,7 +338,7 @@ def _build_server(
         version=__version__,
         title=only.display_name if only and only.display_name else "Outrider",
         description=only.record.description or None if only else None,
-        instructions=build_instructions(toolbox),
+        instructions=instructions,
         cache_hints={"tools/list": CacheHint(ttl_ms=tools_ttl_ms, scope="private")},
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,

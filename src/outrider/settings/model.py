@@ -90,6 +90,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     names: Literal["bare", "builtin"] = Field(
         default="bare", description="Tool names as they are, or as builtin_<server>__<tool>"
     )
+    lean: bool = Field(default=False, description="List two tools, which find and call all others")
     assistant: str = Field(
         default="",
         max_length=200,

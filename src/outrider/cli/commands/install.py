@@ -18,9 +18,12 @@ from outrider.core.installation import get_installation
 @click.argument("hosts", nargs=-1, type=click.Choice([*HOSTS]), metavar="[HOST]…")
 @click.option("--project", is_flag=True, help="Into the settings of this directory's project.")
 @click.option("--toolsets", metavar="A,B|all", help="Toolsets to serve; the default ones if not given.")
+@click.option("--lean", is_flag=True, help="List two tools, which find and call all others.")
 @click.option("--print", "only_print", is_flag=True, help="Print what would be added, and change nothing.")
 @click.option("--remove", is_flag=True, help="Take Outrider out again.")
-def command(hosts: tuple[str, ...], toolsets: str | None, *, project: bool, only_print: bool, remove: bool) -> None:
+def command(
+    hosts: tuple[str, ...], toolsets: str | None, *, lean: bool, project: bool, only_print: bool, remove: bool
+) -> None:
     """Add Outrider's MCP server to the settings of HOSTs.
 
     Hosts: claude, codex, cursor, vscode, zed, windsurf, goose, gemini, kiro, lmstudio, claude-desktop; without one,
@@ -29,7 +32,7 @@ def command(hosts: tuple[str, ...], toolsets: str | None, *, project: bool, only
     folders = find_folders(os.environ, Path.home())
     if not hosts:
         _print_hosts(folders)
-    arguments = ["--toolsets", toolsets] if toolsets else []
+    arguments = [*(["--lean"] if lean else []), *(["--toolsets", toolsets] if toolsets else [])]
     for host in (HOSTS[name] for name in dict.fromkeys(hosts)):
         path = _choose_file(host, folders, project=project)
         entry = build_entry(host, find_command(get_installation(), arguments, project=project))

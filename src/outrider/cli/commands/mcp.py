@@ -24,6 +24,7 @@ from outrider.settings import LoadedSettings
 @add_serving_options
 @click.option("--name", default="outrider", show_default=True, help="The server's name in the client.")
 @click.option("--session", help="Session of calls that name none [default: one of this host's own].")
+@click.option("--lean", is_flag=True, help="List two tools, which find and call all others: under 700 tokens.")
 @click.option("--join", is_flag=True, hidden=True, help="Share and keep this directory's session.")
 @click.option("--no-daemon", is_flag=True, help="Serve from this process, not from the one that all hosts share.")
 @click.pass_obj
@@ -36,7 +37,7 @@ def command(
 ) -> None:
     """Serve MCP over stdio. This is the command for Claude Code, Codex, Cursor and VS Code."""
     del flags["join"], flags["no_daemon"]  # read by the shared process, and before anything is imported
-    settings = load_settings(sets, **flags)
+    settings = load_settings(_apply_lean(sets, flags), **flags)
     logging.getLogger().setLevel(settings.settings.log_level.upper())
     for warning in settings.warnings:
         logging.getLogger("outrider").warning(warning)
@@ -61,4 +62,13 @@ def parse_host_options(
     """
     given = command.make_context("mcp", [*arguments], parent=parent).params
     name, session, joins, _ = (given.pop(option) for option in ("name", "session", "join", "no_daemon"))
-    return load_settings(given.pop("sets"), (environ, workspace), **given), name, session or "", joins
+    sets = _apply_lean(given.pop("sets"), given)
+    return load_settings(sets, (environ, workspace), **given), name, session or "", joins
+
+
+def _apply_lean(sets: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
+    """Return the settings of `--lean`, which serves all toolsets unless others are chosen: none costs more."""
+    if not flags.pop("lean"):
+        return sets
+    flags["toolsets"] = flags["toolsets"] or "all"
+    return (*sets, "lean=true")

@@ -1,0 +1,87 @@
+"""The manifests with which hosts install the repository as a plugin follow their formats and name one version."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from outrider import __version__
+from outrider.skills import SKILL_FOLDER
+
+ROOT = Path(__file__).parents[2]
+NAME = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
+TEXT = {"type": "string", "minLength": 1}
+SERVERS = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "type": "object",
+        "properties": {"command": TEXT, "args": {"type": "array", "items": TEXT}},
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+}
+# What the formats' documentation asks for: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
+# geminicli.com/docs/extensions/reference.
+PLUGIN = {
+    "type": "object",
+    "properties": {
+        "name": NAME,
+        "version": TEXT,
+        "description": TEXT,
+        "license": TEXT,
+        "keywords": {"type": "array", "items": TEXT},
+        "mcpServers": SERVERS,
+    },
+    "required": ["name", "version"],
+    "additionalProperties": False,
+}
+MARKETPLACE = {
+    "type": "object",
+    "properties": {
+        "name": NAME,
+        "owner": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
+        "plugins": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"name": NAME, "source": {"type": "string", "pattern": r"^\./"}, "description": TEXT},
+                "required": ["name", "source"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["name", "owner", "plugins"],
+    "additionalProperties": False,
+}
+MANIFESTS = {
+    ".claude-plugin/plugin.json": (PLUGIN, "${CLAUDE_PLUGIN_ROOT}"),
+    ".claude-plugin/marketplace.json": (MARKETPLACE, ""),
+    "gemini-extension.json": (PLUGIN, "${extensionPath}"),
+}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_a_manifest_follows_its_format_and_starts_this_version(name: str):
+    schema, root = MANIFESTS[name]
+    manifest: dict[str, Any] = json.loads((ROOT / name).read_text())
+    jsonschema.validate(manifest, schema)
+    assert manifest.get("version", __version__) == __version__
+    for server in manifest.get("mcpServers", {}).values():
+        # The package is that of the folder which the host has copied, so that skill and server are of one version.
+        assert [server["command"], *server["args"]] == ["uvx", "--from", root, "outrider", "mcp"]
+    for plugin in manifest.get("plugins", []):
+        assert (ROOT / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
+
+
+def test_the_folder_where_plugins_have_their_skills_is_that_of_the_package():
+    assert (ROOT / "skills").resolve() == SKILL_FOLDER.parent
+
+
+def test_the_version_of_the_package_is_that_of_its_metadata():
+    found = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert found
+    assert found[1] == __version__
