@@ -247,3 +247,22 @@ async def test_accessibility_is_audited_by_rules_with_elements(at: BrowserAppCli
     assert not await at.evaluate_js(session, "'axe' in globalThis")
     missing = get_error(await at.call_tool("auditAccessibility", sessionId=session, selector="#nothing"))
     assert "selector: nothing matches '#nothing'" in missing
+
+
+async def test_a_trace_replays_the_steps_without_what_was_typed(at: BrowserAppClient, session: str):
+    not_started = get_error(await at.call_tool("recordTrace", sessionId=session, action="stop"))
+    assert "action: nothing is being recorded" in not_started
+    await use(at, "recordTrace", sessionId=session, action="start")
+    await at.navigate_session(session, "/form")
+    await use(at, "inputText", sessionId=session, selector="[name=name]", text="hunter2</script>")
+    await use(at, "snapshotPage", sessionId=session)
+    saved = await use(at, "recordTrace", sessionId=session, action="stop")
+    assert saved.startswith("Saved downloads/trace.html, 3 steps")
+    page = (at.folder / "downloads/trace.html").read_text(encoding="utf-8")
+    data = re.search(r'id="steps">(.*?)</script>', page)
+    assert data
+    steps = json.loads(data[1])
+    assert [step["label"].split()[0] for step in steps] == ["navigateToUrl", "inputText", "snapshotPage"]
+    assert "hunter2" not in steps[1]["label"]
+    assert "Order form" in steps[0]["title"]
+    assert all(step["picture"].startswith("data:image/jpeg") and step["outline"] for step in steps)

@@ -417,6 +417,7 @@ class Container:
             Crawler: self.crawler,
             Browsers: self.browsers,
             ArtifactStore: self.artifacts,
+            CallRecorder: self.events,
             CitationPool: self.citations,
             ContentStores: self.content,
             SessionWorkspaces: self.workspaces,

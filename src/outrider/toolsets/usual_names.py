@@ -38,6 +38,7 @@ USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
         "compareScreenshot": "visual_diff compare_images screenshot_diff",
         "measurePerformance": "performance_analyze_insight web_vitals lighthouse performance performance_start_trace",
         "auditAccessibility": "axe accessibility_audit lighthouse_audit a11y",
+        "recordTrace": "browser_start_tracing browser_stop_tracing start_recording",
         "exportHar": "save_har har_export",
     },
     "web": {

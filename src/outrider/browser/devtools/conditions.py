@@ -63,9 +63,9 @@ class Conditions:
 
     def set_up_channel(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
         """Send the conditions to a new channel; `is_page` is False for a cross-origin frame."""
-        return [] if self == Conditions() else self.apply(channel, is_page=is_page)
+        return [] if self == Conditions() else self.apply_to_channel(channel, is_page=is_page)
 
-    def apply(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
+    def apply_to_channel(self, channel: TargetChannel, *, is_page: bool) -> list[Future[dict[str, Any]]]:
         """Send every condition to a channel, also those that are the browser's own again."""
         latency_ms, down, up = NETWORK_SPEEDS[self.network]
         network = {"offline": self.network == "offline", "latency": latency_ms}
@@ -87,7 +87,7 @@ class Conditions:
                 commands.append(("Emulation.clearGeolocationOverride", {}))
         return [channel.send(method, params) for method, params in commands]
 
-    def describe(self) -> list[str]:
+    def list_facts(self) -> list[str]:
         """Return each condition that is not the browser's own; of headers only the names, which are no secret."""
         facts = {
             f"network {self.network}": self.network != "online",

@@ -67,6 +67,13 @@ class ImageDifference:
         """The share of changed pixels, 0 to 1."""
         return self.changed_pixels / self.total_pixels
 
+    def __str__(self) -> str:
+        """Say how much differs, and where."""
+        x, y, width, height = self.box or (0, 0, 0, 0)
+        before, after = (f"{wide}×{tall}" for wide, tall in self.sizes)
+        sizes = f", {after} instead of {before}" if before != after else ""
+        return f"{self.share:.2%} of the pixels differ, within {width}×{height} at {x},{y}{sizes},"
+
 
 async def compare_images(page: BrowserPage, before: bytes, after: bytes, *, tolerance: int = 16) -> ImageDifference:
     """Compare two PNGs.

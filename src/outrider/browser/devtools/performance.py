@@ -58,31 +58,41 @@ class PerformanceReport:
 
     values: dict[str, Any]
 
-    def rate(self, name: str) -> str:
+    def rate_value(self, name: str) -> str:
         """Return `good`, `needs improvement` or `poor`."""
         good, poor = RATINGS[name]
         value = self.values[name]
         return "good" if value <= good else "poor" if value > poor else "needs improvement"
 
-    def describe(self) -> list[str]:
+    def describe_findings(self) -> list[str]:
         """Return a sentence for each finding."""
         values = self.values
-        sentences = [f"The first byte came after {values['ttfb']:.0f} ms ({self.rate('ttfb')})."]
+        sentences = [f"The first byte came after {values['ttfb']:.0f} ms ({self.rate_value('ttfb')})."]
         for name, moment in (("parsed", "parsed"), ("load", "loaded")):
             sentences.append(f"The document was {moment} after {values[name]:.0f} ms." if values[name] else "")
         if values["fcp"] is not None:
-            sentences.append(f"FCP: the first content was painted after {values['fcp']:.0f} ms ({self.rate('fcp')}).")
+            sentences.append(
+                f"FCP: the first content was painted after {values['fcp']:.0f} ms ({self.rate_value('fcp')})."
+            )
         if values["lcp"] is not None:
             part = f", {values['element']}," if values["element"] else ""
-            text = f"LCP: the largest content{part} was painted after {values['lcp']:.0f} ms ({self.rate('lcp')})."
+            text = (
+                f"LCP: the largest content{part} was painted after {values['lcp']:.0f} ms ({self.rate_value('lcp')})."
+            )
             sentences.append(text)
-        sentences.append(f"CLS: the layout shifted by {values['cls']:.3f} ({self.rate('cls')}).")
+        sentences.append(f"CLS: the layout shifted by {values['cls']:.3f} ({self.rate_value('cls')}).")
         if values["inp"] is None:
             sentences.append("INP: not seen yet; it needs a click, a tap or a key.")
         else:
-            rating = self.rate("inp")
+            rating = self.rate_value("inp")
             sentences.append(f"INP: the slowest interaction took {values['inp']:.0f} ms ({rating}).")
-        return [*filter(None, sentences), *self._describe_tasks(), *self._describe_resources()]
+        sentences += self._describe_tasks()
+        sentences += [f"{values['resources']} resources were loaded; the slowest:"] if values["slowest"] else []
+        sentences += [
+            f"- {duration:.0f} ms, {size:,.0f} B, {kind}: {redact_url(url)}"
+            for url, kind, duration, size in values["slowest"]
+        ]
+        return [*filter(None, sentences)]
 
     def _describe_tasks(self) -> list[str]:
         tasks = self.values["tasks"]
@@ -92,12 +102,6 @@ class PerformanceReport:
         total = sum(duration for _, duration in tasks)
         head = f"{len(tasks)} tasks blocked the page for {total:.0f} ms in all"
         return [f"{head}; the longest, of {longest:.0f} ms, began at {start:.0f} ms."]
-
-    def _describe_resources(self) -> list[str]:
-        lines = [f"{self.values['resources']} resources were loaded; the slowest:"] if self.values["slowest"] else []
-        for url, kind, duration, size in self.values["slowest"]:
-            lines.append(f"- {duration:.0f} ms, {size:,.0f} B, {kind}: {redact_url(url)}")
-        return lines
 
 
 async def measure_performance(page: BrowserPage) -> PerformanceReport:

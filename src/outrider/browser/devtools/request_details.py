@@ -53,7 +53,7 @@ def select_requests(
         (
             request
             for request in requests
-            if request.number > after and (wanted is None or wanted.matches(get_full_url(request)))
+            if request.number > after and (wanted is None or wanted.matches_url(get_full_url(request)))
         ),
         key=lambda request: request.number,
     )

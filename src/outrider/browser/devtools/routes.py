@@ -33,7 +33,7 @@ class Route:
 
     def applies_to(self, event: dict[str, Any]) -> bool:
         """Return whether the route applies to a paused request."""
-        if not self.pattern.matches(event["request"]["url"]):
+        if not self.pattern.matches_url(event["request"]["url"]):
             return False
         return self.action != "mock" or event.get("resourceType") in MOCKABLE_KINDS or _is_preflight(event)
 
@@ -49,15 +49,15 @@ class Routes:
         """The routes, newest first."""
         return tuple(self._routes)
 
-    def add(self, route: Route) -> None:
+    def add_route(self, route: Route) -> None:
         """Add a route; one of the same pattern is replaced. Raises Unavailable when there are too many."""
         max_routes = 50
-        self.remove(route.pattern.text)
+        self.remove_routes(route.pattern.text)
         if len(self._routes) >= max_routes:
             raise Unavailable(f"the session has {max_routes} routes", code="too_many_routes", hint="remove some first")
         self._routes.insert(0, route)
 
-    def remove(self, pattern: str = "") -> int:
+    def remove_routes(self, pattern: str = "") -> int:
         """Remove the route of that pattern, or all; return how many there were."""
         before = len(self._routes)
         self._routes = [route for route in self._routes if pattern and route.pattern.text != pattern]
@@ -68,7 +68,7 @@ class Routes:
         channel.on("Fetch.requestPaused", lambda event: self._handle_paused(channel, event))
         return [self._enable(channel)] if self._routes else []
 
-    async def apply(self, channels: Iterable[TargetChannel]) -> None:
+    async def update_channels(self, channels: Iterable[TargetChannel]) -> None:
         """Bring channels up to date after the routes have changed."""
         sent = [self._enable(each) if self._routes else each.send("Fetch.disable") for each in channels]
         await asyncio.gather(*sent)

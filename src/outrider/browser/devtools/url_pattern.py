@@ -23,6 +23,6 @@ class UrlPattern:
         # The browser's own patterns know `?` (one character) and escape with a backslash.
         self.for_browser = re.sub(r"([\\?])", r"\\\1", re.sub(r"\*+", "*", whole))
 
-    def matches(self, url: str) -> bool:
+    def matches_url(self, url: str) -> bool:
         """Return whether an address matches."""
         return self._pattern.fullmatch(url) is not None

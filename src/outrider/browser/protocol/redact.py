@@ -102,17 +102,16 @@ def _redact_text(text: str) -> str:
 
 def _redact_form(text: str, more_names: frozenset[str] = frozenset()) -> str:
     """Return a query or form as it was, but for the values of secret fields."""
+
+    def is_secret(name: str, value: str) -> bool:
+        is_named_so = is_secret_name(name) or name.lower() in more_names
+        return bool(value) and (is_named_so or RANDOM_TEXT_PATTERN.fullmatch(value) is not None)
+
     pairs = parse_qsl(text, keep_blank_values=True)
-    if not any(is_secret := [_is_secret_field(name, value, more_names) for name, value in pairs]):
+    if not any(is_secret(name, value) for name, value in pairs):
         return text
-    shown = [(name, REMOVED if secret else value) for (name, value), secret in zip(pairs, is_secret, strict=True)]
+    shown = [(name, REMOVED if is_secret(name, value) else value) for name, value in pairs]
     return urlencode(shown, safe="[]/:,@")
-
-
-def _is_secret_field(name: str, value: str, more_names: frozenset[str]) -> bool:
-    return bool(value) and (
-        is_secret_name(name) or name.lower() in more_names or RANDOM_TEXT_PATTERN.fullmatch(value) is not None
-    )
 
 
 def _redact_value(value: Any) -> Any:

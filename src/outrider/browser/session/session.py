@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import anyio
 
-from outrider.browser.actions.page_tools import forget_snapshot
+from outrider.browser.actions.page_tools import forget_snapshot, get_page_tools
 from outrider.browser.devtools.conditions import PERMISSIONS, Conditions
 from outrider.browser.devtools.routes import Routes
+from outrider.browser.devtools.trace import Trace
 from outrider.browser.live.control import SessionControl
 from outrider.browser.live.pause_gate import CallLock, PauseGate
 from outrider.browser.live.screencast import Screencast
@@ -56,6 +57,7 @@ class Session:
         routes: Requests of its pages that are blocked, mocked or delayed.
         dialogs: Dialogs of its pages.
         downloads: Downloads of its pages.
+        trace: The recording of its calls; None while there is none.
         notes: Unexpected events for the next result, newest last; the code that reports them clears them.
         clipboard: Separates its clipboard from other sessions'.
         control: Gives control to its agent or to a person.
@@ -77,6 +79,7 @@ class Session:
         self.console = ConsoleLog()
         self.network = NetworkLog(lambda url: self._context.explain_failure(url) if self._context else None)
         self.routes = Routes()
+        self.trace: Trace | None = None
         self.dialogs = Dialogs(options.dialogs or settings.dialogs)
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
@@ -190,6 +193,7 @@ class Session:
             self._begin_call()
             try:
                 yield await self._hang_detector.require_responsive(await self._require_page())
+                await self._record_step()
             finally:
                 self._finish_call()
 
@@ -207,7 +211,9 @@ class Session:
             if self._parked:
                 self._parked = self._parked.to_blank()
             try:
-                return await self._navigate_page(await self._require_page(), url)
+                result = await self._navigate_page(await self._require_page(), url)
+                await self._record_step()
+                return result
             finally:
                 self._finish_call()
 
@@ -326,7 +332,7 @@ class Session:
         """Its user agent without emulation."""
         return self._own_emulation.user_agent
 
-    async def emulate(self, fields: dict[str, Any], conditions: Conditions, *, reset: bool = False) -> None:
+    async def change_emulation(self, fields: dict[str, Any], conditions: Conditions, *, reset: bool = False) -> None:
         """Change fields of its emulation and all conditions, for all pages that it has and will have.
 
         Args:
@@ -345,7 +351,7 @@ class Session:
                 for channel in page.channels:
                     is_page = channel is page.channel
                     sent = emulation.replace_on_channel(channel, is_page=is_page)
-                    await asyncio.gather(*sent, *conditions.apply(channel, is_page=is_page))
+                    await asyncio.gather(*sent, *conditions.apply_to_channel(channel, is_page=is_page))
 
     async def prepare_page(self, page: BrowserPage) -> None:
         """Set up a page before its first document runs."""
@@ -403,7 +409,7 @@ class Session:
             if error.code != "proxy_auth" or self.egress_proxy is None:
                 raise
         await authenticate_proxy(page, self.egress_proxy)
-        await self.routes.apply(page.channels)  # the credential's own interception has ended theirs
+        await self.routes.update_channels(page.channels)  # the credential's own interception has ended theirs
         return await navigate_page(page, url, guard=self._guard, explainer=self._context, seconds=seconds)
 
     async def _require_page(self) -> BrowserPage:
@@ -417,6 +423,19 @@ class Session:
             if await restore_tabs(parked, self._open_tab, self._navigate_page):
                 self._add_note("the session was parked: its pages were loaded again")
         return self.tabs.current or await self._open_tab()
+
+    async def _record_step(self) -> None:
+        """Add the page to the trace, if one is being recorded and the page answers."""
+        timeout_s = 5.0
+        page = self.tabs.current
+        if self.trace is None or page is None or page.lost or self.dialogs.open_dialog:
+            return
+        with suppress(OutriderError, ProtocolError, TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                # Not shown to the model, so its references and differences stay as they are.
+                outline = await get_page_tools(page).snapshotter.capture_outline("viewport", shown=False)
+                title, lines = str(outline.position["title"]), "\n".join(outline.lines)
+                await self.trace.record_step(page, title, lines)
 
     def _add_note(self, text: str) -> None:
         self.notes.append(text)

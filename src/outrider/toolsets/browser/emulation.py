@@ -58,7 +58,7 @@ async def emulateDevice(
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if reset or fields or wanted:
             conditions = _update_conditions(session, wanted, reset=reset)
-            await session.emulate(fields, conditions, reset=reset)
+            await session.change_emulation(fields, conditions, reset=reset)
     return Result((TextBlock("\n".join([_describe_emulation(session), *take_notes(session)])),))
 
 
@@ -146,4 +146,4 @@ def _describe_emulation(session: "Session") -> str:
     facts += [f"locale {emulation.locale}"] if emulation.locale else []
     facts += [f"time zone {emulation.timezone}"] if emulation.timezone else []
     facts += [f"user agent {emulation.user_agent}"] if emulation.user_agent != session.own_user_agent else []
-    return "Emulated: " + "; ".join([*facts, *session.conditions.describe()])
+    return "Emulated: " + "; ".join([*facts, *session.conditions.list_facts()])

@@ -19,7 +19,6 @@ from outrider.workspace import SessionWorkspaces
 
 if TYPE_CHECKING:
     from outrider.browser.devtools.accessibility_audit import Violation
-    from outrider.browser.devtools.image_difference import ImageDifference
 
 
 @browser_devtools.tool(effect="write", title="Compare pictures", open_world=True, untrusted=True, timeout=120)
@@ -58,7 +57,7 @@ async def compareScreenshot(
         return Result((TextBlock(f"No pixel differs from {path}."),))
     difference_path = f"{path.removesuffix('.png')}-difference.png"
     await anyio.to_thread.run_sync(files.write_bytes, difference_path, difference.picture)
-    text = f"{_describe_difference(difference)} from {path}; saved {difference_path}"
+    text = f"{difference} from {path}; saved {difference_path}"
     content = (TextBlock(text), ImageBlock(difference.picture, "image/png"))
     return Result(content, meta={FILES_META_KEY: [{"path": difference_path}]})
 
@@ -71,7 +70,7 @@ async def measurePerformance(browsers: Browsers, options: ToolOptions, call: Cal
     async with use_page(browsers, call, sessionId) as active:
         report = await measure_performance(active.tools.page)
         url = active.tools.page.url
-    lines = [escape_line(line, 2_200) for line in report.describe()]
+    lines = [escape_line(line, 2_200) for line in report.describe_findings()]
     vitals = {name: report.values[name] for name in ("ttfb", "fcp", "lcp", "cls", "inp")}
     return Result((TextBlock(options.mark_untrusted("\n".join(lines), url)),), meta={"outrider/vitals": vitals})
 
@@ -102,13 +101,6 @@ async def auditAccessibility(
     return Result(
         (TextBlock(text),), meta={"outrider/violations": {each.rule: each.count for each in report.violations}}
     )
-
-
-def _describe_difference(difference: "ImageDifference") -> str:
-    x, y, width, height = difference.box or (0, 0, 0, 0)
-    before, after = (f"{wide}×{tall}" for wide, tall in difference.sizes)
-    sizes = f", {after} instead of {before}," if before != after else ""
-    return f"{difference.share:.2%} of the pixels differ, within {width}×{height} at {x},{y}{sizes or ','}"
 
 
 def _describe_violation(violation: "Violation") -> list[str]:

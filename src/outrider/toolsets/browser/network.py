@@ -102,11 +102,11 @@ async def routeRequests(
         if action in ("block", "mock", "delay"):
             if action == "delay" and not delayMs:
                 raise InvalidInput("delayMs: is required for action=delay", hint="add milliseconds, e.g. 2000")
-            session.routes.add(Route(UrlPattern(pattern or ""), action, status, body, contentType, delayMs))
+            session.routes.add_route(Route(UrlPattern(pattern or ""), action, status, body, contentType, delayMs))
         elif action == "remove":
-            session.routes.remove((pattern or "").strip())
+            session.routes.remove_routes((pattern or "").strip())
         if action != "list":
-            await session.routes.apply(session.channels)
+            await session.routes.update_channels(session.channels)
     routes = session.routes.routes
     lines = [f"{len(routes)} routes, the first that applies counts", *map(_format_route, routes)]
     return Result((TextBlock("\n".join(lines) if routes else "No routes."),))

@@ -1,0 +1,111 @@
+"""Record a session's steps with outlines and pictures, as one HTML file that replays them."""
+
+import json
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from outrider.browser.page.screenshot import take_screenshot
+from outrider.browser.protocol.page import BrowserPage
+from outrider.core.errors import Unavailable
+
+PLAYER_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<style>
+ body {{ margin: 0; font: 14px/1.4 system-ui, sans-serif }}
+ body {{ display: grid; grid-template-columns: 20rem 1fr; height: 100vh }}
+ ol {{ overflow: auto; margin: 0; padding: 0; border-right: 1px solid #ccc; list-style: none }}
+ button {{ width: 100%; padding: .5rem; border: 0; background: none; text-align: left; font: inherit; cursor: pointer }}
+ button[aria-current=true] {{ background: #dbe9ff }}
+ main {{ overflow: auto; padding: 1rem }}
+ img {{ max-width: 100%; border: 1px solid #ccc }}
+ pre {{ white-space: pre-wrap }}
+</style></head><body><ol aria-label="Steps"></ol>
+<main><h1></h1><p></p><img alt="The page after this step"><h2>Outline</h2><pre></pre></main>
+<script type="application/json" id="steps">{steps}</script>
+<script>
+ const steps = JSON.parse(document.getElementById('steps').textContent)
+ const list = document.querySelector('ol'), find = name => document.querySelector(`main ${{name}}`)
+ let current = 0
+ const show = number => {{
+   current = Math.min(Math.max(number, 0), steps.length - 1)
+   const step = steps[current]
+   find('h1').textContent = step.label
+   find('p').textContent = `${{step.time}} · ${{step.title}} · ${{step.url}}`
+   find('img').src = step.picture
+   find('pre').textContent = step.outline
+   list.querySelectorAll('button').forEach((button, i) => button.setAttribute('aria-current', i === current))
+   list.children[current].scrollIntoView({{block: 'nearest'}})
+ }}
+ steps.forEach((step, i) => {{
+   const button = document.createElement('button')
+   button.textContent = `${{i + 1}}. ${{step.label}}`
+   button.onclick = () => show(i)
+   list.appendChild(document.createElement('li')).append(button)
+ }})
+ addEventListener('keydown', event => {{
+   const step = {{ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}}[event.key]
+   if (step) {{ event.preventDefault(); show(current + step) }}
+ }})
+ show(0)
+</script></body></html>
+"""
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """The page after a call. `at` is in seconds since the epoch, `picture` a JPEG."""
+
+    at: float
+    label: str
+    url: str
+    title: str
+    outline: str
+    picture: bytes
+
+
+class Trace:
+    """The newest 200 steps since the recording began, up to 40 MB of pictures.
+
+    Args:
+        describe_call: Names the call in progress.
+    """
+
+    def __init__(self, describe_call: Callable[[], str]) -> None:
+        self._describe_call = describe_call
+        self.steps: list[TraceStep] = []
+        self.dropped = 0
+
+    async def record_step(self, page: BrowserPage, title: str, outline: str) -> None:
+        """Add what a page shows now, and drop the oldest steps past the limits."""
+        max_steps, max_bytes = 200, 40_000_000
+        shot = await take_screenshot(page, format="jpeg", quality=50)
+        self.steps.append(TraceStep(time.time(), self._describe_call(), page.url, title, outline, shot.data))
+        while len(self.steps) > max_steps or sum(len(step.picture) for step in self.steps) > max_bytes:
+            self.steps.pop(0)
+            self.dropped += 1
+
+    def to_html(self) -> bytes:
+        """Return a page that replays the steps, without any request. Raises Unavailable if there are none."""
+        if not self.steps:
+            raise Unavailable(
+                "the trace has no steps", code="no_steps", hint="use the session, then stop the recording"
+            )
+        steps: list[dict[str, Any]] = [
+            {
+                "time": time.strftime("%H:%M:%S UTC", time.gmtime(step.at)),
+                "label": step.label,
+                "url": step.url,
+                "title": step.title,
+                "outline": step.outline,
+                "picture": f"data:image/jpeg;base64,{b64encode(step.picture).decode()}",
+            }
+            for step in self.steps
+        ]
+        # Text of a page could end the script element.
+        data = json.dumps(steps, ensure_ascii=False).replace("<", "\\u003c")
+        return PLAYER_PAGE.format(title=escape(f"Trace of {self.steps[0].title}"), steps=data).encode()
