@@ -4,10 +4,11 @@
 USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {
     "browser": {
         "clickElement": "browser_click click click_element tap",
-        "inputText": "browser_type browser_fill type type_text fill fill_form browser_fill_form input",
+        "inputText": "browser_type browser_fill type type_text fill input",
         "pressKey": "browser_press_key press press_key key",
         "selectOption": "browser_select_option select select_option choose_option",
         "hoverElement": "browser_hover hover",
+        "fillForm": "browser_fill_form fill_form fill_fields",
         "useMouse": "browser_mouse_click_xy browser_mouse_drag_xy browser_mouse_move_xy mouse click_at drag_path",
         "dragElement": "browser_drag drag drag_and_drop",
         "uploadFiles": "browser_file_upload upload upload_file",

@@ -51,13 +51,15 @@ class Forms:
         """
         await self.pointer.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
-            location = await self.pointer.locator.locate(parse_element_query(selector), "fill")
-            prepared = await self._invoke_script(location, "prepareFill", text, {"append": append})
+            query = parse_element_query(selector)
+            location = await self.pointer.locator.locate(query, "fill")
+            options = {"append": append, "selector": query.selector}
+            prepared = await self._invoke_script(location, "prepareFill", text, options)
             if not prepared["ok"]:
                 raise build_action_error("type", selector, prepared)
             if prepared["how"] == "type":
                 await self._write_text(text, delay, replaces=not (append or prepared["empty"]))
-            written = await self._invoke_script(location, "checkFilled", text, append)
+            written = await self._invoke_script(location, "checkFilled", text, options)
             if submit:
                 await self.pointer.run_unless_blocked(self.page.dispatch_key("Enter"), monitor)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)
@@ -100,8 +102,10 @@ class Forms:
         """Select options of a `<select>` by label or value. Raises OutriderError as `type`."""
         await self.pointer.ensure_baseline(settle)
         with ActionMonitor(self.page) as monitor:
-            location = await self.pointer.locator.locate(parse_element_query(selector), "select")
-            selected = await self._invoke_script(location, "selectOptions", list(options))
+            query = parse_element_query(selector)
+            location = await self.pointer.locator.locate(query, "select")
+            labels, again = list(options), {"selector": query.selector}
+            selected = await self._invoke_script(location, "selectOptions", labels, again)
             if not selected["ok"]:
                 raise build_action_error("select", selector, selected)
             report = await self.pointer.wait_for_effects(location.frame, location.ref, monitor, settle)

@@ -20,15 +20,17 @@ class ElementQuery:
         text: What the caller gave.
         ref: The reference; empty for a selector.
         selector: The selector; empty for a reference.
+        within: A text of the row or card that the element is in; empty for any.
     """
 
     text: str
     ref: str = ""
     selector: str = ""
+    within: str = ""
 
     def to_script_argument(self) -> dict[str, str]:
         """Return the query as `scripts/resolve.js` takes it."""
-        return {"ref": self.ref} if self.ref else {"selector": self.selector}
+        return {"within": self.within} | ({"ref": self.ref} if self.ref else {"selector": self.selector})
 
 
 def parse_element_query(text: str) -> ElementQuery:

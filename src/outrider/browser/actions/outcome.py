@@ -19,6 +19,7 @@ class ActionOutcome:
         new_pages: Addresses of pages that were opened.
         dialogs: Dialogs that opened: type, message.
         downloads: Suggested file names of downloads that started.
+        errors: Exceptions that the page threw and requests that failed meanwhile.
         focused: The element that has got the focus.
         value: The field's value now; never a secret.
         changes: The difference since the last snapshot, or a new one; empty where nothing changed.
@@ -35,6 +36,7 @@ class ActionOutcome:
     new_pages: list[str] = field(default_factory=list)
     dialogs: list[dict[str, Any]] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     focused: str = ""
     value: str | None = None
     changes: str = ""
@@ -49,6 +51,7 @@ class ActionOutcome:
             "newPages": self.new_pages,
             "dialogs": self.dialogs,
             "downloads": self.downloads,
+            "errors": self.errors,
             "focused": self.focused,
             "value": self.value,
             "changes": self.changes,
@@ -68,6 +71,7 @@ class ActionOutcome:
             "select": "selected in",
             "upload": "gave files to",
             "press": "pressed",
+            "fill": "filled",
             "down": "holding down",
             "up": "released",
             "move": "moved",
@@ -80,13 +84,14 @@ class ActionOutcome:
         ]
         if self.moved and not self.navigated:
             lines.append(f"the address is now {self.url[:300]}")
-        lines += [f"opened a new page: {url[:300]}" for url in self.new_pages]
+        lines += _limit_lines([f"opened a new page: {url[:300]}" for url in self.new_pages])
         dialogs = [
             f"{'an' if dialog['type'] == 'alert' else 'a'} {dialog['type']} dialog says: {dialog['message'][:500]}"
             for dialog in self.dialogs
         ]
         lines += _limit_lines(dialogs)
         lines += _limit_lines([f"download: {name}" for name in self.downloads])
+        lines += _limit_lines(self.errors)
         lines += [f"focus: {self.focused}"] if self.focused and self.focused != self.element else []
         lines += [f"value: {self.value}"] if self.value is not None and (self.note or not self.changes) else []
         lines += [self.changes] if self.changes else []

@@ -7,6 +7,7 @@ observed until it is quiet, and the outcome says what has changed.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
@@ -51,6 +52,7 @@ class Pointer:
         modifiers: tuple[str, ...] = (),
         at: Point | None = None,
         hold_s: float = 0.0,
+        within: str = "",
         settle: SettleMode | None = None,
     ) -> ActionOutcome:
         """Click an element once.
@@ -62,6 +64,7 @@ class Pointer:
             modifiers: Held keys: Alt, Control, Meta, Shift.
             at: CSS pixels from the element's top left corner; None chooses a reachable point.
             hold_s: Seconds between press and release.
+            within: A text of the row or card that the element is in; empty for any.
             settle: See the class; None means the pointer's own.
 
         Raises:
@@ -72,7 +75,8 @@ class Pointer:
             point = (location.x, location.y)
             await self.press(point, button=button, count=count, modifiers=modifiers, hold_s=hold_s)
 
-        outcome, _ = await self.press_until_landed(parse_element_query(selector), "click", press_at, settle, at=at)
+        query = replace(parse_element_query(selector), within=within)
+        outcome, _ = await self.press_until_landed(query, "click", press_at, settle, at=at)
         return outcome
 
     async def press(
@@ -179,9 +183,13 @@ class Pointer:
             action, element or (location.element if location else ""), ref=location.ref if location else ""
         )
         outcome.navigated = monitor.is_committed
-        outcome.url = self.page.url if monitor.is_committed else report.get("url") or self.page.url
+        # A frame reports its own address, which is not the page's.
+        is_main = location is None or location.frame.parent is None
+        told_url = report.get("url") if is_main and not monitor.is_committed else None
+        outcome.url = told_url or self.page.url
         outcome.moved = outcome.url != url_before
         outcome.new_pages, outcome.dialogs, outcome.downloads = monitor.new_pages, monitor.dialogs, monitor.downloads
+        outcome.errors = monitor.errors
         outcome.focused = report.get("focused", "")
         outcome.facts = {name: location.report[name] for name in ("rect", "viewport")} if location else {}
         if monitor.is_awaiting_server and not report and (target := self.page.loading.navigating):

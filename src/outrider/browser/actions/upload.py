@@ -1,7 +1,6 @@
 """Give files to file fields, also to those that a visible button opens."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,22 @@ async def _press_opener(
         if not chosen.done():
             chosen.set_result(event)
 
-    event = await _intercept_chooser(frame, accept_chooser, lambda: _press_and_wait(pointer, selector, chosen))
+    chooser_timeout_s = 1.0  # a page may ask its server before it opens one
+    unsubscribe = frame.channel.on("Page.fileChooserOpened", accept_chooser)
+    await frame.channel.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+    try:
+        await pointer.click(selector, settle="none")
+        await asyncio.wait({chosen}, timeout=chooser_timeout_s)
+    finally:
+        unsubscribe()
+        frame.channel.send_and_forget("Page.setInterceptFileChooserDialog", {"enabled": False})
+    return await _resolve_chosen_field(pointer, selector, frame, count, chosen.result() if chosen.done() else None)
+
+
+async def _resolve_chosen_field(
+    pointer: Pointer, selector: str, frame: Frame, count: int, event: dict[str, Any] | None
+) -> tuple[Frame, Handle, dict[str, Any]]:
+    """Return the field of a file chooser. Raises InvalidInput if there is none."""
     if event is None:
         message, hint = "it opened no file chooser", "choose a file field, or what opens one"
         raise _build_upload_error(selector, {}, "not_editable", message, hint)
@@ -76,31 +90,6 @@ async def _press_opener(
     field = Handle(answer["object"]["objectId"], "node")
     ref = await owner.evaluate(ISOLATED_WORLD, "(field) => outrider.refOf(field)", field)
     return owner, field, await pointer.snapshotter.scripts.invoke(owner, "describeFileField", ref, count)
-
-
-async def _press_and_wait(
-    pointer: Pointer, selector: str, chosen: "asyncio.Future[dict[str, Any]]"
-) -> dict[str, Any] | None:
-    """Return the chooser that opens after a press; None if there is none in time."""
-    chooser_timeout_s = 1.0  # a page may ask its server before it opens one
-    await pointer.click(selector, settle="none")
-    await asyncio.wait({chosen}, timeout=chooser_timeout_s)
-    return chosen.result() if chosen.done() else None
-
-
-async def _intercept_chooser(
-    frame: Frame,
-    accept_chooser: Callable[[dict[str, Any]], None],
-    work: Callable[[], Awaitable[dict[str, Any] | None]],
-) -> dict[str, Any] | None:
-    """Run work while the browser reports file choosers instead of opening them."""
-    unsubscribe = frame.channel.on("Page.fileChooserOpened", accept_chooser)
-    await frame.channel.send("Page.setInterceptFileChooserDialog", {"enabled": True})
-    try:
-        return await work()
-    finally:
-        unsubscribe()
-        frame.channel.send_and_forget("Page.setInterceptFileChooserDialog", {"enabled": False})
 
 
 def _build_upload_error(selector: str, report: dict[str, Any], reason: str, message: str, hint: str) -> OutriderError:

@@ -11,7 +11,7 @@ from outrider.browser.page.watch import ActionMonitor
 from outrider.browser.protocol.action_errors import build_action_error
 from outrider.browser.protocol.cdp import ContextGone, PageGone, ProtocolError
 from outrider.browser.protocol.frames import Frame
-from outrider.browser.protocol.scripts import ISOLATED_WORLD
+from outrider.browser.protocol.scripts import ISOLATED_WORLD, PageScripts
 from outrider.browser.protocol.values import ScriptError
 from outrider.core.errors import NotFound, Unavailable
 
@@ -28,6 +28,7 @@ WAIT_SCRIPT = """(text, selector, ref, gone, milliseconds) => new Promise((done,
     : [...root.children].some((each) => normalize(each.innerText ?? '').includes(text));
   const isPresent = () => {
     if (ref) return [globalThis.outrider?.elementOf(ref)].some((each) => each && isVisible(each));
+    if (selector && outrider.isTextSelector(selector)) return outrider.queryAll(selector).some(isVisible);
     if (selector) return roots().some((root) => [...root.querySelectorAll(selector)].some(isVisible));
     return roots().some(hasText);
   };
@@ -49,7 +50,7 @@ class WaitCondition:
 
     Attributes:
         text: Part of the visible text; case and white space do not matter.
-        selector: A CSS selector or a reference of a visible element.
+        selector: A selector or reference of a visible element.
         url: Part of the page's address.
         gone: Wait until none of it is there any more.
     """
@@ -108,7 +109,8 @@ async def _check_frames(tools: PageTools, condition: WaitCondition, seconds: flo
     """Return whether one document meets the condition in time; for a condition with `gone`, whether all do."""
     ref = parse_element_query(condition.selector).ref if condition.selector else ""
     frames = [tools.snapshotter.scripts.find_frame(ref)] if ref else list(tools.page.frames)
-    tasks = [asyncio.create_task(_check_frame(frame, condition, ref, seconds)) for frame in frames if frame]
+    scripts = tools.snapshotter.scripts
+    tasks = [asyncio.create_task(_check_frame(scripts, frame, condition, ref, seconds)) for frame in frames if frame]
     try:
         if condition.gone:
             return all(await asyncio.gather(*tasks))
@@ -122,11 +124,13 @@ async def _check_frames(tools: PageTools, condition: WaitCondition, seconds: flo
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _check_frame(frame: Frame, condition: WaitCondition, ref: str, seconds: float) -> bool:
+async def _check_frame(scripts: PageScripts, frame: Frame, condition: WaitCondition, ref: str, seconds: float) -> bool:
     retry_delay_s = 0.05  # for a document that has just been replaced
     selector = "" if ref else parse_element_query(condition.selector).selector if condition.selector else ""
     text = " ".join(condition.text.lower().split())
     try:
+        if selector:
+            await scripts.invoke(frame, "readPosition")  # installs what finds elements by text
         return await frame.evaluate(
             ISOLATED_WORLD, WAIT_SCRIPT, text, selector, ref, condition.gone, seconds * 1e3, timeout=seconds + 10
         )

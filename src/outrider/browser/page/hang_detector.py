@@ -32,15 +32,17 @@ class HangDetector:
         """Return the page if it answers. Raises Unavailable (code `page_hangs`) within seconds if not."""
         if not await self.detect_hang(page):
             return page
-        message = f"the page at {page.url} does not answer: one of its scripts seems to run without end"
+        cause = "opens one dialog after another" if self._dialogs.is_storm else "seems to run without end"
+        message = f"the page at {page.url} does not answer: one of its scripts {cause}"
         raise Unavailable(message, code="page_hangs", hint=REOPEN_HINT, details={"url": page.url})
 
     async def detect_hang(self, page: BrowserPage) -> bool:
         """Probe a page and return whether it hangs; an open dialog does not count as a hang."""
         known_hang_timeout_s = 1.0  # for a page that was hanging before
-        if self._dialogs.open_dialog or page.lost:
+        is_storm = self._dialogs.is_storm
+        if page.lost or (self._dialogs.open_dialog and not is_storm):
             return False
-        timeout_s = known_hang_timeout_s if page is self._hanging else ANSWER_TIMEOUT_S
+        timeout_s = known_hang_timeout_s if page is self._hanging or is_storm else ANSWER_TIMEOUT_S
         hangs = not await page.is_responsive(timeout_s)
         if hangs and (target := page.loading.navigating):
             # The browser may hold everything back until the server of a navigation answers.

@@ -5,7 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
+from outrider.browser.page.own_requests import is_own_request
 from outrider.browser.protocol.page import BrowserPage
+from outrider.browser.protocol.redact import clean_message, clean_url
+
+MAX_ERRORS = 20
 
 
 class ActionMonitor:
@@ -15,6 +19,7 @@ class ActionMonitor:
         dialogs: Dialogs that opened: type, message, url, open.
         new_pages: Addresses of windows that were requested.
         downloads: Suggested file names.
+        errors: Exceptions of the page and failed requests, one line each.
         is_navigating: Another document was requested.
         is_committed: The frame has started to show it.
         is_loaded: Its content has been parsed.
@@ -30,6 +35,8 @@ class ActionMonitor:
         self.dialogs: list[dict[str, Any]] = []
         self.new_pages: list[str] = []
         self.downloads: list[str] = []
+        self.errors: list[str] = []
+        self._requests: dict[str, tuple[str, str]] = {}
         self.is_navigating = self.is_committed = self.is_loaded = False
         self.dialog_opened = asyncio.Event()
         self.opened_at = self.navigation_started_at = time.monotonic()
@@ -41,11 +48,28 @@ class ActionMonitor:
             self.downloads.append(event.get("suggestedFilename", ""))
             self._changed.set()
 
+        def add_exception(event: dict[str, Any]) -> None:
+            details = event["exceptionDetails"]
+            text = str(details.get("exception", {}).get("description") or details.get("text", ""))
+            first_line = text.partition("\n")[0]
+            self._add_error(f"exception: {clean_message(first_line)[:300]}")
+
+        def add_request(event: dict[str, Any]) -> None:
+            self._requests[event["requestId"]] = (event["request"]["method"], event["request"]["url"])
+
+        def add_failure(event: dict[str, Any]) -> None:
+            if not event.get("canceled"):
+                self._add_failed_request(event["requestId"], event.get("errorText", ""))
+
         def mark_loaded(_: dict[str, Any]) -> None:
             self.is_loaded = self.is_loaded or self.is_committed
             self._changed.set()
 
         handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "Runtime.exceptionThrown": add_exception,
+            "Network.requestWillBeSent": add_request,
+            "Network.responseReceived": self._handle_response,
+            "Network.loadingFailed": add_failure,
             "Page.javascriptDialogOpening": self._handle_dialog_opened,
             "Page.javascriptDialogClosed": self._handle_dialog_closed,
             "Page.windowOpen": lambda event: self.new_pages.append(event.get("url", "")),
@@ -83,6 +107,21 @@ class ActionMonitor:
                     await self._changed.wait()
         except TimeoutError:
             return
+
+    def _add_error(self, line: str) -> None:
+        if len(self.errors) < MAX_ERRORS and line not in self.errors:
+            self.errors.append(line)
+
+    def _handle_response(self, event: dict[str, Any]) -> None:
+        client_error_status = 400
+        if (status := event["response"].get("status") or 0) >= client_error_status:
+            self._add_failed_request(event["requestId"], str(status))
+
+    def _add_failed_request(self, request_id: str, reason: str) -> None:
+        # Requests from before the action are not its effects.
+        method, url = self._requests.get(request_id, ("", ""))
+        if url and not is_own_request(url):
+            self._add_error(f"request failed: {method} {clean_url(url)[:300]} {reason}")
 
     def _handle_dialog_opened(self, event: dict[str, Any]) -> None:
         dialog = {"type": event["type"], "message": event["message"], "url": event.get("url", ""), "open": True}

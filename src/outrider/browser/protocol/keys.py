@@ -1,5 +1,6 @@
 """Keyboard keys as CDP input events (US layout, W3C UI Events `key` and `code` values)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,14 @@ def parse_chord(text: str) -> tuple[list[Key], Key]:
         raise InvalidInput(f"keys: {text!r} is not a key", hint="write Enter, Tab, a, Control+a, Shift+ArrowDown")
     shift = "Shift" in held
     return [find_key(name) for name in held], find_key(last, shift=shift)
+
+
+def parse_modifiers(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of modifier keys as events have them (`ctrl` is `Control`). Raises InvalidInput."""
+    modifiers = tuple(KEY_ALIASES.get(name.lower(), name) for name in names)
+    if wrong := [name for name in modifiers if name not in MODIFIER_BITS]:
+        raise InvalidInput(f"modifiers: {wrong[0]!r} is not a modifier key", hint=f"use {', '.join(MODIFIER_BITS)}")
+    return modifiers
 
 
 def find_key(name: str, *, shift: bool = False) -> Key:

@@ -43,8 +43,13 @@ const api = {
   checkFilled, selectOptions, findFileField, describeFileField, listFileNames, listInteractable, buildDomMap, readComposedHtml, readSelection, listBoxes, describePoint,
 };
 
+function queryAll(selector) {
+  forgetBackgrounds();
+  return queryDeep(selector);
+}
+
 globalThis.outrider = {
-  setRefPrefix, prefix: () => refPrefix, queryAll: queryDeep, openRoot, markListening, findSuspects, elementOf, refOf,
+  setRefPrefix, prefix: () => refPrefix, queryAll, isTextSelector, openRoot, markListening, findSuspects, elementOf, refOf,
   async call(name, args) {
     forgetBackgrounds();
     const value = await api[name](...args);

@@ -7,8 +7,8 @@ const NON_TEXT_TYPES = new Set(["checkbox", "radio", "file", "button", "submit",
 const valueBefore = new WeakMap();
 
 // Focuses a field and selects what is to be replaced. Returns how to continue: `type`, or `set` when it is done.
-function prepareFill(ref, text, { append = false } = {}) {
-  const element = elementOf(ref);
+function prepareFill(ref, text, { append = false, selector = "" } = {}) {
+  const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
   const field = findEditable(element);
   const problem = field ? checkText(field, text, append) : explainNotField(element);
@@ -21,6 +21,11 @@ function prepareFill(ref, text, { append = false } = {}) {
   }
   selectContent(field, append);
   return { ok: true, how: "type", empty: !readFieldText(field), multiline: isMultiline(field) };
+}
+
+// A page that renders often may have put another element in the place of the one that a selector found.
+function findAgain(ref, selector) {
+  return elementOf(ref) || (selector ? resolveSelector(selector).element : null) || null;
 }
 
 function findEditable(element) {
@@ -132,8 +137,8 @@ function isMultiline(field) {
 }
 
 // Compares the field's value with the intended one; a secret is compared here and not reported.
-function checkFilled(ref, text, append) {
-  const element = elementOf(ref);
+function checkFilled(ref, text, { append = false, selector = "" } = {}) {
+  const element = findAgain(ref, selector);
   const field = element && findEditable(element);
   if (!field) return { connected: false };
   const value = readFieldText(field);
@@ -149,8 +154,8 @@ function isSameText(value, intended) {
 }
 
 // Selects options by label or value; suggests the closest ones if there is none.
-function selectOptions(ref, wanted) {
-  const element = elementOf(ref);
+function selectOptions(ref, wanted, { selector = "" } = {}) {
+  const element = findAgain(ref, selector);
   if (!element) return { ok: false, ...explainGoneRef(ref) };
   const select = tagOf(element) === "label" ? element.control : element;
   if (select?.localName !== "select") return { ok: false, ...explainNotSelect(element), ...collectEvidence(element) };

@@ -22,7 +22,8 @@ function listInteractable({ selector = "", includeHidden = false, maxElements = 
 function findScopes(selector) {
   if (!selector) return { tops: [bodyOf(document) || document.documentElement] };
   try {
-    const found = [...document.querySelectorAll(selector)];
+    const own = elementOf(selector);
+    const found = own ? [own] : queryDeep(selector);
     const tops = found.filter((each) => !found.some((other) => other !== each && other.contains(each)));
     return tops.length ? { tops } : { failure: explainNotFound(selector) };
   } catch {

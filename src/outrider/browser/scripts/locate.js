@@ -1,19 +1,43 @@
 // Scrolls an element into view and finds a point where a press really hits it.
 
-const MAX_STEADY_FRAMES = 60;
+const MAX_STEADY_FRAMES = 120;
+const MAX_COVERED_MS = 400; // toasts and spinners go away within that time
+const MAX_REPLACEMENTS = 5;
 const PRESS_ACTIONS = new Set(["click", "check", "uncheck", "drag"]);
 
-async function locate(target, action, { strict = true, steady = false, arm = true, carried = "", at = null } = {}) {
+// A page that renders often replaces elements while they are located; a selector then finds the new one.
+async function locate(target, action, options) {
+  let report = null;
+  for (let attempt = 0; attempt < MAX_REPLACEMENTS; attempt++) {
+    report = await locateOnce(target, action, options);
+    if (!report.replaced) break;
+  }
+  return report;
+}
+
+async function locateOnce(target, action, { strict = true, steady = false, arm = true, carried = "", at = null } = {}) {
   const { element, failure } = resolveTarget(target, { strict });
   if (failure) return { ok: false, ...failure, ...(element ? collectEvidence(element) : { viewport: readViewport() }) };
   const pressed = choosePressTarget(element, action);
   const problem = (pressed !== element && checkOwnState(element, action)) || findObstacle(pressed, action);
   if (problem) return { ok: false, ...problem, ...collectEvidence(pressed) };
-  if ((steady || isMoving(pressed)) && !(await waitUntilStill(pressed))) return { ok: false, ...explainMoving(), ...collectEvidence(pressed) };
-  const point = at ? findRequestedPoint(pressed, at) : (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed);
+  const still = !(steady || isMoving(pressed)) || (await waitUntilStill(pressed));
+  const findTarget = () => (at ? findRequestedPoint(pressed, at) : (action === "drop" && findDropPoint(pressed, elementOf(carried))) || findReachablePoint(pressed));
+  const point = still ? await waitUntilUncovered(pressed, findTarget) : explainMoving();
+  if (target.selector && !element.isConnected) return { ok: false, ...explainNotFound(target.selector), replaced: true };
   if (point.reason) return { ok: false, ...point, ...collectEvidence(pressed) };
   if (arm) guard.arm(pressed, PRESS_ACTIONS.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describeElement(element), before: readState(element), ...describeGeometry(element), ...describeStandIn(element, pressed) };
+}
+
+async function waitUntilUncovered(element, findTarget) {
+  const start = performance.now();
+  let point = findTarget();
+  while (point.reason === "covered" && element.isConnected && performance.now() - start < MAX_COVERED_MS) {
+    await waitForFrame();
+    point = findTarget();
+  }
+  return point;
 }
 
 // A check box that is drawn by its label is pressed through the label, a hidden field through the box drawn around it.
@@ -226,16 +250,24 @@ function movesElement(animation) {
 
 async function waitUntilStill(element) {
   let before = null;
+  let last = { x: 0, y: 0 };
   let still = 0;
   for (let frame = 0; frame < MAX_STEADY_FRAMES; frame++) {
     const { x, y, width, height } = element.getBoundingClientRect();
     const now = `${x} ${y} ${width} ${height}`;
     still = now === before ? still + 1 : 0;
-    if (still >= 2) return true;
+    if (still >= 2 || !element.isConnected) return true;
+    if (frame === MAX_STEADY_FRAMES - 2) last = { x, y };
     before = now;
     await waitForFrame(250);
   }
-  return false;
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return isSlow(x - last.x, width) && isSlow(y - last.y, height);
+}
+
+// A press takes a few frames, so an element that moves little in one frame is hit; the press guard stops a miss.
+function isSlow(distance, size) {
+  return Math.abs(distance) * 8 < size;
 }
 
 function explainMoving() {

@@ -23,15 +23,17 @@ function elementOf(ref) {
   return element && element.isConnected ? element : null;
 }
 
-// Records the role and name that a model was shown for a reference, to compare with when it acts on it.
+// Records the role, name and row that a model was shown for a reference, to compare with when it acts on it.
 function recordShown(ref, role, name) {
   const before = shownNames.get(ref);
-  if (before && before.role === role && before.name === name && !before.warned) return;
-  shownNames.set(ref, { role, name, warned: false });
+  const row = nameOfRow(elementOf(ref));
+  if (before && before.role === role && before.name === name && before.row === row && !before.warned) return;
+  shownNames.set(ref, { role, name, row, warned: false });
 }
 
-function describeShown(role, name) {
-  return name ? `${role || "element"} ${quote(shorten(name, 80))}` : role || "element";
+function describeShown({ role, name, row }) {
+  const own = name ? `${role || "element"} ${quote(shorten(name, 80))}` : role || "element";
+  return row ? `${own} in the row ${quote(row)}` : own;
 }
 
 // An action on a changed element is refused once; the second call passes, unless more than digits changed again.
@@ -40,11 +42,13 @@ function findChange(ref, element) {
   if (!before) return null;
   const role = computeRole(element);
   const name = nameToRecord(element, role);
-  if (before.role === role && before.name === name) return null;
-  if (before.warned && isSameExceptDigits(before.warned, name)) return null;
-  const earlier = describeShown(before.role, before.name);
-  shownNames.set(ref, { ...before, warned: name || " " });
-  return { was: earlier, is: describeShown(role, name) };
+  const row = nameOfRow(element);
+  if (before.role === role && before.name === name && before.row === row) return null;
+  const warned = `${name} ${row}`;
+  if (before.warned && isSameExceptDigits(before.warned, warned)) return null;
+  const [was, is] = before.row === row ? [{ ...before, row: "" }, { role, name, row: "" }] : [before, { role, name, row }];
+  shownNames.set(ref, { ...before, warned });
+  return { was: describeShown(was), is: describeShown(is) };
 }
 
 function isSameExceptDigits(one, other) {

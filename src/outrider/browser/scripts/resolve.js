@@ -3,7 +3,9 @@
 const MAX_SUGGESTIONS = 8;
 
 function resolveTarget(target, { strict = true } = {}) {
-  return target.ref ? resolveRef(target.ref, strict) : resolveSelector(target.selector);
+  if (!target.ref) return resolveSelector(target.selector, target.within);
+  const found = resolveRef(target.ref, strict);
+  return found.failure || !target.within || isInRow(found.element, target.within) ? found : { failure: explainOtherRow(target.ref, target.within) };
 }
 
 function resolveRef(ref, strict) {
@@ -19,7 +21,7 @@ function explainGoneRef(ref) {
     return buildFailure("not_found", `there is no ${ref} on this page`, "take a snapshot for the current references");
   }
   const twin = before ? findTwin(before) : null;
-  const name = before ? ` ${describeShown(before.role, before.name)}` : "";
+  const name = before ? ` ${describeShown(before)}` : "";
   const next = twin ? describeTwin(twin, before) : "take a snapshot";
   return buildFailure("not_found", `${ref}${name} has left the page`, next, { suggestions: [next] });
 }
@@ -27,15 +29,16 @@ function explainGoneRef(ref) {
 // A twin that the model has already seen is another element; one that it has not is the same one redrawn.
 function describeTwin(twin, before) {
   const known = shownNames.has(refOfElement.get(twin) || "");
-  const name = describeShown(before.role, before.name);
+  const name = describeShown(before);
   return known ? `take a snapshot; ${refOf(twin)} is another ${name}` : `${refOf(twin)} is now ${name}`;
 }
 
 // A page that redraws itself has an element of the same role and name in the old one's place.
-function findTwin({ role, name }) {
+function findTwin({ role, name, row }) {
   const same = [];
   for (const element of iterElements(bodyOf(document) || document.documentElement)) {
-    if (computeRole(element) === role && computeName(element, role) === name && isVisible(element)) same.push(element);
+    const isSame = computeRole(element) === role && computeName(element, role) === name && nameOfRow(element) === row;
+    if (isSame && isVisible(element)) same.push(element);
     if (same.length > 1) return null;
   }
   return same[0] || null;
@@ -46,12 +49,16 @@ function explainChangedRef(ref, { was, is }) {
   return buildFailure("changed", message, `call again with ${ref} if that is what you want`);
 }
 
-function resolveSelector(selector) {
+function resolveSelector(selector, within = "") {
   let found;
   try {
     found = queryDeep(selector);
   } catch {
     return { failure: buildFailure("invalid_selector", `${selector} is not a valid CSS selector`, hintForSelector(selector)) };
+  }
+  if (within && found.length) {
+    found = filterByRow(found.filter(isVisible), within);
+    if (!found.length) return { failure: explainOtherRow(selector, within) };
   }
   if (found.length === 1) return { element: found[0] };
   if (!found.length) return { failure: explainNotFound(selector) };

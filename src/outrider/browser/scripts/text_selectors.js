@@ -10,6 +10,10 @@ function parseTextSelector(selector) {
   return role ? { role: shortRoleName(role), ...parseWantedText(name) } : null;
 }
 
+function isTextSelector(selector) {
+  return parseTextSelector(selector) !== null;
+}
+
 const SELECTOR_ROLES = new Set([
   ...ACTIVE_ROLES, ...FIELD_ROLES, ...NAMED_BY_CONTENT, "img", "image", "list", "listitem", "dialog", "region", "group", "nav",
   "navigation", "form", "table", "grid", "tree", "tabpanel", "menu", "article", "separator", "canvas",

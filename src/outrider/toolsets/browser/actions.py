@@ -4,11 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from outrider.browser.protocol.keys import parse_modifiers
 from outrider.browser.session.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
-from outrider.toolsets.browser.mouse import HoldMs, Modifiers
+from outrider.toolsets.browser.mouse import limit_hold
 from outrider.toolsets.browser.results import (
     Selector,
     build_action_data,
@@ -32,11 +33,12 @@ async def clickElement(
     /,
     sessionId: str,
     selector: Selector,
+    within: Annotated[str | None, Field(description="Text of its row or card")] = None,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
     at: Annotated[list[float] | None, Field(description="[x, y] in it, px")] = None,
-    modifiers: Modifiers | None = None,
-    holdMs: HoldMs = 0,
+    modifiers: Annotated[list[str] | None, Field(description="e.g. Shift")] = None,
+    holdMs: int = 0,
     settle: Annotated[bool, Field(description="Wait for the effects")] = True,
 ) -> Result:
     """Click once, exactly there; fails if something covers it."""
@@ -48,12 +50,13 @@ async def clickElement(
             selector,
             button=button,
             count=clicks,
-            modifiers=tuple(modifiers or ()),
+            modifiers=parse_modifiers(modifiers or ()),
             at=point,
-            hold_s=holdMs / 1_000,
+            hold_s=limit_hold(holdMs),
+            within=(within or "").strip(),
             settle="auto" if settle else "none",
         )
-        return build_action_data(tool_options, active.session, outcome, "newPages", "dialogs")
+        return build_action_data(tool_options, active.session, outcome)
 
 
 @browser.tool(

@@ -12,12 +12,14 @@ from outrider.toolsets.browser.results import build_action_result, use_page
 from outrider.toolsets.browser.sessions import browser
 from outrider.toolsets.options import ToolOptions
 
-Modifiers = list[Literal["Alt", "Control", "Meta", "Shift"]]
-MAX_HOLD_MS = 5_000
-HoldMs = Annotated[int, Field(ge=0, le=MAX_HOLD_MS)]
+
+def limit_hold(milliseconds: int) -> float:
+    """Return the seconds that a button is held, at most five."""
+    max_hold_ms = 5_000
+    return min(max(milliseconds, 0), max_hold_ms) / 1_000
 
 
-def _wrap_point(points: Any) -> Any:
+def list_points(points: Any) -> Any:
     """Return one point `[x, y]` as a list of points."""
     is_point = isinstance(points, list) and points and all(isinstance(each, int | float) for each in points)
     return [points] if is_point else points
@@ -31,15 +33,14 @@ async def useMouse(
     /,
     sessionId: str,
     action: Literal["click", "drag", "move", "down", "up", "wheel"],
-    points: Annotated[list[list[float]], BeforeValidator(_wrap_point), Field(description="[[x, y], …], px")],
+    points: Annotated[list[list[float]], BeforeValidator(list_points), Field(description="[[x, y], …], px")],
     selector: Annotated[str | None, Field(description="Points count from its corner")] = None,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
-    modifiers: Modifiers | None = None,
-    holdMs: HoldMs = 0,
+    holdMs: int = 0,
     wheel: Annotated[list[float] | None, Field(description="[right, down], px")] = None,
 ) -> Result:
-    """Use the mouse at points of the viewport (as in a screenshot) or along a path."""
+    """Use the mouse at points of the viewport or along a path."""
     from outrider.browser.actions.mouse import MouseGesture, use_mouse
 
     if any(len(point) != 2 for point in [*points, wheel or [0, 0]]):
@@ -48,7 +49,7 @@ async def useMouse(
         raise InvalidInput("wheel: is required", hint="send [right, down] in pixels, e.g. [0, 300]")
     delta = (wheel[0], wheel[1]) if wheel else (0.0, 0.0)
     places = [(point[0], point[1]) for point in points]
-    gesture = MouseGesture(action, places, button, clicks, tuple(modifiers or ()), holdMs / 1_000, delta)
+    gesture = MouseGesture(action, places, button, clicks, hold_s=limit_hold(holdMs), delta=delta)
     async with use_page(browsers, call, sessionId, selector or None) as active:
         outcome = await use_mouse(active.tools.pointer, gesture, selector or "")
         return build_action_result(tool_options, active.session, outcome)

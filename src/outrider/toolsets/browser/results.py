@@ -1,10 +1,11 @@
 """Shared parts of the browser tools: sessions, error texts and action results."""
 
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -124,26 +125,28 @@ def build_action_result(tool_options: ToolOptions, session: "Session", outcome: 
     return Result((TextBlock(text),), meta={"outrider/outcome": fields})
 
 
-def build_action_data(
-    tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome", *required: str
-) -> Result:
-    """Build an action's outcome as data and as text that says the same.
+def build_action_data(tool_options: ToolOptions, session: "Session", outcome: "ActionOutcome") -> Result:
+    """Build an action's outcome as text and as data, which says only what is not as usual.
 
-    Args:
-        tool_options: How page text is marked.
-        session: The session, whose notes are taken.
-        outcome: The outcome.
-        *required: Names of list fields that the contract promises even if they are empty.
+    Some hosts show models the data instead of the text, so it is as short; `_meta` has all fields.
     """
     fields = outcome.to_dict()
-    hidden = ("rect", "viewport", "ref", "action")
-    data = {name: value for name, value in fields.items() if name not in hidden}
-    data |= {name: [] for name in required if name not in data}
-    data["dialogs"] = [{"type": dialog["type"], "message": dialog["message"]} for dialog in data.get("dialogs", [])]
-    data = {name: value for name, value in data.items() if value or name in required or isinstance(value, bool)}
+    element = {name: fields[name] for name in ("clicked", "element") if name in fields and not outcome.changes}
+    address: dict[str, Any] = {"navigated": True} if outcome.navigated else {}
+    address |= {"url": outcome.url} if outcome.moved or outcome.navigated else {}
+    value = {"value": outcome.value} if outcome.value is not None and (outcome.note or not outcome.changes) else {}
+    told = ("note", "downloads", *(["focused"] if outcome.focused != outcome.element else []), "changes")
+    data = {"ok": True} | element | address | value | {name: fields[name] for name in told if fields.get(name)}
+    if outcome.errors:
+        data["errors"] = [escape_line(error) for error in outcome.errors[:5]]
+    if outcome.new_pages:
+        data["newPages"] = [url[:300] for url in outcome.new_pages[:5]]
+    if outcome.dialogs:
+        data["dialogs"] = [{"type": dialog["type"], "message": dialog["message"]} for dialog in outcome.dialogs[:5]]
     notes = take_notes(session)
     text = _format_outcome(tool_options, outcome, notes)
     meta = {f"outrider/{name}": fields[name] for name in ("rect", "viewport", "ref") if name in fields}
+    meta["outrider/outcome"] = {name: value for name, value in fields.items() if name != "changes"}
     return Result((TextBlock(text),), data=data | ({"notes": notes} if notes else {}), meta=meta)
 
 
@@ -161,6 +164,7 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
         outcome,
         dialogs=[dialog | {"message": escape_line(dialog["message"])} for dialog in outcome.dialogs],
         downloads=[escape_line(name) for name in outcome.downloads],
+        errors=[escape_line(error) for error in outcome.errors],
         value=outcome.value if outcome.value is None else escape_line(outcome.value, 5_000),
         changes=changes,
         element=disarm_marks(clean_line(outcome.element)),  # it begins with a reference of ours
@@ -175,7 +179,8 @@ def _format_outcome(tool_options: ToolOptions, outcome: "ActionOutcome", notes: 
 def take_notes(session: "Session") -> list[str]:
     """Return and clear the session's notes on unexpected events."""
     notes, session.notes = session.notes, []
-    return notes
+    counts = Counter(notes)
+    return [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
 
 
 def clean_line(text: str, limit: int = 500) -> str:

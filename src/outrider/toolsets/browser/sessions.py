@@ -48,7 +48,7 @@ browser = Toolset(
     record=ServerRecord(category="automation", availability="auto"),
 )
 NEW_SESSION = "default"  # the id that a caller without a session navigates
-STATUS_LABELS = {"active": "Active", "parked": "Paused", "crashed": "Error", "closed": "Closed"}
+STATUS_LABELS = {"active": "Active", "parked": "Asleep", "crashed": "Error", "closed": "Closed"}
 
 
 @browser.tool(effect="write", title="Open a session", open_world=True, untrusted=True, timeout=120)

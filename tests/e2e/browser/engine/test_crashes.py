@@ -107,6 +107,19 @@ async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
         assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
 
 
+async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(opened, site):
+    session = await opened("/form")
+    async with session.acquire_page() as page:
+        await page.evaluate_in("", "() => { setTimeout(() => { for (;;) alert('again') }) }")
+        while not session.dialogs.is_storm:
+            await anyio.lowlevel.checkpoint()
+    with anyio.fail_after(20):
+        with pytest.raises(Unavailable, match="opens one dialog after another"):
+            async with session.acquire_page():
+                pass
+        assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
+
+
 async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
     """Each attempt says truly where it led: a reload that was on its way already may win once."""
     session = await opened("/form")

@@ -1,0 +1,119 @@
+"""Pages that move, redraw, cover and throw while they are acted on."""
+
+import re
+
+import pytest
+
+from outrider.browser.actions.page_tools import get_page_tools
+from outrider.browser.actions.wait import WaitCondition, wait_for
+from outrider.browser.snapshot.interactable import list_interactable
+from outrider.core.errors import NotFound, Refused
+from zoo.zoo_site import OpenZooPage, ZooPage
+
+ROWS = """<table id=people></table><script>
+log = []; show = (...names) => { people.innerHTML = '';
+  for (const name of names) people.insertAdjacentHTML('beforeend', `<tr><td>${name}</td>
+  <td><button onclick="log.push('${name}')">Delete</button>`) };
+rename = (at, name) => { people.rows[at].cells[0].textContent = name }; show('Ann', 'Bob', 'Cid')</script>"""
+
+
+async def find_refs(on: ZooPage, name: str) -> list[str]:
+    return re.findall(rf'"{name}" (e[a-z]*\d+)', str(await on.snapshotter.take_snapshot("full")))
+
+
+async def test_what_is_in_the_way_for_a_moment_is_waited_for(visit: OpenZooPage) -> None:
+    cases = {
+        "covered for a moment": """<button id=b>B</button><i id=veil style="position: fixed; inset: 0"></i>
+            <script>setTimeout(() => veil.remove(), 200)</script>""",
+        "moving slowly": """<button id=b style="position: absolute; width: 90px">B</button><script>
+            (function move() { b.style.left = `${(performance.now() / 20) % 400}px`;
+              requestAnimationFrame(move) })()</script>""",
+        "moving for a second": """<style>@keyframes go { to { transform: translateX(600px) } }</style>
+            <button id=b style="animation: go 1.2s forwards linear">B</button>""",
+        "redrawn all the time": """<p id=box></p><script>
+            setInterval(() => { box.innerHTML = '<button id=b>B</button>' }, 40)</script>""",
+    }
+    for name, html in cases.items():
+        on = await visit(
+            f"<script>log = []; document.addEventListener('pointerdown', (e) => log.push(e.target.id))</script>{html}"
+        )
+        await on.pointer.click("#b")
+        assert await on.read_log() == ["b"], name
+
+
+async def test_a_field_that_is_redrawn_all_the_time_is_found_again(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<p id=box></p><script>let held = ''; const draw = () => { if (held) return;
+        box.innerHTML = '<input id=f aria-label=F oninput="held = this.value">' }; draw();
+        setInterval(draw, 40)</script>"""
+    )
+    await on.forms.type("#f", "Ada")
+    assert await on.evaluate_js("f.value") == "Ada"
+
+
+async def test_errors_that_an_action_causes_are_in_its_answer(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<button id=throws onclick="missing.call()">T</button>
+        <button id=asks onclick="fetch('/gone?key=1')">A</button>
+        <button id=fine onclick="1">F</button><iframe srcdoc="<button id=inner>I</button>"></iframe>"""
+    )
+    assert "exception: ReferenceError: missing is not defined" in str(await on.pointer.click("#throws"))
+    assert re.search(r"request failed: GET http://\S+/gone \S*404", str(await on.pointer.click("#asks")))
+    assert (await on.pointer.click("#fine")).errors == []
+    inner = await on.pointer.click("#inner")
+    assert (inner.moved, "address" in str(inner)) == (False, False)
+
+
+async def test_a_labelled_drawing_is_clicked_at_once(visit: OpenZooPage) -> None:
+    on = await visit(
+        "<canvas id=a aria-label=Map></canvas><canvas id=b title=Chart>Sales of <b>2024</b></canvas>"
+        "<div role=img tabindex=0 aria-label=Logo style='width: 50px; height: 50px'><p>x</p></div>"
+    )
+    refs = re.findall(r"\b(e\d+)\b", str(await on.snapshotter.take_snapshot("full")))
+    assert len(refs) >= 3
+    for ref in refs:
+        await on.pointer.click(ref)
+
+
+async def test_a_button_belongs_to_its_row(visit: OpenZooPage) -> None:
+    on = await visit(ROWS)
+    ann, bob, cid = await find_refs(on, "Delete")
+    await on.evaluate_js("rename(1, 'Bea')")
+    with pytest.raises(
+        Refused, match=r'was button "Delete" in the row "Bob".* is now button "Delete" in the row "Bea"'
+    ):
+        await on.pointer.click(bob)
+    await on.pointer.click(bob)  # said once
+    await on.pointer.click(ann)
+    await on.evaluate_js("show('Cid')")
+    with pytest.raises(NotFound, match='button "Delete" in the row "Cid" has left the page') as gone:
+        await on.pointer.click(cid)
+    assert re.fullmatch(r'e\d+ is now button "Delete" in the row "Cid"', gone.value.hint)
+    with pytest.raises(NotFound) as gone:
+        await on.pointer.click(ann)
+    assert "is now" not in gone.value.hint
+    assert await on.read_log() == ["Bob", "Ann"]
+
+
+async def test_one_of_many_is_named_by_its_row(visit: OpenZooPage) -> None:
+    on = await visit(ROWS)
+    await on.pointer.click("button=Delete", within="bob")
+    await on.pointer.click("table button", within="Cid")
+    ann, *_ = await find_refs(on, "Delete")
+    with pytest.raises(NotFound, match='in a row or card with "Bob"'):
+        await on.pointer.click(ann, within="Bob")
+    await on.evaluate_js("show('Ann')")
+    with pytest.raises(NotFound, match='in a row or card with "Bob"'):
+        await on.pointer.click("button=Delete", within="Bob")
+    assert await on.read_log() == ["Bob", "Cid"]
+
+
+async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenZooPage) -> None:
+    on = await visit(
+        """<section aria-label=Basket><button>Pay</button></section><button>Other</button><p id=late hidden>Done now</p>
+        <script>setTimeout(() => { late.hidden = false }, 150)</script>"""
+    )
+    for selector, gone in (("text=done now", False), ("role=button[name=Pay]", False), ("button=Nowhere", True)):
+        await wait_for(get_page_tools(on.page), WaitCondition(selector=selector, gone=gone), 5)
+    listing = await list_interactable(on.snapshotter, selector="region=Basket")
+    assert [each["name"] for each in listing.elements] == ["Pay"]
