@@ -16,6 +16,14 @@ Call the tools that hosts get:
         page = await app.call("web_fetch", url=search.data["results"][0]["url"], query="checkpoint")
         print(page.text)
 
+Call them in the process that terminal and hosts share, with their sessions:
+
+    from outrider import connect
+
+    with connect() as client:
+        client.call("navigateToUrl", url="https://example.com")
+        print(client.call("extractPageContent").text)
+
 Errors are of type `OutriderError`, with the remedy in `hint`: `InvalidInput`, `NotConfigured`, `NotFound`,
 `Refused` or `Unavailable`.
 """
@@ -26,7 +34,9 @@ TYPE_CHECKING = False
 __version__ = "0.1.0"
 __all__ = [
     "App",
+    "AsyncClient",
     "Call",
+    "Client",
     "Document",
     "InvalidInput",
     "NotConfigured",
@@ -36,6 +46,8 @@ __all__ = [
     "Result",
     "Toolset",
     "Unavailable",
+    "connect",
+    "connect_async",
     "extract",
     "load",
     "open_app",
@@ -45,6 +57,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from outrider.app import App, open_app
+    from outrider.connection import AsyncClient, Client, connect, connect_async
     from outrider.core.context import Call
     from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
     from outrider.core.result import Result
@@ -57,10 +70,14 @@ if TYPE_CHECKING:
 # protect standard output before anything else is imported, and `import outrider` comes first.
 _PUBLIC_MODULES = {
     "App": "outrider.app",
+    "AsyncClient": "outrider.connection",
+    "Client": "outrider.connection",
     "Call": "outrider.core.context",
     "Document": "outrider.pages.document",
     "Result": "outrider.core.result",
     "Toolset": "outrider.core.tool",
+    "connect": "outrider.connection",
+    "connect_async": "outrider.connection",
     "extract": "outrider.pages.extract",
     "load": "outrider.settings",
     "open_app": "outrider.app",

@@ -42,7 +42,7 @@ def test_every_public_name_says_what_it_is(name: str):
 
 def test_the_samples_of_the_package_are_code():
     found = samples(inspect.getdoc(outrider) or "")
-    assert [names(each) for each in found] == [["extract"], ["open_app"]]
+    assert [names(each) for each in found] == [["extract"], ["open_app"], ["connect"]]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

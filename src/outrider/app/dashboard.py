@@ -132,9 +132,10 @@ async def _start_dashboard(
     app: App, kind: str, after: Callable[[], Awaitable[object]], dashboard: BackgroundDashboard
 ) -> None:
     await after()
+    from outrider.app.local_rest import add_rest_interface
     from outrider.dashboard.server import DashboardServer
 
-    server = DashboardServer(app.dashboard_services(), kind=kind)
+    server = DashboardServer(app.dashboard_services(), kind=kind, extend=partial(add_rest_interface, app))
     try:
         with anyio.CancelScope(shield=True):  # a half-started server could not be closed
             await server.start()

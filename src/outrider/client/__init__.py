@@ -3,6 +3,7 @@
 It imports little, because a command that only asks the shared process must not wait for imports.
 """
 
-from outrider.client.tool_client import ConnectionEnded, ToolClient, UnknownTool
+from outrider.client.server_connection import ConnectionEnded, ServerConnection, UnknownTool
+from outrider.client.tool_client import ToolClient
 
-__all__ = ["ConnectionEnded", "ToolClient", "UnknownTool"]
+__all__ = ["ConnectionEnded", "ServerConnection", "ToolClient", "UnknownTool"]

@@ -1,10 +1,12 @@
 """Serve the dashboard on its own loopback port."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack
 
 import anyio
 import uvicorn
+from starlette.types import ASGIApp
 
 from outrider.dashboard.address import publish_address
 from outrider.dashboard.application import build_dashboard_app
@@ -20,18 +22,27 @@ class DashboardServer:
         services: What is shown.
         kind: What the dashboard belongs to, for `outrider dashboard`: `mcp` or `dashboard`.
         port: 0 takes a free one; the setting's by default.
+        extend: Returns what is served instead of the dashboard, with more paths than it has.
 
     Attributes:
         application: What answers.
         base_url: Its address without a token, with a final slash; empty before the start.
     """
 
-    def __init__(self, services: DashboardServices, *, kind: str = "mcp", port: int | None = None) -> None:
+    def __init__(
+        self,
+        services: DashboardServices,
+        *,
+        kind: str = "mcp",
+        port: int | None = None,
+        extend: Callable[[ASGIApp], ASGIApp] = lambda dashboard: dashboard,
+    ) -> None:
         self._services = services
         self._kind = kind
         self._port = services.settings.port if port is None else port
         self._tokens = SignInTokens(services.settings.token)
         self.application = build_dashboard_app(services, self._tokens)
+        self._served = extend(self.application)
         self._server: EmbeddedServer | None = None
         self._task: asyncio.Task[None] | None = None
         self._address_file = ExitStack()
@@ -53,7 +64,7 @@ class DashboardServer:
         shutdown_grace_s = 1  # seconds that answers in progress have at the end
         loopback_host = "127.0.0.1"
         config = uvicorn.Config(
-            self.application,
+            self._served,
             host=loopback_host,
             port=self._port,
             log_config=None,

@@ -16,6 +16,7 @@ class DaemonPaths:
         run_dir: The folder of the other files, which only the user can access.
         socket_path: The daemon's Unix socket.
         token_path: Port and token of a loopback listener, where a Unix socket is not possible.
+        rest_token_path: The token of the REST interface on the dashboard's port.
         daemon_lock_path: Locked while a daemon is listening.
         start_lock_path: Locked while a relay starts a daemon.
     """
@@ -25,6 +26,7 @@ class DaemonPaths:
         self.run_dir = os.path.join(folder, "run")
         self.socket_path = os.path.join(self.run_dir, "daemon.sock")
         self.token_path = os.path.join(self.run_dir, "daemon.token")
+        self.rest_token_path = os.path.join(self.run_dir, "rest.token")
         self.daemon_lock_path = os.path.join(self.run_dir, "daemon.lock")
         self.start_lock_path = os.path.join(self.run_dir, "starting.lock")
 

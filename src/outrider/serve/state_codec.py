@@ -42,19 +42,19 @@ class StateCodec:
         return AESGCMRequestStateCodec([self._key or load_machine_key(self._folder)])
 
 
-def load_machine_key(folder: Path) -> str:
-    """Return this machine's key from that folder, or a temporary one if it cannot be written.
+def load_machine_key(folder: Path, name: str = "state.key") -> str:
+    """Return a key of this machine from a file in that folder, or a temporary one if it cannot be written.
 
     The key is created at first use.
     """
-    path = folder / "state.key"
+    path = folder / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             _write_exclusively(path, secrets.token_hex(32))
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
-        log.warning("paused calls cannot be resumed after a restart: %s cannot be written (%s)", path, error.strerror)
+        log.warning("a key is lost with this process, because %s cannot be written (%s)", path, error.strerror)
         return secrets.token_hex(32)
 
 

@@ -290,5 +290,6 @@ class Daemon:
             "houses": len(self._apps),
             "at_work": self._apps.is_busy,
             "dashboard": self._apps.dashboard_url,
+            "rest_token": self._paths.rest_token_path,
             "idle_s": self._idle_timeout_s,
         }

@@ -1,0 +1,138 @@
+"""A connection to a server of tools on which several requests may wait at the same time."""
+
+import itertools
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from outrider import __version__
+from outrider.client.server_pipes import ServerPipes
+
+PROTOCOL_VERSION = "2025-11-25"
+METHOD_NOT_FOUND = -32601
+# Gets what arrives for a request: questions and progress, then the response; None when the server has ended.
+Inbox = Callable[[dict[str, Any] | None], object]
+
+
+class ConnectionEnded(Exception):
+    """The server ended before it had answered."""
+
+    def __init__(self) -> None:
+        hint = "the reason is on standard error, or in the log that `outrider daemon status` names"
+        super().__init__(f"the Outrider process ended before it answered; {hint}")
+
+
+class UnknownTool(Exception):
+    """No such tool is offered; the message names the nearest."""
+
+
+class ServerConnection:
+    """Sends messages to the shared process, and passes on what it sends; methods may be called in any thread.
+
+    Args:
+        session: The session of the calls; empty takes that of the working directory, which stays open afterwards.
+        options: Further options of `outrider mcp`.
+        can_answer: Whether a person can be asked.
+    """
+
+    def __init__(self, session: str, options: tuple[str, ...], *, can_answer: bool) -> None:
+        session_options = ["--session", session] if session else ["--join"]
+        self._pipes = ServerPipes([*session_options, *options])
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._inboxes: dict[int, Inbox] = {}
+        self._has_ended = False
+        # Its answer is not waited for: the first call follows at once.
+        self.send_request(
+            "initialize",
+            {
+                "protocolVersion": PROTOCOL_VERSION,
+                "capabilities": {"elicitation": {}} if can_answer else {},
+                "clientInfo": {"name": "outrider", "version": __version__},
+            },
+            lambda _: None,
+        )
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        threading.Thread(target=self._read_messages, daemon=True).start()
+
+    def close(self) -> None:
+        """End the connection. What runs in a named or joined session stays."""
+        self._pipes.close()
+
+    def send_request(self, method: str, params: dict[str, Any], inbox: Inbox, *, wants_progress: bool = False) -> int:
+        """Send a request and return its number; `inbox` is called in another thread."""
+        with self._lock:
+            number = next(self._numbers)
+            if not self._has_ended:
+                self._inboxes[number] = inbox
+        if self._has_ended:
+            inbox(None)
+        elif wants_progress:
+            params = params | {"_meta": {"progressToken": number}}
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        return number
+
+    def cancel_request(self, number: int) -> None:
+        """Tell the server that nobody waits for a request any more."""
+        if self._inboxes.pop(number, None) is not None:
+            self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message. The inboxes learn whether the server has ended, not the sender."""
+        with self._lock:
+            try:
+                self._pipes.outgoing.write(json.dumps(message).encode() + b"\n")
+                self._pipes.outgoing.flush()
+            except (BrokenPipeError, ValueError):  # the other end, or this one, is closed
+                pass
+
+    def _read_messages(self) -> None:
+        with self._pipes.incoming as incoming:
+            for line in incoming:
+                self._route_message(json.loads(line))
+        with self._lock:
+            self._has_ended = True
+            inboxes, self._inboxes = list(self._inboxes.values()), {}
+        for inbox in inboxes:
+            inbox(None)
+
+    def _route_message(self, message: dict[str, Any]) -> None:
+        if "method" not in message:
+            inbox = self._inboxes.pop(message.get("id", 0), None)
+        elif message["method"] == "notifications/progress":
+            inbox = self._inboxes.get(message["params"]["progressToken"])
+        elif message["method"] == "elicitation/create":
+            # Over pipes a question does not name its call; whichever call waits longest asks it.
+            inbox = next(iter(self._inboxes.values()), None)
+            if inbox is None:
+                self.send(build_form_answer(message, None))
+        else:
+            self._refuse_request(message)
+            return
+        if inbox is not None:
+            inbox(message)
+
+    def _refuse_request(self, message: dict[str, Any]) -> None:
+        if "id" not in message:
+            return  # another notification
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "ping":
+            self.send(answer | {"result": {}})
+        else:
+            self.send(answer | {"error": {"code": METHOD_NOT_FOUND, "message": f"no method {message['method']}"}})
+
+
+def read_response(message: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the result in a response. Raises UnknownTool and ConnectionEnded."""
+    if message is None:
+        raise ConnectionEnded
+    if "error" in message:
+        raise UnknownTool(message["error"]["message"])
+    return message["result"]
+
+
+def build_form_answer(question: dict[str, Any], content: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the message that answers a question; without content the person has declined."""
+    result = {"action": "decline"} if content is None else {"action": "accept", "content": content}
+    return {"jsonrpc": "2.0", "id": question["id"], "result": result}
