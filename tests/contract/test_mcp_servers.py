@@ -89,6 +89,22 @@ async def test_a_server_is_added_listed_used_and_removed_while_the_host_is_conne
         os.kill(diary[0]["pid"], 0)
 
 
+async def test_the_names_of_a_server_with_a_long_name_fit_into_64_characters(home: Path):
+    server = "the-department-s-shared-notebook-of-observations"
+    write_servers(home, **{server: build_program(home)})
+    flags = {"toolsets": ["mcp_servers"], "names": "builtin"}
+    loaded = sqlite.prepare_database(load(flags, environ=dict(os.environ), home=home, workspace=home))
+    with anyio.fail_after(120):
+        async with open_app(loaded) as app, Client(app.build_server()) as client:
+            prefix = "builtin_mcp_servers__the_depart"
+            while not (names := {name for name in await list_names(client) if name.startswith(prefix)}):
+                await anyio.lowlevel.checkpoint()
+            assert len(names) == 11
+            assert max(map(len, names)) <= 64
+            (look,) = (name for name in names if "_look_" in name)
+            assert f"mcp:{server}" in read_text(await client.call_tool(look, {}))
+
+
 async def test_all_starts_no_programs_of_the_user(home: Path):
     write_servers(home, notes=build_program(home))
     loaded = sqlite.prepare_database(load({"toolsets": ["all"]}, environ=dict(os.environ), home=home, workspace=home))

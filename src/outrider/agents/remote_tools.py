@@ -21,6 +21,8 @@ from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from outrider.core.result import Result
 from outrider.core.tool import MAX_TOOL_NAME_CHARS, Effect, Services, Stake, Tool, to_result
 
+# Hosts that ask for long names get these tools as `builtin_mcp_servers__<name>`.
+MAX_REMOTE_NAME_CHARS = MAX_TOOL_NAME_CHARS - len("builtin_mcp_servers__")
 NAME_DIGEST_CHARS = 6  # hex digits at the end of names that would otherwise be cut or the same
 SendRemoteCall = Callable[[Call, dict[str, Any]], Awaitable[Result]]
 
@@ -115,7 +117,7 @@ def classify_effect(*, reads: bool | None, destroys: bool | None) -> tuple[Effec
 
 
 def assign_tool_names(server: str, originals: Collection[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Assign a name to each tool of a server: `<server>_<tool>`, at most 64 characters, without `__`.
+    """Assign a name to each tool of a server: `<server>_<tool>`, at most 43 characters, without `__`.
 
     Names that are too long, reserved or not unique end in a digest of server and tool, so that they are the same in
     every process, whatever else the server offers.
@@ -125,13 +127,21 @@ def assign_tool_names(server: str, originals: Collection[str], taken: Collection
     names: dict[str, str] = {}
     for original, slug in slugs.items():
         is_unique = counts[slug] == 1 and slug not in taken and not slug.startswith("run_")
-        if is_unique and len(slug) <= MAX_TOOL_NAME_CHARS:
+        if is_unique and len(slug) <= MAX_REMOTE_NAME_CHARS:
             names[original] = slug
         else:
             digest = blake2s(f"{server}\n{original}".encode()).hexdigest()[:NAME_DIGEST_CHARS]
-            prefix = slug[: MAX_TOOL_NAME_CHARS - NAME_DIGEST_CHARS - 1].rstrip("_")
-            names[original] = f"{prefix}_{digest}"
+            names[original] = f"{_shorten_name(server, original)}_{digest}"
     return names
+
+
+def _shorten_name(server: str, original: str) -> str:
+    """Return `<server>_<tool>` with room for a digest; cut the server first, because the tool tells more."""
+    min_server_chars = 8
+    max_chars = MAX_REMOTE_NAME_CHARS - NAME_DIGEST_CHARS - 1
+    server_slug, tool_slug = _slugify_name(server), _slugify_name(original)
+    server_slug = server_slug[: max(max_chars - len(tool_slug) - 1, min_server_chars)].rstrip("_")
+    return f"{server_slug}_{tool_slug}"[:max_chars].rstrip("_")
 
 
 def build_toolset_name(server: str) -> str:

@@ -9,6 +9,8 @@ from outrider.core.jail import Jail, rename_error_field
 from outrider.workspace.sandbox.job import Job, SandboxPaths
 from outrider.workspace.sandbox.sandbox import Sandbox
 
+BASH = Path("/bin/bash")
+
 
 async def build_python_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
     """Build a job that runs Python from a read-only file outside the workspace. Raises NotConfigured."""
@@ -26,9 +28,9 @@ async def build_python_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
 
 async def build_python_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
     """Build a job that runs cells of Python from its standard input. Raises NotConfigured."""
-    program = Path(__file__).parent.joinpath("kernels", "python_cells.py").read_bytes()
     job = await build_python_job(sandbox, directory, "")
-    return replace(job, support_files={**job.support_files, "main.py": program}, keeps_stdin=True)
+    support_files = {**job.support_files, "main.py": _read_program("python_cells.py")}
+    return replace(job, support_files=support_files, keeps_stdin=True)
 
 
 async def build_typescript_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
@@ -62,17 +64,38 @@ async def build_shell_job(sandbox: Sandbox, directory: Path, command: str, folde
 
     Raises InvalidInput or NotFound for the folder.
     """
-    with rename_error_field("working_dir"):
-        if folder != "." and Jail(directory).get_entry(folder).kind != "directory":
-            raise InvalidInput(f"path: {folder!r} is not a folder", hint="use list_directory to find one")
+    check_working_folder(directory, folder)
 
     def build_command(_: SandboxPaths) -> list[str]:
         if sys.platform == "win32":
             return ["cmd.exe", "/d", "/s", "/c", command]
-        return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", "-c", command]
+        return [str(BASH) if BASH.exists() else "/bin/sh", "-c", command]
 
     limits, network = sandbox.build_limits(), sandbox.settings.network
     return await _add_python(sandbox, Job(directory, build_command, folder=folder, limits=limits, network=network))
+
+
+async def build_shell_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
+    """Build a job that runs commands from its standard input in one bash. Raises NotConfigured."""
+    job = await build_shell_job(sandbox, directory, "")
+    program = _read_program("shell_cells.sh").decode()
+
+    def build_command(inside: SandboxPaths) -> list[str]:
+        return [str(BASH), "-c", program, "bash", f"{inside.temporary}/shell-state"]
+
+    return replace(job, command=build_command, keeps_stdin=True)
+
+
+def check_working_folder(directory: Path, folder: str) -> None:
+    """Raise InvalidInput or NotFound unless it is a folder of the workspace."""
+    with rename_error_field("working_dir"):
+        if folder != "." and Jail(directory).get_entry(folder).kind != "directory":
+            raise InvalidInput(f"path: {folder!r} is not a folder", hint="use list_directory to find one")
+
+
+def _read_program(name: str) -> bytes:
+    """Return a program that runs cells."""
+    return Path(__file__).parent.joinpath("kernels", name).read_bytes()
 
 
 async def _add_python(sandbox: Sandbox, job: Job) -> Job:

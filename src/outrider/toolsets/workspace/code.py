@@ -1,5 +1,6 @@
 """Tools that run code and commands in the session's workspace."""
 
+import shlex
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -26,10 +27,13 @@ from outrider.toolsets.workspace.code_results import (
 from outrider.toolsets.workspace.files import workspace
 from outrider.workspace import SessionWorkspace, SessionWorkspaces
 from outrider.workspace.jobs import (
+    BASH,
     build_python_job,
     build_python_kernel_job,
     build_shell_job,
+    build_shell_kernel_job,
     build_typescript_job,
+    check_working_folder,
 )
 from outrider.workspace.processes import Processes
 
@@ -44,6 +48,9 @@ ScriptText = Annotated[str, Field(min_length=1, max_length=1_000_000, descriptio
 CommandText = Annotated[str, Field(min_length=1, max_length=1_000)]
 WorkingFolder = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
 TimeoutSeconds = Annotated[int, Field(ge=1, le=MAX_FOREGROUND_S, description="Seconds; sync only")]
+ShellFolder = Annotated[
+    str, Field(min_length=1, max_length=1_000, description="Relative to the workspace; the shell goes there and stays")
+]
 RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the background; returns a process_id")]
 Reset = Annotated[bool, Field(description="Begin with a new interpreter, without earlier variables")]
 ProcessId = Annotated[str, Field(min_length=1, max_length=100)]
@@ -107,11 +114,24 @@ async def execute_shell(
     /,
     command: CommandText,
     timeout: TimeoutSeconds = 30,  # noqa: ASYNC109
-    working_dir: WorkingFolder = ".",
+    working_dir: ShellFolder | None = None,
     run_mode: RunMode = "sync",
+    reset: Reset = False,
 ) -> Result:
-    """Run a shell command in the workspace. Servers and other long work: run_mode=async, then poll_process."""
-    return await _run_command(workspaces, processes, call, command, timeout, working_dir, run_mode)
+    """Run a command in the session's shell: its folder and variables stay for the next call.
+
+    Servers and other long work: run_mode=async runs alone in working_dir; then poll_process.
+    """
+    if run_mode == "async" or not BASH.exists():
+        return await _run_command(workspaces, processes, call, command, timeout, working_dir or ".", run_mode)
+    _reject_nul(command)
+    session_workspace = await _get_workspace(workspaces, call)
+    directory = session_workspace.directory
+    if working_dir:
+        check_working_folder(directory, working_dir)
+        command = f'cd -- "$OUTRIDER_WORKSPACE"/{shlex.quote(working_dir)} || exit\n{command}'
+    cell = CellRequest("shell", command, partial(build_shell_kernel_job, processes.sandbox, directory), timeout, reset)
+    return await _run_cell(processes, call, session_workspace, cell)
 
 
 async def execute_windows_cmd(
@@ -211,11 +231,15 @@ async def _run_command(
     working_dir: str,
     run_mode: Literal["sync", "async"],
 ) -> Result:
-    if "\0" in command:
-        raise InvalidInput("command: holds a NUL character", hint="leave it out; a script can write such bytes")
+    _reject_nul(command)
     session_workspace = await _get_workspace(workspaces, call)
     job = await build_shell_job(processes.sandbox, session_workspace.directory, command, working_dir)
     return await _run_job(processes, call, session_workspace, job, command, timeout, run_mode)
+
+
+def _reject_nul(command: str) -> None:
+    if "\0" in command:
+        raise InvalidInput("command: holds a NUL character", hint="leave it out; a script can write such bytes")
 
 
 async def _run_job(

@@ -27,11 +27,12 @@ class Kernel:
         used_at: When its last cell ended, by the monotonic clock.
     """
 
-    def __init__(self, process: SandboxProcess) -> None:
+    def __init__(self, process: SandboxProcess, language: KernelLanguage) -> None:
         max_age_s = 86_400.0
         idle_interval_s = 5.0
         limit = process.job.limits.output_bytes
         self.process = process
+        self._language: KernelLanguage = language
         self.names: list[str] = []
         self.used_at = time.monotonic()
         self._progress = asyncio.Event()
@@ -48,7 +49,7 @@ class Kernel:
         """Run a cell and record how it ended. Its interpreter dies with a cell that breaks a limit or is cancelled."""
         mark = f"\x1e{secrets.token_hex(16)}"
         cell.stdout, cell.stderr = self._stdout.begin_cell(mark.encode()), self._stderr.begin_cell(mark.encode())
-        request = json.dumps({"mark": mark, "code": cell.code}).encode() + b"\n"
+        request = encode_request(self._language, mark, cell.code)
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self.process.watch_limits, seconds)
@@ -98,6 +99,14 @@ class Kernel:
             stream.release_pending()
         cell.exit_code, cell.end_reason = self.process.exit_code or 0, self.process.end_reason
         cell.ended_at, cell.lost_names = time.monotonic(), list(self.names)
+
+
+def encode_request(language: KernelLanguage, mark: str, code: str) -> bytes:
+    """Return the line that asks a kernel to run code: JSON, or for the shell what `printf %b` reads."""
+    if language == "shell":
+        escaped = code.replace("\\", "\\\\").replace("\n", "\\n")
+        return f"{mark}\t{escaped}\n".encode("utf-8", "surrogatepass")
+    return json.dumps({"mark": mark, "code": code}).encode() + b"\n"
 
 
 @dataclass

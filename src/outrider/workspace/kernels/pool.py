@@ -62,7 +62,7 @@ class KernelPool:
                 await self._close_kernel(slot)
             self._notice_death(slot)
             notes = [f"a new interpreter runs this: {slot.loss}"] if slot.loss else []
-            kernel = slot.kernel = slot.kernel or await self._start_kernel(build_job)
+            kernel = slot.kernel = slot.kernel or await self._start_kernel(language, build_job)
             slot.loss = ""
             await self._sandbox.adopt_files(kernel.process.job)
             cell = Cell(kernel, code, notes=notes)
@@ -90,12 +90,12 @@ class KernelPool:
         self._slots.clear()
         await asyncio.gather(*(kernel.kill("stopped") for kernel in kernels))
 
-    async def _start_kernel(self, build_job: Callable[[], Awaitable["Job"]]) -> "Kernel":
+    async def _start_kernel(self, language: "KernelLanguage", build_job: Callable[[], Awaitable["Job"]]) -> "Kernel":
         from outrider.workspace.kernels.kernel import Kernel
 
         await self._make_room()
         self._forget_slots()
-        kernel = Kernel(await self._sandbox.start(await build_job()))
+        kernel = Kernel(await self._sandbox.start(await build_job()), language)
         if self._idle_watch is None:
             self._idle_watch = asyncio.get_running_loop().create_task(self._close_idle_forever())
         return kernel
