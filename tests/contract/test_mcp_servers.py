@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,7 +20,6 @@ from support.fakes import mcp_servers
 from support.results import read_text
 
 pytestmark = pytest.mark.anyio
-PROGRAM = str(Path(mcp_servers.__file__))
 
 
 def write_servers(home: Path, **servers: Any) -> None:
@@ -30,7 +28,8 @@ def write_servers(home: Path, **servers: Any) -> None:
 
 
 def build_program(home: Path) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [PROGRAM], "env": {"DIARY": str(home / "diary")}}
+    program, *arguments = mcp_servers.build_command()
+    return {"command": program, "args": arguments, "env": {"DIARY": str(home / "diary")}}
 
 
 async def list_names(client: Client) -> set[str]:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -12,14 +11,15 @@ import pytest
 from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers, mcp_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
+from support.processes import outrider_command
 
-PROGRAM = str(Path(mcp_servers.__file__))
 AGENT = "---\ndescription: Keeps a diary\nmcp: {mcp}\n---\nYou write.\n"
 
 
 @pytest.fixture(autouse=True)
 def configured(home: Path) -> None:
-    notes = {"command": sys.executable, "args": [PROGRAM], "env": {"DIARY": "${HOME}/diary"}}
+    program, *arguments = mcp_servers.build_command()
+    notes = {"command": program, "args": arguments, "env": {"DIARY": "${HOME}/diary"}}
     servers = {"notes": notes, "shut": {"command": "no-such-program"}}
     folder = home / ".outrider"
     (folder / "agents").mkdir(parents=True)
@@ -28,7 +28,7 @@ def configured(home: Path) -> None:
 
 
 def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "outrider", *arguments]
+    command = outrider_command.build_command(*arguments)
     environ = os.environ | {"SCRIPTED_KEY": "sk-x"}
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 

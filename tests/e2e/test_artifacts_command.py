@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,13 @@ import pytest
 from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.settings import load
+from support.processes import outrider_command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
 
 def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "outrider", "artifacts", *arguments]
+    command = outrider_command.build_command("artifacts", *arguments)
     environ = os.environ | {"HOME": str(home)}
     return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=60, check=False)
 

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -13,6 +12,7 @@ from support.apps import agent_tools
 from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, TurnScript, play_turns
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.usefixtures("tables")
 WRITER = "---\ndescription: Writes things down\ntoolsets: ledger\n---\nYou write.\n"
@@ -29,7 +29,7 @@ def agents(home: Path) -> Path:
 def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
     environ = {**os.environ, "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
-    command = [sys.executable, "-m", "outrider", *arguments]
+    command = outrider_command.build_command(*arguments)
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 
 

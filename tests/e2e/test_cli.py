@@ -13,6 +13,7 @@ from outrider.core.installation import suggest_extra
 from support.apps import loopback_app
 from support.fakes import http_servers, search_providers
 from support.fakes.website import PIXEL_PNG
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 
@@ -29,8 +30,16 @@ SITE = loopback_app.build_page_site(
 
 async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Runs the command in that home, without anything from the outside."""
+    return await run_command(home, outrider_command.build_command(*arguments), environ)
+
+
+async def outrider_anew(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    """The same in a new interpreter, which reads its locale and meets the entry point."""
+    return await run_command(home, [sys.executable, "-m", "outrider", *arguments], environ)
+
+
+async def run_command(home: Path, command: list[str], environ: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
-    command = [sys.executable, "-m", "outrider", *arguments]
     with anyio.fail_after(60):
         return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
@@ -160,8 +169,8 @@ async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(ho
 @pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
 async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
     async with http_servers.serve_app(SITE) as url:
-        done = await outrider(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))
-        shown = await outrider(home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **reading(url))
+        done = await outrider_anew(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))
+        shown = await outrider_anew(home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **reading(url))
     assert "東京" in json.loads(done.stdout)[0]["text"]
     assert shown.returncode == 0, shown.stderr
 
@@ -327,6 +336,6 @@ async def test_agents_without_their_extra_name_it_and_exit_with_three(home: Path
 
 
 async def test_the_version_is_printed(home: Path):
-    done = await outrider(home, "--version")
+    done = await outrider_anew(home, "--version")
     assert done.returncode == 0
     assert done.stdout.startswith(b"outrider, version ")

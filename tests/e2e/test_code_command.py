@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from outrider.workspace.sandbox.seccomp import is_supported
 from support.apps.code_app import build_wheel, make_home, open_code_app, run_python, skip_without_pip
+from support.processes import outrider_command
 
 pytestmark = [
     pytest.mark.anyio,
@@ -18,7 +18,7 @@ pytestmark = [
 
 def install(home: Path, *packages: str) -> subprocess.CompletedProcess[str]:
     environ = os.environ | {"HOME": str(home), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(home)}
-    command = [sys.executable, "-m", "outrider", "code", "install", *packages]
+    command = outrider_command.build_command("code", "install", *packages)
     return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=300, check=False)
 
 

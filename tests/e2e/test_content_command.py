@@ -2,17 +2,19 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from support.processes import outrider_command
+
 pytestmark = pytest.mark.usefixtures("tables")
-OUTRIDER = (sys.executable, "-m", "outrider", "content")
 
 
 def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*OUTRIDER, *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        outrider_command.build_command("content", *arguments), capture_output=True, text=True, check=False
+    )
 
 
 def test_files_are_kept_listed_found_and_indexed_anew(home: Path):

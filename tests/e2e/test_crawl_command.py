@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import anyio
@@ -10,6 +9,7 @@ import pytest
 
 from support.fakes import http_servers
 from support.fakes.website import FakeSite, SiteAnswer, SiteRequest
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 PAGES = 60
@@ -28,14 +28,15 @@ def environment(home: Path, url: str) -> dict[str, str]:
 
 def command(url: str, *more: str) -> list[str]:
     wanted = ("--output", "pages", "--max-pages", "100", "--max-depth", "9", "--no-sitemap", "--json", *more)
-    return [sys.executable, "-m", "outrider", "crawl", f"{url}/p0", *wanted]
+    return outrider_command.build_command("crawl", f"{url}/p0", *wanted)
 
 
 async def test_a_site_becomes_a_folder_of_markdown(home: Path):
     site = FakeSite({f"/p{number}": numbered(number) for number in range(3)})
     async with http_servers.serve_app(site) as url:
+        crawl = command(url)
         with anyio.fail_after(60):
-            done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
+            done = await anyio.run_process(crawl, env=environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     files = {page["url"].removeprefix(url): home / "pages" / page["kept"] for page in answer["pages"] if "kept" in page}
@@ -56,13 +57,14 @@ async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
 
     site.routes = {f"/p{number}": answer for number in range(PAGES)}
     async with http_servers.serve_app(site) as url:
+        crawl = command(url)
         with anyio.fail_after(60):
-            process = await anyio.open_process(command(url), env=environment(home, url), cwd=home)
+            process = await anyio.open_process(crawl, env=environment(home, url), cwd=home)
             await fatal.wait()
             process.kill()
             await process.wait()
             asked = site.list_paths()
-            done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
+            done = await anyio.run_process(crawl, env=environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGES)

@@ -17,6 +17,7 @@ from mcp.client.stdio import stdio_client
 
 from support.apps import loopback_app
 from support.fakes import http_servers
+from support.processes import outrider_command
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,7 @@ SITE = loopback_app.build_page_site({"/wal": loopback_app.build_article_html("WA
 
 async def outrider(*arguments: str) -> tuple[int, Any]:
     """The command's exit code, and the JSON that it prints."""
-    command = [sys.executable, "-W", "error", "-m", "outrider", *arguments, "--json"]
+    command = outrider_command.build_command(*arguments, "--json")
     with anyio.fail_after(120):
         ended = await anyio.run_process(command, check=False)
     assert ended.stdout, ended.stderr

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from outrider.core.database.database import Database
 from outrider.settings import load
 from support.databases import postgres
 from support.fakes import object_storage
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 MINE = Call(session="mine", assistant="me")
@@ -28,7 +28,7 @@ ORPHAN = (
 
 def outrider(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:
     """What the command prints."""
-    command = [sys.executable, "-W", "error", "-m", "outrider", *arguments]
+    command = outrider_command.build_command(*arguments)
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | dict(environ)
     )
@@ -134,7 +134,7 @@ def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(
     home: Path, server: postgres.PostgresServer
 ):
     environ = dict(os.environ) | {"OUTRIDER_DATABASE": server.create_database()}
-    command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--json"]
+    command = outrider_command.build_command("db", "migrate", "--json")
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) for _ in range(3)]
     ended = [json.loads(each.communicate(timeout=120)[0]) for each in started]
     assert {each["after"] for each in ended} == {said("db", "status", environ=environ)["newest"]}
@@ -146,7 +146,7 @@ def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Po
     environ = dict(os.environ) | {"OUTRIDER_DATABASE": address}
     refused = outrider("db", "migrate", code=4, environ=environ)
     assert "outrider doctor" in refused
-    command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--wait", "60"]
+    command = outrider_command.build_command("db", "migrate", "--wait", "60")
     waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
     server.start()
     assert "revision none →" in waiting.communicate(timeout=120)[0]

@@ -3,16 +3,16 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from support.databases import postgres
 from support.fakes import object_storage
+from support.processes import outrider_command
 
 
 def doctor(**environ: str) -> dict[str, dict[str, str]]:
     """What it found, by what it says."""
-    command = [sys.executable, "-W", "error", "-m", "outrider", "doctor", "--json"]
+    command = outrider_command.build_command("doctor", "--json")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | environ)
     assert ended.stdout, ended.stderr
     return {each["what"]: each for each in json.loads(ended.stdout)}

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -13,6 +12,7 @@ import pytest
 from outrider.core.text import count_tokens
 from support.documents import office_files
 from support.fakes.website import PIXEL_PNG, build_pdf
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 PAGE = (
@@ -23,7 +23,7 @@ PAGE = (
 
 async def extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-m", "outrider", "extract", *arguments]
+    command = outrider_command.build_command("extract", *arguments)
     with anyio.fail_after(120):
         return await anyio.run_process(command, input=stdin, env=environment, cwd=home, check=False)
 

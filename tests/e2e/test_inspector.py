@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 
 from conformance.npm import NpmMissingError, find_node, install_packages
 from support.fakes import http_servers
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-OUTRIDER = (sys.executable, "-m", "outrider")
 ERAS = ("legacy", "modern")
 PAGE = (
     b"<html><head><title>Kettles</title></head><body><main><h1>Kettles</h1>"
@@ -59,7 +58,7 @@ def served() -> Generator[str]:
 
 @contextmanager
 def serving(*options: str) -> Generator[str]:
-    command = [*OUTRIDER, "serve", "--port", "0", *options]
+    command = outrider_command.build_command("serve", "--port", "0", *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         line = next(line for line in process.stderr if "serves MCP at" in line)
@@ -82,7 +81,11 @@ async def kettles(scope: Any, _receive: Any, send: Any) -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_finds_no_fault_with_any_schema_over_stdio(inspect, era: str):
     code, answer = inspect(
-        (*OUTRIDER, "mcp", "--no-daemon", "--toolsets", "all,compat"), era, "--method", "tools/list", "--strict"
+        outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "all,compat"),
+        era,
+        "--method",
+        "tools/list",
+        "--strict",
     )
     assert code == 0
     assert {"web_search", "web_fetch", "websearch", "webbrowser", "search"} <= {
@@ -101,7 +104,7 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, served:
 async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
     async with http_servers.serve_app(kettles) as url:
         allow = f"egress.allow={url.removeprefix('http://')}"
-        target = (*OUTRIDER, "mcp", "--no-daemon", "--set", allow)
+        target = outrider_command.build_command("mcp", "--no-daemon", "--set", allow)
         code, answer = await anyio.to_thread.run_sync(lambda: inspect(target, era, *reading(f"{url}/kettles")))
     assert code == 0
     assert "the air presses less" in answer["content"][0]["text"]
@@ -119,7 +122,9 @@ async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_sees_a_failed_call_as_a_failed_call(inspect, era: str):
-    code, answer = inspect((*OUTRIDER, "mcp", "--no-daemon"), era, *reading("http://169.254.169.254/latest"))
+    code, answer = inspect(
+        outrider_command.build_command("mcp", "--no-daemon"), era, *reading("http://169.254.169.254/latest")
+    )
     assert code != 0
     assert answer["isError"] is True
     assert answer["structuredContent"]["error"]["code"] == "egress"

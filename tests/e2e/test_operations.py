@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -27,6 +26,7 @@ from starlette.routing import Route
 from support.apps.agent_runs import build_model_settings
 from support.fakes import http_servers
 from support.fakes.model_apis import ModelServer, ModelTurn, play_turns
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 
@@ -71,7 +71,7 @@ class Served:
 @contextmanager
 def serving(home: Path, *settings: str) -> Generator[Served]:
     sets = [word for each in settings for word in ("--set", each)]
-    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", *sets]
+    command = outrider_command.build_command("serve", "--port", "0", *sets)
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "SCRIPTED_KEY": "sk-x"}
     environment |= {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}
     with subprocess.Popen(command, env=environment, cwd=home, stderr=subprocess.PIPE) as process:

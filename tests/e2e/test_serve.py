@@ -14,6 +14,7 @@ from mcp import Client, StdioServerParameters
 
 from support.apps import loopback_app
 from support.fakes import http_servers
+from support.processes import outrider_command
 from support.results import read_first_text
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,7 @@ SITE = loopback_app.build_page_site(
 def serving(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """A running `outrider serve`, and the address that it announces."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", *arguments]
+    command = outrider_command.build_command("serve", "--port", "0", *arguments)
     with subprocess.Popen(command, env=environment, cwd=home, stderr=subprocess.PIPE) as process:
         assert process.stderr
         announced = next(line for line in process.stderr if b"outrider serves MCP at " in line)
@@ -66,7 +67,7 @@ async def test_a_port_that_is_taken_is_named(home: Path):
     with serving(home) as (_, url):
         port = url.split(":")[2].split("/")[0]
         environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-        command = [sys.executable, "-m", "outrider", "serve", "--port", port]
+        command = outrider_command.build_command("serve", "--port", port)
         done = await anyio.run_process(command, env=environment, cwd=home, check=False)
     assert done.returncode == 3
     assert b"--port" in done.stderr
@@ -90,7 +91,7 @@ async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Pa
 
 async def test_a_client_that_vanishes_ends_the_stdio_server(home: Path):
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-m", "outrider", "mcp", "--no-daemon"]
+    command = outrider_command.build_command("mcp", "--no-daemon")
     with subprocess.Popen(command, env=environment, cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         process.stdin.close()

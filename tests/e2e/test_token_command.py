@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +15,13 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from support.processes import outrider_command
+
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
 
 def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "outrider", *arguments]
+    command = outrider_command.build_command(*arguments)
     environ = os.environ | {"HOME": str(home)}
     return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=120, check=False)
 
@@ -34,7 +35,7 @@ def told(home: Path, *arguments: str) -> Any:
 @contextmanager
 def serving(home: Path, **settings: str) -> Generator[str]:
     environ = os.environ | {"HOME": str(home), "OUTRIDER_IDENTITY__TOKENS": "true", **settings}
-    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", "--toolsets", "planning"]
+    command = outrider_command.build_command("serve", "--port", "0", "--toolsets", "planning")
     with subprocess.Popen(command, cwd=home, env=environ, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         found = None

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -11,6 +10,7 @@ import pytest
 
 import browser_site
 from support.fakes import http_servers
+from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
 SECRET = "s3cr3t-token"
@@ -23,10 +23,9 @@ STATE = {
 async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
     """Runs the command in that home, without anything from the outside."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
+    command = outrider_command.build_command("browser", *arguments)
     with anyio.fail_after(60):
-        return await anyio.run_process(
-            [sys.executable, "-m", "outrider", "browser", *arguments], env=environment, cwd=home, check=False
-        )
+        return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
 
 async def imported(home: Path, **environ: str) -> Path:

@@ -5,7 +5,6 @@ import re
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from outrider.dashboard.server import DashboardServer
 from support.apps import agents_app, loopback_app
 from support.apps.agents_app import ChatTurn
 from support.apps.mcp_clients import NEWEST_VERSION, FormAnswerer, choose_decision, connect_client
+from support.processes import outrider_command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 HTML = {"accept": "text/html"}
@@ -34,7 +34,7 @@ def environment(home: Path) -> dict[str, str]:
 @contextmanager
 def running(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """A program of ours, and where it says that its dashboard is."""
-    command = [sys.executable, "-m", "outrider", *arguments]
+    command = outrider_command.build_command(*arguments)
     with subprocess.Popen(command, env=environment(home), cwd=home, stderr=subprocess.PIPE) as process:
         assert process.stderr
         said = next(line for line in process.stderr if b"dashboard is at" in line).decode()
@@ -51,7 +51,7 @@ def found(home: Path) -> list[DashboardAddress]:
 
 async def addresses(home: Path) -> list[str]:
     """What `outrider dashboard --print` prints."""
-    command = [sys.executable, "-m", "outrider", "dashboard", "--print"]
+    command = outrider_command.build_command("dashboard", "--print")
     done = await anyio.run_process(command, env=environment(home), cwd=home)
     return done.stdout.decode().split()
 
@@ -85,14 +85,14 @@ async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
 
 
 async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
-    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", "--host", "0.0.0.0"]
-    wishes = ["--set", "serve.token=for-mcp", "--set", "dashboard.remote=true"]
-    done = await anyio.run_process([*command, *wishes], env=environment(home), cwd=home, check=False)
+    arguments = ["serve", "--port", "0", "--host", "0.0.0.0"]
+    arguments += ["--set", "serve.token=for-mcp", "--set", "dashboard.remote=true"]
+    command = outrider_command.build_command(*arguments)
+    done = await anyio.run_process(command, env=environment(home), cwd=home, check=False)
     assert done.returncode == 3
     assert b"OUTRIDER_DASHBOARD__TOKEN" in done.stderr
     token = "t" * 32
-    arguments = [*command[3:], *wishes, "--set", f"dashboard.token={token}"]
-    with running(home, *arguments) as (_, place):
+    with running(home, *arguments, "--set", f"dashboard.token={token}") as (_, place):
         async with httpx2.AsyncClient(headers=HTML) as client:
             origin = place.removesuffix("/dashboard/")
             assert (await client.get(place)).status_code == 401
@@ -104,7 +104,7 @@ async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
 
 
 async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
-    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", "--host", "0.0.0.0"]
+    command = outrider_command.build_command("serve", "--port", "0", "--host", "0.0.0.0")
     with subprocess.Popen(
         [*command, "--set", "serve.token=for-mcp"], env=environment(home), cwd=home, stderr=subprocess.PIPE
     ) as process:
@@ -117,8 +117,8 @@ async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
 
 
 async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Path):
-    arguments = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "planning"]
-    server = StdioServerParameters(command=sys.executable, args=arguments, env=environment(home), cwd=str(home))
+    program, *arguments = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "planning")
+    server = StdioServerParameters(command=program, args=arguments, env=environment(home), cwd=str(home))
     run = home / ".outrider" / "run"
     async with Client(server) as client:
         await client.list_tools()
@@ -137,7 +137,7 @@ async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Pa
 
 
 async def test_where_none_runs_the_command_serves_one(home: Path):
-    command = [sys.executable, "-m", "outrider", "dashboard", "--print"]
+    command = outrider_command.build_command("dashboard", "--print")
     with subprocess.Popen(command, env=environment(home), cwd=home, stdout=subprocess.PIPE) as process:
         assert process.stdout
         address = process.stdout.readline().decode().strip()
@@ -195,7 +195,7 @@ async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_own
     async with loopback_app.open_loopback_app(home, more={"data_dir": str(home / ".outrider")}) as house:
         listening = DashboardServer(house.app.dashboard_services())
         await listening.start()
-        command = [sys.executable, "-m", "outrider", "dashboard"]
+        command = outrider_command.build_command("dashboard")
         await anyio.run_process(command, env=environment(home) | {"BROWSER": f"{browser} %s"}, cwd=home)
         given = (home / "given").read_text().strip()
         token = listening.sign_in_url.partition("token=")[2]

@@ -38,7 +38,6 @@ from mcp_types import (
     ToolListChangedNotification,
 )
 
-DIARY_FILE = Path(os.environ.get("DIARY", os.devnull))
 PIXEL_PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 TEXT_SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 EMPTY_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
@@ -49,7 +48,7 @@ subscription_bus = InMemorySubscriptionBus()
 
 def write_diary(event: str, **facts: Any) -> None:
     """One line of the diary."""
-    with DIARY_FILE.open("a") as file:
+    with Path(os.environ.get("DIARY", os.devnull)).open("a") as file:
         file.write(json.dumps({"what": event, "pid": os.getpid(), **facts}) + "\n")
 
 
@@ -185,7 +184,15 @@ def build_http_app(token: str = "") -> Any:
     return check_bearer
 
 
-if __name__ == "__main__":
+def build_command() -> list[str]:
+    """Builds a command that starts the server by fork, for tests that are not about its processes."""
+    from support.processes import prefork  # which the program itself does not find
+
+    return prefork.build_command("support.fakes.mcp_servers")
+
+
+def run(_: list[str]) -> None:
+    """The program."""
     print("the diary opens", file=sys.stderr)
     if "BROKEN" in os.environ:  # as servers do that lack a key
         sys.exit(f"no DIARY_KEY in the environment, only {os.environ['BROKEN']}")
@@ -194,3 +201,7 @@ if __name__ == "__main__":
         child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, start_new_session=True)
         write_diary("child", child=child.pid)
     anyio.run(serve_over_stdio)
+
+
+if __name__ == "__main__":
+    run([])

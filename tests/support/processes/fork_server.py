@@ -76,7 +76,7 @@ def import_program(name: str) -> Any:
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
             importlib.import_module(module.name)
     for each in getattr(found, "WARM", ()):
-        importlib.import_module(each)
+        import_program(each)
     return found
 
 
@@ -122,6 +122,8 @@ def run_program_and_exit(
     try:
         run(arguments)
         code = 0
+    except SystemExit as ended:
+        code = _exit_code(ended)
     except BaseException:  # noqa: BLE001 - as the interpreter would
         sys.excepthook(*sys.exc_info())  # ty: ignore[invalid-argument-type]
     finally:
@@ -130,6 +132,14 @@ def run_program_and_exit(
         if exit_channel:
             exit_channel.send(bytes([code]))
         os._exit(code)
+
+
+def _exit_code(ended: SystemExit) -> int:
+    """Converts what a program ended with into its exit code, as the interpreter does."""
+    if ended.code is None or isinstance(ended.code, int):
+        return (ended.code or 0) & 0xFF
+    sys.stderr.write(f"{ended.code}\n")
+    return 1
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Commands that start at once: a process that has imported all that a program needs forks one for whoever starts it.
 
 What runs is a process that is spoken to over the very pipes of whoever started the command; only its imports were done
-before. It is not for tests about processes: what is killed there would be the command alone.
+before. Signals to the command reach it: SIGTERM, SIGINT and SIGHUP are passed on, and it is killed with the command.
 """
 
+import fcntl
 import json
 import os
 import select
@@ -18,15 +19,21 @@ from uuid import uuid4
 
 from support.processes.fork_server import MAX_REQUEST_BYTES, TESTS_FOLDER, import_program, run_program_and_exit
 
-# Hands over its streams, and ends as the program does. Without `site` it takes 15 ms.
+# Hands over its streams, passes signals on, and ends as the program does. Without `site` it takes 15 ms.
 CLIENT_SOURCE = """
-import json, os, socket, sys
+import json, os, signal, socket, sys
+forwarded = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+signal.pthread_sigmask(signal.SIG_BLOCK, forwarded)
 door = socket.socket(socket.AF_UNIX)
 door.connect("\\0" + sys.argv[1])
 socket.send_fds(door, [json.dumps([sys.argv[2:], dict(os.environ), os.getcwd()]).encode()], [0, 1, 2])
 nothing = os.open(os.devnull, os.O_RDWR)
 for number in (0, 1, 2):
     os.dup2(nothing, number)
+pid = int(door.recv(16))
+for each in forwarded:
+    signal.signal(each, lambda number, _: os.kill(pid, number))
+signal.pthread_sigmask(signal.SIG_UNBLOCK, forwarded)
 sys.exit((door.recv(1) or b"\\1")[0])
 """
 
@@ -38,13 +45,21 @@ def build_command(program: str, *arguments: str | Path) -> list[str]:
 
 @cache
 def _start_server(program: str) -> str:
-    """Starts the process that forks, which ends with this one; the name of its socket, which is no file."""
+    """Starts the process that forks, which ends with this one; the name of its socket, which is no file.
+
+    It returns when the imports are done, so that no test's time limit has to cover them.
+    """
     name = f"outrider-warmed-{uuid4().hex}"
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(f"\0{name}")
         door.listen()
-        server = [sys.executable, "-m", "support.processes.prefork", program, str(door.fileno())]
-        _servers.append(subprocess.Popen(server, stdin=subprocess.PIPE, pass_fds=[door.fileno()], cwd=TESTS_FOLDER))
+        command = [sys.executable, "-m", "support.processes.prefork", program, str(door.fileno())]
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[door.fileno()], cwd=TESTS_FOLDER
+        )
+        _servers.append(server)
+        assert server.stdout
+        assert server.stdout.read(1), f"{program} could not be imported"
     return name
 
 
@@ -53,6 +68,7 @@ _servers: list[Any] = []  # their standard input is closed when this process end
 
 def _serve_programs(program: str, number: int) -> None:
     run = import_program(program).run
+    os.write(1, b".")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what ends
     with socket.socket(fileno=number) as door:
         while 0 not in select.select([door, 0], [], [])[0]:
@@ -62,9 +78,18 @@ def _serve_programs(program: str, number: int) -> None:
                 if not os.fork():
                     door.close()
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    _die_with(visitor)
+                    visitor.send(b"%16d" % os.getpid())
                     run_program_and_exit(run, json.loads(wish), dict(enumerate(streams)), visitor)
                 for each in streams:
                     os.close(each)
+
+
+def _die_with(visitor: socket.socket) -> None:
+    """Has the kernel kill this process when the command that it stands for is gone."""
+    fcntl.fcntl(visitor, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(visitor, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(visitor, fcntl.F_SETFL, os.O_ASYNC)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Test that tools of other MCP servers obey consent, limits and audit."""
 
 import json
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -14,7 +13,6 @@ from support.apps.agent_runs import ScriptedApp, open_scripted_app
 from support.fakes import mcp_servers
 from support.fakes.model_apis import ModelTurn, TurnScript, play_turns
 
-PROGRAM = str(Path(mcp_servers.__file__))
 LOOK = play_turns(ModelTurn(calls=[("notes_look", {})]), ModelTurn(text="Seen."))
 WIPE = play_turns(ModelTurn(calls=[("notes_wipe", {"text": "all"})]), ModelTurn(text="Wiped or not."))
 
@@ -25,7 +23,8 @@ def pages(tmp_path: Path) -> Path:
 
 
 def open_app_with_server(play: TurnScript, pages: Path, **server: Any) -> AbstractAsyncContextManager[ScriptedApp]:
-    notes = {"command": sys.executable, "args": [PROGRAM], "env": {"DIARY": str(pages)}} | server
+    program, *arguments = mcp_servers.build_command()
+    notes = {"command": program, "args": arguments, "env": {"DIARY": str(pages)}} | server
     return open_scripted_app(play, mcpServers={"notes": notes})
 
 
@@ -104,7 +103,8 @@ async def test_an_agent_of_a_workspace_asks_before_every_call_elsewhere(pages: P
 
 
 async def test_the_operator_can_withhold_a_tool(pages: Path):
-    notes = {"command": sys.executable, "args": [PROGRAM], "env": {"DIARY": str(pages)}}
+    program, *arguments = mcp_servers.build_command()
+    notes = {"command": program, "args": arguments, "env": {"DIARY": str(pages)}}
     async with open_scripted_app(
         LOOK, mcpServers={"notes": notes}, tools={"disable": ["notes_wipe"]}
     ) as open_app_with_server:

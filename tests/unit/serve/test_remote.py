@@ -26,7 +26,10 @@ RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", ca
 
 
 def program(**env: str) -> McpServerSettings:
-    return McpServerSettings(command=sys.executable, args=[PROGRAM], env=env)
+    # What is broken is said at the start, and what is left behind belongs to the process that the host has started.
+    starts_anew = {"BROKEN", "CHILD"} & set(env)
+    name, *arguments = [sys.executable, PROGRAM] if starts_anew else mcp_servers.build_command()
+    return McpServerSettings(command=name, args=arguments, env=env)
 
 
 @asynccontextmanager

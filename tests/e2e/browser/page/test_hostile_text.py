@@ -99,9 +99,9 @@ def read_refs(text: str) -> list[str]:
 @example(texts=list(FORGED))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 async def test_every_reference_that_can_be_read_in_an_outline_is_one_element_s_own(
-    visit: OpenZooPage, texts: list[str]
+    revisit: OpenZooPage, texts: list[str]
 ) -> None:
-    on = await visit(build_page(texts))
+    on = await revisit(build_page(texts))
     shown = str(await on.snapshotter.take_snapshot("full", urls=True, limit=10_000_000))
     refs = read_refs(shown)
     assert len(refs) == len(set(refs)), [
