@@ -65,7 +65,7 @@ async def test_what_one_replica_adds_another_finds_until_it_is_deleted(address: 
         await replica.close()
 
 
-async def test_two_houses_fill_one_store_at_the_same_time(address: str, tmp_path: Path):
+async def test_two_replicas_fill_one_store_at_the_same_time(address: str, tmp_path: Path):
     call = Call(session="two")
     replicas = [Replica(address, tmp_path / f"{number}") for number in range(2)]
     await replicas[0].content.get_store(call)

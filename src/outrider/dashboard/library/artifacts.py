@@ -26,20 +26,20 @@ FILES_SECTION, SCREENSHOTS_SECTION = "library_files", "library_screenshots"
 async def show_screenshots(request: Request) -> Response:
     """Show screenshots, newest first, by session or evaluation."""
     max_pictures = 24  # pictures of one page: whoever turns pages quickly asks for each of them
-    wish, house = parse_list_query(request), get_services(request)
-    found = await house.artifacts.list_batch(
+    list_query, services = parse_list_query(request), get_services(request)
+    found = await services.artifacts.list_batch(
         pictures=True,
-        session=wish.session,
-        text=wish.q,
+        session=list_query.session,
+        text=list_query.q,
         workspace=get_allowed_workspace(request),
-        after=wish.after,
+        after=list_query.after,
         limit=max_pictures,
     )
     groups = [
         {
             "session": session,
             "label": format_label(session),
-            "evaluation": await house.evaluations.find(session),
+            "evaluation": await services.evaluations.find(session),
             "pictures": [(each, format_label(each.name, "unnamed")) for each in rows],
         }
         for session, rows in groupby(_filter_visible(request, found.items), key=lambda each: each.session)
@@ -49,13 +49,13 @@ async def show_screenshots(request: Request) -> Response:
 
 async def show_files(request: Request) -> Response:
     """Show exports, saved pages and documents."""
-    wish = parse_list_query(request)
+    list_query = parse_list_query(request)
     found = await get_services(request).artifacts.list_batch(
         pictures=False,
-        session=wish.session,
-        text=wish.q,
+        session=list_query.session,
+        text=list_query.q,
         workspace=get_allowed_workspace(request),
-        after=wish.after,
+        after=list_query.after,
         limit=LIST_PAGE_SIZE,
     )
     rows = [

@@ -38,30 +38,35 @@ class LatestSection:
 
 async def collect_latest(request: Request) -> list[LatestSection]:
     """Return every section with its newest entries."""
-    house = get_services(request)
-    known = await load_session_owners(house)
+    services = get_services(request)
+    known = await load_session_owners(services)
     return [
         LatestSection(
-            "library_stores", "Stores", "Texts that agents keep and search.", await _list_stores(request, house)
+            "library_stores", "Stores", "Texts that agents keep and search.", await _list_stores(request, services)
         ),
         LatestSection(
-            "library_playbooks", "Playbooks", "Workflows of assistants.", await _list_playbooks(request, house)
+            "library_playbooks", "Playbooks", "Workflows of assistants.", await _list_playbooks(request, services)
         ),
         LatestSection(
-            "library_plans", "Plans", "Goals of sessions and what is to do.", await _list_plans(request, house)
+            "library_plans", "Plans", "Goals of sessions and what is to do.", await _list_plans(request, services)
         ),
         LatestSection(
-            "library_states", "Browser states", "Saved sign-ins, by name alone.", await _list_states(request, house)
+            "library_states", "Browser states", "Saved sign-ins, by name alone.", await _list_states(request, services)
         ),
         LatestSection(
-            "library_screenshots", "Screenshots", "What browsers saw.", await _list_files(request, house, pictures=True)
+            "library_screenshots",
+            "Screenshots",
+            "What browsers saw.",
+            await _list_files(request, services, pictures=True),
         ),
         LatestSection(
-            "library_files", "Files", "Exports and documents.", await _list_files(request, house, pictures=False)
+            "library_files", "Files", "Exports and documents.", await _list_files(request, services, pictures=False)
         ),
-        LatestSection("library_pages", "Saved pages", "What was read of the web.", await _list_pages(request, house)),
         LatestSection(
-            "library_workspaces", "Workspaces", "Files of sessions.", await _list_workspaces(request, house, known)
+            "library_pages", "Saved pages", "What was read of the web.", await _list_pages(request, services)
+        ),
+        LatestSection(
+            "library_workspaces", "Workspaces", "Files of sessions.", await _list_workspaces(request, services, known)
         ),
     ]
 

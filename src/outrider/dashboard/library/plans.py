@@ -18,10 +18,10 @@ PLANS_SECTION = "library_plans"
 
 async def show_plans(request: Request) -> Response:
     """Show all plans, or only open or done ones."""
-    wish, given = parse_list_query(request), request.query_params.get("which", "")
+    list_query, given = parse_list_query(request), request.query_params.get("which", "")
     which: PlanFilter = "open" if given == "open" else "done" if given == "done" else "all"
     found = await get_services(request).plans.list_plans(
-        which, text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
+        which, text=list_query.q, workspace=get_allowed_workspace(request), after=list_query.after, limit=LIST_PAGE_SIZE
     )
     rows = [
         {"kept": each, "goal": describe_goal(each), "session": format_label(each.session)}

@@ -16,9 +16,9 @@ PLAYBOOKS_SECTION = "library_playbooks"
 
 async def show_playbooks(request: Request) -> Response:
     """Show all playbooks."""
-    wish = parse_list_query(request)
+    list_query = parse_list_query(request)
     found = await get_services(request).playbooks.list_playbooks(
-        text=wish.q, workspace=get_allowed_workspace(request), after=wish.after, limit=LIST_PAGE_SIZE
+        text=list_query.q, workspace=get_allowed_workspace(request), after=list_query.after, limit=LIST_PAGE_SIZE
     )
     rows = [
         {"playbook": each, "goal": format_label(each.content.goal), "assistant": format_label(each.assistant)}

@@ -24,11 +24,11 @@ PAGES_SECTION = "library_pages"
 
 async def show_pages(request: Request) -> Response:
     """Show all cached pages, which belong to no session."""
-    wish = parse_list_query(request)
+    list_query = parse_list_query(request)
     if not can_view(request, ResourceOwner()):
         return await render_list(request, PAGES_SECTION, "pages", after="", saved=[])
     found = await page_list.list_pages(
-        get_services(request).database, text=wish.q, after=wish.after, limit=LIST_PAGE_SIZE
+        get_services(request).database, text=list_query.q, after=list_query.after, limit=LIST_PAGE_SIZE
     )
     rows = [(each, format_label(each.title), format_label(each.url, limit=200)) for each in found.items]
     return await render_list(request, PAGES_SECTION, "pages", after=found.after, saved=rows)

@@ -14,13 +14,13 @@ async def show_states(request: Request) -> Response:
     """Show all states by name."""
     max_sites = 12  # of one state that are named
     section_name = "library_states"
-    wish, states = parse_list_query(request), get_services(request).browsers.states
+    list_query, states = parse_list_query(request), get_services(request).browsers.states
     found = await to_thread.run_sync(states.list_states) if can_view(request, ResourceOwner()) else []
-    text = wish.q.casefold()
+    text = list_query.q.casefold()
     wanted = [
         each
         for each in found
-        if each.state_id > wish.after
+        if each.state_id > list_query.after
         and any(text in part.casefold() for part in (each.state_id, *(each.origins or ())))
     ]
     rows = [

@@ -41,12 +41,12 @@ class HitView:
 
 async def show_stores(request: Request) -> Response:
     """Show all stores."""
-    house, wish = get_services(request), parse_list_query(request)
+    services, list_query = get_services(request), parse_list_query(request)
     only = get_allowed_workspace(request)
-    found = await house.content.overview.list_stores(
-        text=wish.q, workspace=only, after=wish.after, limit=LIST_PAGE_SIZE
+    found = await services.content.overview.list_stores(
+        text=list_query.q, workspace=only, after=list_query.after, limit=LIST_PAGE_SIZE
     )
-    known = await load_session_owners(house)
+    known = await load_session_owners(services)
     rows = [
         _build_store_row(each, known)
         for each in found.items
@@ -58,27 +58,27 @@ async def show_stores(request: Request) -> Response:
 async def show_store(request: Request) -> Response:
     """Show the contents of a store, or search results in it."""
     max_hits = 20
-    house = get_services(request)
-    store = await house.content.overview.get_store(request.path_params["store"])
+    services = get_services(request)
+    store = await services.content.overview.get_store(request.path_params["store"])
     owned, known = await _require_visible(request, store)
     wanted = request.query_params.get("find", "").strip()[:500]
     mode = _parse_mode(request)
     shown = _build_store_row(owned, known) | {
         "find": wanted,
         "mode": mode,
-        "semantic": house.content.has_semantic_search,
+        "semantic": services.content.has_semantic_search,
     }
     if wanted:
         options = SearchOptions(mode=mode, stores=[owned.store.id], top_n=max_hits)
-        found = await house.content.overview.search(wanted, options)
+        found = await services.content.overview.search(wanted, options)
         hits = []
         for hit in found.hits:
             title = format_label(hit.title) or format_label(hit.filename) or format_label(hit.source) or hit.content_id
             hits.append(HitView(hit, title, split_at_matches(hit.excerpt_text, hit.excerpt.matches)))
         return await render_section(request, STORES_SECTION, "store_hits", store=shown, hits=hits, notes=found.notes)
-    wish = parse_list_query(request)
-    held = await house.content.overview.list_contents(
-        owned.store.id, text=wish.q, after=wish.after, limit=LIST_PAGE_SIZE
+    list_query = parse_list_query(request)
+    held = await services.content.overview.list_contents(
+        owned.store.id, text=list_query.q, after=list_query.after, limit=LIST_PAGE_SIZE
     )
     rows = [(each, describe_title(each)) for each in held.items]
     return await render_list(request, STORES_SECTION, "store", after=held.after, store=shown, contents=rows)

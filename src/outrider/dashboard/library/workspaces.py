@@ -45,11 +45,11 @@ class WorkspacePath:
 
 async def show_workspaces(request: Request) -> Response:
     """Show all workspaces, last used first."""
-    house, wish = get_services(request), parse_list_query(request)
-    known = await load_session_owners(house)
-    keys = known.find_keys_by_name(wish.q) if wish.q else None
+    services, list_query = get_services(request), parse_list_query(request)
+    known = await load_session_owners(services)
+    keys = known.find_keys_by_name(list_query.q) if list_query.q else None
     found = await to_thread.run_sync(
-        lambda: house.workspaces.list_recent(keys=keys, after=wish.after, limit=LIST_PAGE_SIZE)
+        lambda: services.workspaces.list_recent(keys=keys, after=list_query.after, limit=LIST_PAGE_SIZE)
     )
     rows = [
         {"key": each.key, "used_at": each.used_at, "owner": known.describe_owner(each.key)}
@@ -109,9 +109,9 @@ async def save_workspace_file(request: Request) -> Response:
 
 async def _require_workspace_path(request: Request) -> WorkspacePath:
     """Resolve the path. Raises NotFound, also for a workspace that the viewer may not see."""
-    house, key = get_services(request), request.path_params["key"]
-    known: SessionOwners = await load_session_owners(house)
-    found = await to_thread.run_sync(house.workspaces.get_by_key, key)
+    services, key = get_services(request), request.path_params["key"]
+    known: SessionOwners = await load_session_owners(services)
+    found = await to_thread.run_sync(services.workspaces.get_by_key, key)
     if not can_view(request, known.find_owner(key)):
         raise NotFound("no such workspace")
     return WorkspacePath(found, known.describe_owner(key), request.query_params.get("path", "") or ".")

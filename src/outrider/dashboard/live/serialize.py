@@ -17,10 +17,10 @@ def clip_encodable(text: str, limit: int | None = None) -> str:
     return text[:limit].encode("utf-8", "replace").decode()
 
 
-def serialize_session(session: Session, underway: InflightCalls, goals: RunGoals, title: str) -> dict[str, Any]:
+def serialize_session(session: Session, inflight: InflightCalls, goals: RunGoals, title: str) -> dict[str, Any]:
     """Return the session as JSON without its controller, which is sent per connection."""
-    now, last = _find_session_calls(session, underway)
-    run_id = find_run_id(session, underway)
+    now, last = _find_session_calls(session, inflight)
+    run_id = find_run_id(session, inflight)
     waiting = session.dialogs.unanswered
     return {
         "id": session.id,
@@ -63,17 +63,17 @@ def serialize_remote_session(record: SessionRecord) -> dict[str, Any]:
     }
 
 
-def find_run_id(session: Session, underway: InflightCalls) -> str:
+def find_run_id(session: Session, inflight: InflightCalls) -> str:
     """Return the agent run that works in a session, or ""."""
-    now, last = _find_session_calls(session, underway)
+    now, last = _find_session_calls(session, inflight)
     doing = now or last
     return doing.run_id if doing else ""
 
 
-def _find_session_calls(session: Session, underway: InflightCalls) -> tuple[InflightCall | None, InflightCall | None]:
+def _find_session_calls(session: Session, inflight: InflightCalls) -> tuple[InflightCall | None, InflightCall | None]:
     """Return the running call of the session, and its last one."""
-    mine = [each for each in underway.calls if each.browser_session == session.id]
-    return (mine[0] if mine else None), underway.find_last_ended(session.id)
+    mine = [each for each in inflight.calls if each.browser_session == session.id]
+    return (mine[0] if mine else None), inflight.find_last_ended(session.id)
 
 
 def _serialize_call(doing: InflightCall | None) -> dict[str, Any] | None:

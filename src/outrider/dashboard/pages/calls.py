@@ -112,9 +112,9 @@ def _build_call_filter(request: Request) -> CallFilter:
 
 async def _open_history(request: Request) -> CallHistory:
     """Open the call history with all records flushed."""
-    house = get_services(request)
-    await house.events.flush()
-    return CallHistory(house.database)
+    services = get_services(request)
+    await services.events.flush()
+    return CallHistory(services.database)
 
 
 async def _render_calls_page(request: Request, name: str, **values: Any) -> Response:

@@ -27,9 +27,9 @@ MAX_LIST_ENTRIES = 5  # entries of a list: the page of its own has the rest
 async def show_now(request: Request) -> Response:
     """Show the overview; viewers of a single workspace see only its calls."""
     at = await feed.get_feed_position(request, "calls", "runs", "questions")
-    house, only = get_services(request), get_allowed_workspace(request)
-    await house.events.flush()
-    history, now = CallHistory(house.database), time.time()
+    services, only = get_services(request), get_allowed_workspace(request)
+    await services.events.flush()
+    history, now = CallHistory(services.database), time.time()
     last_hour = CallFilter(since=now - HOUR_S, workspace=only)
     calls = await history.sample_calls(last_hour)
     values: dict[str, Any] = {
@@ -39,8 +39,10 @@ async def show_now(request: Request) -> Response:
         "failed": FAILED_OUTCOME,
     }
     if only is None:
-        values |= await _collect_activity(request, house)
-    return await render.render_page(request, "now.html", feed=at, whole_house=only is None, hour=HOUR_S, **values)
+        values |= await _collect_activity(request, services)
+    return await render.render_page(
+        request, "now.html", feed=at, shows_all_workspaces=only is None, hour=HOUR_S, **values
+    )
 
 
 async def _collect_activity(request: Request, services: DashboardServices) -> dict[str, Any]:
@@ -62,8 +64,8 @@ async def _collect_activity(request: Request, services: DashboardServices) -> di
         "more_runs": len(runs.items) > MAX_LIST_ENTRIES,
         "questions": questions[:MAX_LIST_ENTRIES],
         "waiting": await Inbox(services.database).count_open(),
-        "troubled": [each for each in provider_states.sort_by_urgency(states) if each.mark in ("bad", "warn")],
-        "underway": services.events.inflight.calls[:MAX_LIST_ENTRIES],
+        "failing_providers": [each for each in provider_states.sort_by_urgency(states) if each.mark in ("bad", "warn")],
+        "inflight_calls": services.events.inflight.calls[:MAX_LIST_ENTRIES],
     }
 
 

@@ -27,11 +27,11 @@ from outrider.dashboard.runs.run_view import build_answer_service
 
 async def show_questions(request: Request) -> Response:
     """Show open and answered questions; with `part=open` only open ones."""
-    house, query = get_services(request), request.query_params
-    inbox = Inbox(house.database)
+    services, query = get_services(request), request.query_params
+    inbox = Inbox(services.database)
     waiting = await inbox.list_open()
     values: dict[str, Any] = {
-        "groups": group_questions(waiting, house.toolbox.tools),
+        "groups": group_questions(waiting, services.toolbox.tools),
         "open": await inbox.count_open(),
         "hidden": max(0, len(waiting) - MAX_SHOWN_QUESTIONS),
     }
@@ -42,7 +42,7 @@ async def show_questions(request: Request) -> Response:
     names = [(each, True) for each in query.get("told", "").split(",") if each] + [
         (each, False) for each in query.get("late", "").split(",") if each
     ]
-    found = [(await house.questions.get(name), first) for name, first in names[:max_outcomes]]
+    found = [(await services.questions.get(name), first) for name, first in names[:max_outcomes]]
     return await render.render_page(
         request,
         "questions/questions.html",
@@ -53,7 +53,7 @@ async def show_questions(request: Request) -> Response:
         after=after,
         told=[{"won": first, "words": describe_decision(question)} for question, first in found if question.decision],
         held=query.get("held", "")[:300],
-        SAID=DECISION_LABELS,
+        DECISION_LABELS=DECISION_LABELS,
         **values,
     )
 
@@ -61,15 +61,15 @@ async def show_questions(request: Request) -> Response:
 async def show_question(request: Request) -> Response:
     """Show one question with all its arguments."""
     max_argument_bytes = 60_000  # bytes of a page that the arguments of one question may take when it stands alone
-    house = get_services(request)
-    question = await house.questions.get(request.path_params["question"])
+    services = get_services(request)
+    question = await services.questions.get(request.path_params["question"])
     try:
-        over = (await house.runs.get(question.run_id)).has_ended
+        over = (await services.runs.get(question.run_id)).has_ended
     except NotFound:
         over = True
-    shown = build_question_view(question, house.toolbox.tools, max_argument_bytes)
+    shown = build_question_view(question, services.toolbox.tools, max_argument_bytes)
     return await render.render_page(
-        request, "questions/question.html", question=question, shown=shown, over=over, SAID=DECISION_LABELS
+        request, "questions/question.html", question=question, shown=shown, over=over, DECISION_LABELS=DECISION_LABELS
     )
 
 
@@ -79,7 +79,7 @@ async def answer_questions(request: Request) -> Response:
     The first answer to a question stands, through whichever door it came; who comes later is told. A script gets that
     as JSON, a form the page that says it.
     """
-    house = get_services(request)
+    services = get_services(request)
     is_script = "application/json" in request.headers.get("content-type", "")
     form = FormData() if is_script else await request.form()
     if is_script:
@@ -88,7 +88,7 @@ async def answer_questions(request: Request) -> Response:
         ids = [str(each) for each in form.getlist("question")]
         given = _build_answers(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
     by = f"dashboard (browser {get_viewer(request)[:4]})"
-    answered = await build_answer_service(house).answer(given, by=by)
+    answered = await build_answer_service(services).answer(given, by=by)
     if is_script:
         return JSONResponse(_serialize_answers(answered))
     if form.get("back") and not answered.blocked_reason and all(each.won for each in answered.decisions):

@@ -23,10 +23,10 @@ TASK_BYTES, ANSWER_BYTES = 2_000, 4_000  # bytes of a page that each of these ma
 
 async def show_runs(request: Request) -> Response:
     """Show the list, or with `part=list` only its rows."""
-    house, query = get_services(request), request.query_params
+    services, query = get_services(request), request.query_params
     after = query.get("after", "")
     values: dict[str, Any] = {
-        "trees": await RunOverview(house.database).list_trees(run_query.parse_run_filter(query), after=after),
+        "trees": await RunOverview(services.database).list_trees(run_query.parse_run_filter(query), after=after),
         "given": run_query.read_form_fields(query),
         "after": after,
     }
@@ -36,7 +36,7 @@ async def show_runs(request: Request) -> Response:
         request,
         "runs/runs.html",
         feed=await feed.get_feed_position(request, "runs", "questions"),
-        agents=await RunOverview(house.database).list_agent_names(),
+        agents=await RunOverview(services.database).list_agent_names(),
         statuses=run_query.RUN_STATUSES,
         periods=run_query.RUN_PERIODS,
         **values,
@@ -45,23 +45,23 @@ async def show_runs(request: Request) -> Response:
 
 async def show_run(request: Request) -> Response:
     """Show one run from a given step on, or with `part` a piece of its page."""
-    house, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
+    services, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
     if part := request.query_params.get("part"):  # which a script replaces
-        about = await run_view.load_run_view(house, run_id)
+        about = await run_view.load_run_view(services, run_id)
         if part == "about":
-            return render.render_fragment(request, "runs/about.html", **_build_head_values(house, about))
-        steps, part_of = await run_view.load_step_views(house, about, after, 2 * STEPS_PER_PART)
+            return render.render_fragment(request, "runs/about.html", **_build_head_values(services, about))
+        steps, part_of = await run_view.load_step_views(services, about, after, 2 * STEPS_PER_PART)
         return render.render_fragment(request, "runs/steps.html", about=about, steps=steps, part=part_of, after=after)
     # The place from which updates come is taken first: what changes while we look is then shown twice at worst.
     places = json.loads(await feed.get_feed_position(request, "questions"))
-    places["run"] = await updates.build_start_cursor(house, await house.runs.get(run_id))
-    about = await run_view.load_run_view(house, run_id)
+    places["run"] = await updates.build_start_cursor(services, await services.runs.get(run_id))
+    about = await run_view.load_run_view(services, run_id)
     if not after and about.branch.run.working:
-        after = await StepList(house.database).find_last_batch(about.run.id, STEPS_PER_PART)
-    steps, part_of = await run_view.load_step_views(house, about, after)
+        after = await StepList(services.database).find_last_batch(about.run.id, STEPS_PER_PART)
+    steps, part_of = await run_view.load_step_views(services, about, after)
     values: dict[str, Any] = {"steps": steps, "part": part_of, "after": after}
     return await render.render_page(
-        request, "runs/run.html", feed=json.dumps(places), **values, **_build_head_values(house, about)
+        request, "runs/run.html", feed=json.dumps(places), **values, **_build_head_values(services, about)
     )
 
 
@@ -90,13 +90,13 @@ async def redirect_to_step(request: Request) -> Response:
 
 async def show_full_text(request: Request) -> Response:
     """Show a text in full that a page has cut: of a step (`key`), or of the run."""
-    house, query = get_services(request), request.query_params
+    services, query = get_services(request), request.query_params
     run_id, what, key = request.path_params["run"], query.get("what", ""), query.get("key", "")
     if key:
-        title, text = await _load_step_text(house, run_id, key, what)
+        title, text = await _load_step_text(services, run_id, key, what)
     else:
         titles = {"task": "Task", "answer": "Answer", "instructions": "Instructions", "thoughts": "Thoughts"}
-        run = await house.runs.get(run_id)
+        run = await services.runs.get(run_id)
         texts = {"task": run.query, "answer": run.answer, "thoughts": run.thoughts}
         texts["instructions"] = str(run.definition.get("instructions", ""))
         if what not in texts:
@@ -131,12 +131,12 @@ async def cancel_run(request: Request) -> Response:
 
 async def resume_run(request: Request) -> Response:
     """Resume a run that was unblocked or has failed."""
-    house = get_services(request)
-    run = await house.runs.get(request.path_params["run"])
+    services = get_services(request)
+    run = await services.runs.get(request.path_params["run"])
     if run.status == "blocked":
-        await run_view.build_answer_service(house).resume_unblocked(run.root_run_id)
+        await run_view.build_answer_service(services).resume_unblocked(run.root_run_id)
     else:
-        await house.runs.retry(run.id)
+        await services.runs.retry(run.id)
     return _redirect_to_run(request, run.id)
 
 
@@ -146,12 +146,12 @@ def _redirect_to_run(request: Request, run_id: str) -> Response:
 
 async def compare_runs(request: Request) -> Response:
     """Compare two runs; ask for the second one if only one is given."""
-    house = get_services(request)
+    services = get_services(request)
     picked = list(dict.fromkeys(request.query_params.getlist("run")))[:2]
     if len(picked) < 2:
         raise InvalidInput("two runs can be compared, and fewer were chosen", hint="choose two in the list of runs")
-    left, right = [await run_view.load_run_view(house, each) for each in picked]
-    steps = StepList(house.database)
+    left, right = [await run_view.load_run_view(services, each) for each in picked]
+    steps = StepList(services.database)
     pairs = align_steps(await steps.load_outline(left.run.id), await steps.load_outline(right.run.id))
     return await render.render_page(
         request,
@@ -169,11 +169,11 @@ async def compare_runs(request: Request) -> Response:
 async def show_evaluation(request: Request) -> Response:
     """Show the evidence and result of a website evaluation."""
     max_records = 100  # of an evaluation that its page shows
-    house = get_services(request)
-    found = await house.evaluations.find(request.path_params["evaluation"])
+    services = get_services(request)
+    found = await services.evaluations.find(request.path_params["evaluation"])
     if found is None:
         raise NotFound("no such evaluation", hint="it may have been deleted; choose another")
-    records = await house.evaluations.list_records(
+    records = await services.evaluations.list_records(
         found.id, ("agent", "console", "network", "screenshot"), limit=max_records
     )
     return await render.render_page(
@@ -181,7 +181,7 @@ async def show_evaluation(request: Request) -> Response:
         "runs/evaluation.html",
         evaluation=found,
         records=records,
-        counts=await house.evaluations.count_records(found.id),
+        counts=await services.evaluations.count_records(found.id),
         answer=found.answer or {},
         web_address=sanitize.sanitize_url,
         excerpt=sanitize.cut_excerpt,

@@ -19,7 +19,7 @@ from outrider.dashboard.runs.sanitize import (
 )
 
 STEPS_PER_PART = 30  # of a part
-SAID_BYTES, THOUGHT_BYTES, ARGUMENT_BYTES, RESULT_BYTES = (
+MODEL_TEXT_BYTES, THOUGHT_BYTES, ARGUMENT_BYTES, RESULT_BYTES = (
     1_600,
     700,
     900,
@@ -106,7 +106,7 @@ def _build_step_view(
     return StepView(
         number,
         model,
-        cut_excerpt(model.text.strip(), SAID_BYTES) if model else None,
+        cut_excerpt(model.text.strip(), MODEL_TEXT_BYTES) if model else None,
         cut_excerpt(model.thoughts.strip(), THOUGHT_BYTES) if model and model.thoughts.strip() else None,
         calls,
         [row for row in spoken if row is not model],
